@@ -1,0 +1,10 @@
+"""What every floor stands on: random streams, problems, errors, citations."""
+
+from farfield.core._citations import REFERENCES as REFERENCES
+from farfield.core._citations import Reference as Reference
+from farfield.core._errors import UnknownNameError as UnknownNameError
+from farfield.core._problems import Problems as Problems
+from farfield.core._streams import Stream as Stream
+from farfield.core._streams import stream as stream
+
+__all__ = ["REFERENCES", "Problems", "Reference", "Stream", "UnknownNameError", "stream"]

@@ -1,0 +1,94 @@
+"""The documents that Farfield implements, and the keys they go by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A document that docstrings and claims cite by its key.
+
+    Args:
+        key: Name used everywhere in code, claims and reports, e.g. `"webb2021"`.
+        authors: Authors, in BibTeX form.
+        title: Title as printed.
+        venue: Journal, conference or school.
+        year: Year of publication.
+        kind: BibTeX entry type.
+    """
+
+    key: str
+    authors: str
+    title: str
+    venue: str
+    year: int
+    kind: str = "inproceedings"
+
+    def bibtex(self) -> str:
+        """The entry, ready to paste."""
+        place = {"article": "journal", "phdthesis": "school", "misc": "howpublished"}
+        fields = {
+            "author": self.authors,
+            "title": "{" + self.title + "}",
+            place.get(self.kind, "booktitle"): self.venue,
+            "year": str(self.year),
+        }
+        body = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+        return f"@{self.kind}{{{self.key},\n{body}\n}}"
+
+
+REFERENCES: Final[dict[str, Reference]] = {
+    reference.key: reference
+    for reference in (
+        Reference(
+            key="webb2020",
+            authors=(
+                "Webb, Taylor W. and Dulberg, Zachary and Frankland, Steven M. and "
+                "Petrov, Alexander A. and O'Reilly, Randall C. and Cohen, Jonathan D."
+            ),
+            title="Learning Representations that Support Extrapolation",
+            venue="International Conference on Machine Learning",
+            year=2020,
+        ),
+        Reference(
+            key="gondal2021",
+            authors=(
+                "Gondal, Muhammad Waleed and Rahaman, Nasim and Joshi, Shruti and Gehler, Peter "
+                "and Bengio, Yoshua and Locatello, Francesco and Sch{\\\"o}lkopf, Bernhard"
+            ),
+            title="Dynamic Inference with Neural Interpreters",
+            venue="Advances in Neural Information Processing Systems",
+            year=2021,
+        ),
+        Reference(
+            key="ren2017",
+            authors=(
+                "Ren, Mengye and Liao, Renjie and Urtasun, Raquel and Sinz, Fabian H. and "
+                "Zemel, Richard S."
+            ),
+            title=(
+                "Normalizing the Normalizers: Comparing and Extending Network Normalization Schemes"
+            ),
+            venue="International Conference on Learning Representations",
+            year=2017,
+        ),
+        Reference(
+            key="webb2021",
+            authors="Webb, Taylor W. and Sinha, Ishan and Cohen, Jonathan D.",
+            title="Emergent Symbols through Binding in External Memory",
+            venue="International Conference on Learning Representations",
+            year=2021,
+        ),
+        Reference(
+            key="lamb2022",
+            authors="Lamb, Alex",
+            title="Latent Data Augmentation and Modular Structure for Improved Generalization",
+            venue="Universit{\\'e} de Montr{\\'e}al",
+            year=2022,
+            kind="phdthesis",
+        ),
+    )
+}

@@ -1,0 +1,84 @@
+"""Problems: a drawn set, as a table of items and integer indices into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+import torch
+from torch import Tensor
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problems:
+    """A set of problems over one table of items.
+
+    Each distinct item (an image, a vector, a symbol) stands in the table once; a problem is a row
+    of integers that says which item stands at which place. A model can so embed each distinct
+    item once, however many problems show it.
+
+    Args:
+        items: Table of distinct items, `(item, *shape)`.
+        index: Which item stands at which place of which problem, `(batch, time)`, integers.
+        target: What is asked, `(batch, *)`.
+        latent: What the problems were made from, tensors of `(batch, *)`. Never shown to a model.
+
+    Raises:
+        ValueError: If the leading sizes disagree, or an index points outside the table.
+    """
+
+    items: Tensor
+    index: Tensor
+    target: Tensor
+    latent: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.index.ndim != 2 or self.index.dtype != torch.int64:
+            raise ValueError(
+                "index must be an int64 tensor of (batch, time), "
+                f"got {self.index.dtype} of shape {tuple(self.index.shape)}"
+            )
+        for name, tensor in {"target": self.target, **self.latent}.items():
+            if tensor.ndim == 0 or len(tensor) != len(self.index):
+                raise ValueError(
+                    f"{name} must have one row per problem ({len(self.index)}), "
+                    f"got shape {tuple(tensor.shape)}"
+                )
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, rows: slice | Tensor) -> Problems:
+        """The problems at `rows`, over the same table."""
+        return Problems(
+            items=self.items,
+            index=self.index[rows],
+            target=self.target[rows],
+            latent={name: tensor[rows] for name, tensor in self.latent.items()},
+        )
+
+    def check_index(self) -> None:
+        """Raise `ValueError` if an index points outside the table."""
+        if self.index.numel() and not (
+            0 <= int(self.index.min()) and int(self.index.max()) < len(self.items)
+        ):
+            raise ValueError(
+                f"index must lie in 0…{len(self.items) - 1} (the table of items), "
+                f"got {int(self.index.min())}…{int(self.index.max())}"
+            )
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Problems:
+        """The same problems on `device`, floating-point items as `dtype`."""
+        wanted = dtype if self.items.is_floating_point() else None
+        return Problems(
+            items=self.items.to(device=device, dtype=wanted),
+            index=self.index.to(device),
+            target=self.target.to(device),
+            latent={name: tensor.to(device) for name, tensor in self.latent.items()},
+        )
+
+    def sequences(self) -> Tensor:
+        """The items in place, `(batch, time, *shape)`: what a model without a table reads."""
+        return self.items[self.index]
