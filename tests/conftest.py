@@ -1,0 +1,79 @@
+"""What every test shares: one thread, checked shapes, and where reference data is found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import hypothesis
+import jaxtyping
+import numpy as np
+import pytest
+
+# Types and shapes of every call are checked at run time, here only. `int` stands for `float` as
+# type checkers have it. The hook must come before the package's first import; workers of
+# pytest-xdist load this file too.
+TYPECHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+if any(name.partition(".")[0] == "farfield" for name in sys.modules):
+    raise RuntimeError("farfield was imported before the shape hook; import it from tests only")
+jaxtyping.install_import_hook("farfield", TYPECHECKER)
+
+hypothesis.settings.register_profile("farfield", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("farfield")
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def _folder(variable: str, name: str) -> Path:
+    """The folder that `variable` names, else `shared/<name>` beside the checkout."""
+    folder = Path(os.environ.get(variable) or CHECKOUT.parent / "shared" / name)
+    if not folder.is_dir():
+        pytest.skip(f"{name} folder absent (set {variable})")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Two threads on busy cores are slower than one, and sums depend on their number."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], dict[str, np.ndarray]]:
+    """Arrays of an original implementation, by case: `golden("esbn_dist3_T9")["out64.logits"]`.
+
+    The arrays are read-only, since all tests of a process share them (`torch.tensor` copies).
+    Skips the test where the folder or the case is absent.
+    """
+
+    @cache
+    def load(case: str) -> dict[str, np.ndarray]:
+        path = _folder("FARFIELD_GOLDEN", "golden") / case / "arrays.npz"
+        if not path.is_file():
+            pytest.skip(f"golden case {case} absent")
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
+        for array in arrays.values():
+            array.setflags(write=False)
+        return arrays
+
+    return lambda case: dict(load(case))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of real data sets; skips the test where it is absent."""
+    return _folder("FARFIELD_DATA", "data")
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """The package as users run it: without the shape hook, so that its own errors are seen."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
