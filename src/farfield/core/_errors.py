@@ -22,5 +22,5 @@ class UnknownNameError(ValueError):
         self.name = name
         self.choices = tuple(choices)
         near = difflib.get_close_matches(name.lower(), self.choices, n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         super().__init__(f"unknown {kind} {name!r}{hint} Known: {', '.join(self.choices)}")
