@@ -1,1 +1,21 @@
-""""""
+"""Experiments and recipes: frozen, hashable, JSON in and out."""
+
+from farfield.experiments._describe import array_digest as array_digest
+from farfield.experiments._describe import arrays_of as arrays_of
+from farfield.experiments._describe import is_ours as is_ours
+from farfield.experiments._describe import public_path as public_path
+from farfield.experiments._experiment import Experiment as Experiment
+from farfield.experiments._experiment import Network as Network
+from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._spec import Spec as Spec
+
+__all__ = [
+    "Experiment",
+    "Network",
+    "Recipe",
+    "Spec",
+    "array_digest",
+    "arrays_of",
+    "is_ours",
+    "public_path",
+]

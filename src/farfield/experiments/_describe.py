@@ -1,0 +1,183 @@
+"""Frozen objects as plain JSON and back, so that an experiment has one name on every machine.
+
+A dataclass is described by its public import path and by those of its fields that differ from
+their default; a field added later, with a default that keeps the old behaviour, leaves the name of
+every older experiment as it was. Arrays are described by their SHA-256.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+Json = Any
+"""Anything `json.dumps` takes: objects, lists, text, numbers, true, false and null."""
+
+
+def public_path(thing: type | Callable[..., object]) -> str:
+    """Import path a reader would use: `farfield.models.ESBN`, not `farfield.models._esbn.ESBN`."""
+    parts = [part for part in thing.__module__.split(".") if not part.startswith("_")]
+    module = ".".join(parts) or thing.__module__
+    return f"{module}.{thing.__qualname__}"
+
+
+def is_ours(thing: type | Callable[..., object]) -> bool:
+    """Whether `thing` is part of Farfield, and so covered by its versions."""
+    return thing.__module__.split(".")[0] == "farfield"
+
+
+def source_digest(thing: type | Callable[..., object]) -> str:
+    """Head of SHA-256 over the source text, so that an edited class gets another name."""
+    try:
+        text = inspect.getsource(thing)
+    except (OSError, TypeError):
+        return "unknown"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def array_digest(array: np.ndarray) -> str:
+    """SHA-256 over type, shape and bytes of an array."""
+    head = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def describe(value: object) -> Json:
+    """`value` as plain JSON.
+
+    Raises:
+        TypeError: If something in it is neither a frozen dataclass, a class, a function, an array,
+            a sequence nor a plain value.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [describe(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return {"array": array_digest(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _describe_fields(value)
+    if isinstance(value, type) or inspect.isfunction(value):
+        name: dict[str, Json] = {"name": public_path(value)}
+        return name if is_ours(value) else {**name, "source": source_digest(value)}
+    raise TypeError(
+        f"an experiment holds frozen dataclasses, classes and plain values; got {value!r}"
+    )
+
+
+def _describe_fields(value: object) -> dict[str, Json]:
+    described: dict[str, Json] = {"class": public_path(type(value))}
+    if not is_ours(type(value)):
+        described["source"] = source_digest(type(value))
+    version = getattr(type(value), "version", None)
+    if isinstance(version, int):
+        described["version"] = version
+    for field, content in changed_fields(value):
+        described[field] = describe(content)
+    return described
+
+
+def changed_fields(value: object) -> Iterator[tuple[str, object]]:
+    """Name and content of the fields of a dataclass that differ from their default."""
+    if not dataclasses.is_dataclass(value):
+        raise TypeError(f"value must be a dataclass, got {value!r}")
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        if field.default is dataclasses.MISSING or content != field.default:
+            yield field.name, content
+
+
+def arrays_of(value: object) -> dict[str, np.ndarray]:
+    """Every array inside `value`, by digest."""
+    found: dict[str, np.ndarray] = {}
+    if isinstance(value, np.ndarray):
+        found[array_digest(value)] = value
+    elif isinstance(value, tuple | list):
+        for part in value:
+            found |= arrays_of(part)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            found |= arrays_of(getattr(value, field.name))
+    return found
+
+
+def restore(
+    described: Json,
+    *,
+    classes: Mapping[str, type] | None = None,
+    arrays: Mapping[str, np.ndarray] | None = None,
+) -> Any:
+    """The object that `describe` described.
+
+    Only Farfield's own classes and those in `classes` are ever made; a description that names
+    another module is refused, so that one read from a file cannot run a stranger's code.
+
+    Args:
+        described: What `describe` returned.
+        classes: Classes of one's own, by the path in the description.
+        arrays: Arrays by digest.
+
+    Raises:
+        ValueError: If a class or array is not known, or a class changed since.
+    """
+    known = dict(classes or {})
+
+    def build(part: Json) -> Any:
+        if isinstance(part, list):
+            return tuple(build(inner) for inner in part)
+        if not isinstance(part, dict):
+            return part
+        if "array" in part:
+            return _known(part["array"], dict(arrays or {}), "array")
+        if "name" in part:
+            thing = _find(part["name"], known)
+            _check_source(thing, part)
+            return thing
+        cls = _find(part["class"], known)
+        _check_source(cls, part)
+        version = part.get("version")
+        if version is not None and version != getattr(cls, "version", None):
+            raise ValueError(
+                f"{part['class']} is at version {getattr(cls, 'version', None)}, "
+                f"the description asks for version {version}"
+            )
+        fields = {
+            name: build(content)
+            for name, content in part.items()
+            if name not in ("class", "version", "source")
+        }
+        return cls(**fields)
+
+    return build(described)
+
+
+def _known(name: str, table: Mapping[str, Any], kind: str) -> Any:
+    if name not in table:
+        raise ValueError(f"the description names {kind} {name!r}, which was not given")
+    return table[name]
+
+
+def _find(path: str, known: Mapping[str, type]) -> Any:
+    if path in known:
+        return known[path]
+    module, _, name = path.rpartition(".")
+    if module.split(".")[0] != "farfield":
+        raise ValueError(f"{path!r} is not part of Farfield; pass it in `classes`")
+    try:
+        package = importlib.import_module(module)
+    except ImportError:
+        package = None
+    if name not in getattr(package, "__all__", ()):
+        raise ValueError(f"{path!r} is not a public name of Farfield")
+    return getattr(package, name)
+
+
+def _check_source(thing: type, part: Mapping[str, Json]) -> None:
+    wanted = part.get("source")
+    if wanted is not None and wanted != source_digest(thing):
+        raise ValueError(f"{public_path(thing)} was edited since the description was made")

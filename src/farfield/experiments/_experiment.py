@@ -1,0 +1,196 @@
+"""Task × model × objective × recipe: what is run, frozen and with one name everywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from torch import nn
+
+from farfield.core import Stream
+from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
+from farfield.experiments._spec import Spec
+from farfield.models import Relational
+from farfield.nn import ContextNorm, ConvEncoder
+from farfield.objectives import Objective, Supervised
+from farfield.tasks import Task
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    r"""A relational network: encoder, context and reasoner, each a `Spec`.
+
+    Args:
+        reasoner: Sequence of embeddings → outputs.
+        encoder: Item → embedding.
+        context: Normalization of the embeddings over the problem, or `None` for none. Its
+            `segments` are the task's unless the spec names others.
+    """
+
+    reasoner: Spec
+    encoder: Spec = Spec(ConvEncoder)
+    context: Spec | None = Spec(ContextNorm)
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        shape: dict[str, object] = {
+            "item_shape": task.item_shape,
+            "length": task.length,
+            "num_outputs": task.num_outputs,
+            "segments": task.segments,
+        }
+        encoder = self.encoder.build(shape, stream.child("encoder"))
+        width = getattr(encoder, "out_features", None)
+        if not isinstance(width, int):
+            raise TypeError(
+                f"{type(encoder).__name__} must have an integer attribute out_features, "
+                f"the width of its embeddings; got {width!r}"
+            )
+        shape |= {"in_features": width, "num_features": width}
+        context = self.context.build(shape, stream.child("context")) if self.context else None
+        reasoner = self.reasoner.build(shape, stream.child("reasoner"))
+        return Relational(encoder=encoder, context=context, reasoner=reasoner)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a network is trained: Adam with torch's defaults, in shuffled epochs.
+
+    Args:
+        steps: Number of updates.
+        learning_rate: Adam's step size.
+        batch_size: Problems an update; the last batch of an epoch may be smaller.
+        evaluations: Number of evenly spaced steps, the last one among them, after which every
+            regime is scored.
+
+    Raises:
+        ValueError: If a number is not positive, or there are more evaluations than steps.
+    """
+
+    steps: int
+    learning_rate: float = 5e-4
+    batch_size: int = 32
+    evaluations: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "learning_rate", "batch_size", "evaluations"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        if self.evaluations > self.steps:
+            raise ValueError(
+                f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
+            )
+
+    @property
+    def evaluation_steps(self) -> tuple[int, ...]:
+        """The steps after which every regime is scored."""
+        return tuple(
+            self.steps * point // self.evaluations for point in range(1, self.evaluations + 1)
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What is run: a task, a model, an objective and a recipe. Seeds are given at the run.
+
+    Two experiments that differ in nothing have the same `key` on every machine; records are kept
+    under it, so a table that is run again runs only what is missing.
+
+    Args:
+        task: The problems.
+        model: What is trained.
+        objective: What training minimizes.
+        recipe: How it is trained.
+    """
+
+    task: Task
+    model: Network
+    recipe: Recipe
+    objective: Objective = Supervised()
+
+    @property
+    def key(self) -> str:
+        """Name of the experiment: 20 hexadecimal digits of SHA-256 over `to_json`."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    def to_json(self) -> dict[str, Json]:
+        """The experiment as plain JSON; `from_json` reads it back."""
+        described: dict[str, Json] = describe(self)
+        return described
+
+    @staticmethod
+    def from_json(
+        described: dict[str, Json],
+        *,
+        classes: Mapping[str, type] | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
+    ) -> Experiment:
+        """The experiment that `to_json` described.
+
+        Args:
+            described: What `to_json` returned.
+            classes: Classes of one's own that it names, by their path.
+            arrays: Arrays that it names, by their digest.
+
+        Raises:
+            ValueError: If it is not the description of an experiment, or names what is not known.
+        """
+        try:
+            experiment = restore(described, classes=classes, arrays=arrays)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"described is not an experiment: {error}") from error
+        if not isinstance(experiment, Experiment):
+            raise ValueError(f"described is not an experiment but {experiment!r}")
+        return experiment
+
+    def to_python(self) -> str:
+        """The Python that makes the experiment, imports included."""
+        modules: set[str] = set()
+        body = _source(self, modules)
+        lines = [f"from {module} import {name}" for module, name in sorted(_split(modules))]
+        return "\n".join([*lines, "", f"experiment = {body}", ""])
+
+    def at_fraction(self, fraction: float) -> Experiment:
+        """The same experiment at a fraction of its steps, rounded, at least one.
+
+        Raises:
+            ValueError: If `fraction` is not in (0, 1].
+        """
+        if not 0 < fraction <= 1:
+            raise ValueError(f"fraction must be above 0 and at most 1, got {fraction!r}")
+        steps = max(1, round(self.recipe.steps * fraction))
+        evaluations = min(self.recipe.evaluations, steps)
+        recipe = dataclasses.replace(self.recipe, steps=steps, evaluations=evaluations)
+        return dataclasses.replace(self, recipe=recipe)
+
+
+def _split(paths: set[str]) -> list[tuple[str, str]]:
+    return [(path.rpartition(".")[0], path.rpartition(".")[2]) for path in paths]
+
+
+def _source(value: object, modules: set[str]) -> str:
+    if isinstance(value, Spec):
+        parts = [_source(value.cls, modules)]
+        parts += [f"{name}={_source(content, modules)}" for name, content in value.options]
+        modules.add(public_path(Spec))
+        return f"Spec({', '.join(parts)})"
+    if isinstance(value, type):
+        modules.add(public_path(value))
+        return value.__name__
+    if isinstance(value, tuple):
+        inner = ", ".join(_source(part, modules) for part in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if dataclasses.is_dataclass(value):
+        modules.add(public_path(type(value)))
+        fields = [f"{name}={_source(part, modules)}" for name, part in changed_fields(value)]
+        return f"{type(value).__name__}({', '.join(fields)})"
+    return repr(value)
