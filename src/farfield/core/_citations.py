@@ -57,7 +57,7 @@ REFERENCES: Final[dict[str, Reference]] = {
             key="gondal2021",
             authors=(
                 "Gondal, Muhammad Waleed and Rahaman, Nasim and Joshi, Shruti and Gehler, Peter "
-                "and Bengio, Yoshua and Locatello, Francesco and Sch{\\\"o}lkopf, Bernhard"
+                'and Bengio, Yoshua and Locatello, Francesco and Sch{\\"o}lkopf, Bernhard'
             ),
             title="Dynamic Inference with Neural Interpreters",
             venue="Advances in Neural Information Processing Systems",
