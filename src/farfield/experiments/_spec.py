@@ -43,7 +43,6 @@ class Spec:
     def __init__(
         self,
         cls: type[nn.Module],
-        /,
         options: tuple[tuple[str, Any], ...] | list[tuple[str, Any]] = (),
         **named: Any,
     ) -> None:

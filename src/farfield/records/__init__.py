@@ -1,1 +1,23 @@
-""""""
+"""What runs leave, and the folder that keeps it."""
+
+from farfield.records._environment import environment as environment
+from farfield.records._errors import BusyError as BusyError
+from farfield.records._errors import StoreError as StoreError
+from farfield.records._files import read_tensors as read_tensors
+from farfield.records._files import write_tensors as write_tensors
+from farfield.records._files import write_whole as write_whole
+from farfield.records._record import Record as Record
+from farfield.records._record import Score as Score
+from farfield.records._store import Store as Store
+
+__all__ = [
+    "BusyError",
+    "Record",
+    "Score",
+    "Store",
+    "StoreError",
+    "environment",
+    "read_tensors",
+    "write_tensors",
+    "write_whole",
+]

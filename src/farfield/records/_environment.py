@@ -1,0 +1,67 @@
+"""The machine and the versions behind a number."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from farfield import __version__
+
+
+@functools.cache
+def _commit() -> str:
+    """Commit of the checkout Farfield runs from, with `+` where files differ; else `release`."""
+    folder = Path(__file__).resolve().parents[3]
+    if not (folder / ".git").exists():
+        return "release"
+    git = ["git", "-C", str(folder)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True)
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no", "--", "src"],
+            capture_output=True,
+        )
+    except OSError:
+        return "unknown"
+    return commit.stdout.decode().strip() + ("+" if changed.stdout.strip() else "")
+
+
+@functools.cache
+def _processor() -> str:
+    """Model name of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def environment(*, device: str, engine: str) -> dict[str, str]:
+    """What a record says of where it was made.
+
+    Args:
+        device: Device the networks were on, as torch names it.
+        engine: How the population ran, and why so where there was a choice.
+    """
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else _processor()
+    return {
+        "farfield": __version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "processor": name,
+        "cores": str(os.cpu_count() or 1),
+        "device": device,
+        "engine": engine,
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,218 @@
+"""One folder that holds every finished run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import final
+
+import msgspec
+from torch import Tensor
+
+from farfield.records._errors import BusyError, StoreError
+from farfield.records._files import read_tensors, write_tensors
+from farfield.records._record import Record, Score
+
+try:
+    import fcntl
+except ImportError:  # Windows: no advisory locks of this kind; runs are then not guarded
+    fcntl = None  # type: ignore[assignment]
+
+FORMAT = 1
+"""Raised when the tables change."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS runs (
+    key TEXT NOT NULL, seed INTEGER NOT NULL, experiment TEXT NOT NULL, steps INTEGER NOT NULL,
+    seconds REAL NOT NULL, environment TEXT NOT NULL, PRIMARY KEY (key, seed));
+CREATE TABLE IF NOT EXISTS scores (
+    key TEXT NOT NULL, seed INTEGER NOT NULL, step INTEGER NOT NULL, regime TEXT NOT NULL,
+    metric TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (key, seed, step, regime, metric));
+"""
+
+
+@final
+class Store:
+    """Records of finished runs in one folder.
+
+    `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
+    is complete. `weights/<experiment>/<seed>.safetensors` holds the trained networks, each written
+    before its record. Many processes may read and write at once; no server runs.
+
+    Args:
+        folder: The folder; made if it does not exist.
+
+    Raises:
+        StoreError: If the folder cannot be made, or its database is not one of Farfield's.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._database = self.folder / "records.sqlite"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the folder {self.folder}: {error.strerror}") from error
+        with self._connect(create=True) as connection:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found not in (0, FORMAT):
+                raise StoreError(f"{self._database} has format {found}, this version reads {FORMAT}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_TABLES)
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    @contextlib.contextmanager
+    def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction: committed at the end, rolled back on an error."""
+        mode = "rwc" if create else "rw"
+        try:
+            connection = sqlite3.connect(
+                f"{self._database.resolve().as_uri()}?mode={mode}", uri=True, timeout=60
+            )
+            try:
+                connection.execute("PRAGMA synchronous = FULL")
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError) as error:
+            state = "" if self._database.exists() else " (the file has vanished)"
+            raise StoreError(f"cannot use {self._database}{state}: {error}") from error
+
+    def write(self, record: Record, weights: Mapping[str, Tensor]) -> None:
+        """Keep a finished run; one that is already there stays as it is.
+
+        Args:
+            record: The numbers.
+            weights: The trained network's state by name.
+
+        Raises:
+            StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
+        """
+        if not self._database.exists():
+            raise StoreError(f"the folder of records {self.folder} has vanished")
+        write_tensors(self.weights_path(record.key, record.seed), weights)
+        run = (
+            record.key,
+            record.seed,
+            json.dumps(record.experiment, sort_keys=True),
+            record.steps,
+            record.seconds,
+            json.dumps(record.environment, sort_keys=True),
+        )
+        place = (record.key, record.seed)
+        rows = [(*place, s.step, s.regime, s.metric, s.value, s.count) for s in record.scores]
+        with self._connect() as connection:
+            connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", run)
+            connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def find(self, key: str, seed: int) -> Record | None:
+        """The record of one run, or `None` if it is not finished.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+        """
+        found = [record for record in self.records(key) if record.seed == seed]
+        return found[0] if found else None
+
+    def records(self, key: str) -> list[Record]:
+        """Every finished run of one experiment, by seed.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        with self._connect() as connection:
+            runs = connection.execute(
+                "SELECT seed, experiment, steps, seconds, environment FROM runs "
+                "WHERE key = ? ORDER BY seed",
+                (key,),
+            ).fetchall()
+            scores = connection.execute(
+                "SELECT seed, step, regime, metric, value, count FROM scores "
+                "WHERE key = ? ORDER BY seed, step, regime, metric",
+                (key,),
+            ).fetchall()
+        by_seed: dict[int, list[Score]] = {}
+        for seed, step, regime, metric, value, count in scores:
+            score = Score(step=step, regime=regime, metric=metric, value=value, count=count)
+            by_seed.setdefault(seed, []).append(score)
+        return [
+            Record(
+                key=key,
+                experiment=msgspec.json.decode(experiment),
+                seed=seed,
+                steps=steps,
+                scores=tuple(by_seed.get(seed, ())),
+                seconds=seconds,
+                environment=msgspec.json.decode(environment, type=dict[str, str]),
+            )
+            for seed, experiment, steps, seconds, environment in runs
+        ]
+
+    def keys(self) -> list[str]:
+        """Every experiment with a finished run."""
+        with self._connect() as connection:
+            rows = connection.execute("SELECT DISTINCT key FROM runs ORDER BY key").fetchall()
+        return [key for (key,) in rows]
+
+    def weights(self, key: str, seed: int) -> dict[str, Tensor]:
+        """The trained network of one run, by the names of its state.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+
+        Raises:
+            StoreError: If the file is missing or damaged.
+        """
+        return read_tensors(self.weights_path(key, seed))[0]
+
+    def weights_path(self, key: str, seed: int) -> Path:
+        """Where the trained network of a run lies."""
+        return self.folder / "weights" / key / f"{seed}.safetensors"
+
+    def checkpoint_path(self, key: str, seed: int) -> Path:
+        """Where the state of an unfinished run lies."""
+        return self.folder / "checkpoints" / key / f"{seed}.safetensors"
+
+    @contextlib.contextmanager
+    def claim(self, key: str, seed: int) -> Iterator[None]:
+        """Hold a run, so that no second process trains the same network meanwhile.
+
+        The system lets go of it when the process ends, however it ends.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+
+        Raises:
+            BusyError: If another process holds it.
+            StoreError: If the folder cannot be written.
+        """
+        path = self.folder / "locks" / f"{key}-{seed}"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("a+", encoding="ascii")
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        with file:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError as error:
+                    file.seek(0)
+                    holder = file.read().strip() or "unknown"
+                    raise BusyError(
+                        f"process {holder} is at seed {seed} of experiment {key} in {self.folder}; "
+                        "wait for it, or name another folder"
+                    ) from error
+                file.truncate(0)
+                file.write(str(os.getpid()))
+                file.flush()
+            yield
