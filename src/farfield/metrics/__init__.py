@@ -1,1 +1,21 @@
-""""""
+"""Scores with a leading seed axis, and what a handful of seeds can say: means and intervals."""
+
+from farfield.metrics._accuracy import accuracy as accuracy
+from farfield.metrics._accuracy import correct as correct
+from farfield.metrics._intervals import Difference as Difference
+from farfield.metrics._intervals import Interval as Interval
+from farfield.metrics._intervals import Summary as Summary
+from farfield.metrics._intervals import mean_and_standard_error as mean_and_standard_error
+from farfield.metrics._intervals import t_interval as t_interval
+from farfield.metrics._intervals import welch_interval as welch_interval
+
+__all__ = [
+    "Difference",
+    "Interval",
+    "Summary",
+    "accuracy",
+    "correct",
+    "mean_and_standard_error",
+    "t_interval",
+    "welch_interval",
+]

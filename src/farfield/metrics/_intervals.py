@@ -1,0 +1,195 @@
+"""Means, standard errors and intervals of a handful of trained networks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A mean over networks, and what is known of its error.
+
+    Args:
+        mean: Mean over the networks.
+        standard_error: Standard deviation over the networks (divisor n − 1) over √n; nan for one
+            network, whose spread nobody knows.
+        count: Number of networks.
+        mean_rounding: Half a unit of the last digit known of the mean, where it was read in print.
+        error_rounding: The same of the standard error.
+
+    Raises:
+        ValueError: If the count is below 1, or the error or a rounding is negative.
+    """
+
+    mean: float
+    standard_error: float
+    count: int
+    mean_rounding: float = 0.0
+    error_rounding: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ValueError(f"count must be at least 1, got {self.count}")
+        for name in ("standard_error", "mean_rounding", "error_rounding"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """The numbers from `low` to `high`, both included; infinite where nothing is known.
+
+    Args:
+        low: Lower end.
+        high: Upper end.
+
+    Raises:
+        ValueError: If the ends are in the wrong order.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
+
+    @property
+    def half_width(self) -> float:
+        """Half the distance of the ends."""
+        return (self.high - self.low) / 2
+
+    def contains(self, value: float) -> bool:
+        """Whether `value` lies between the ends."""
+        return self.low <= value <= self.high
+
+    def within(self, margin: float) -> bool:
+        """Whether every number of the interval lies in −margin…margin."""
+        return -margin <= self.low and self.high <= margin
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Ours minus theirs, and how well it is known.
+
+    Args:
+        value: Difference of the means.
+        interval: Its confidence interval.
+        degrees: Degrees of freedom of the interval; nan where one side is a single network.
+    """
+
+    value: float
+    interval: Interval
+    degrees: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.interval.low > 0 or self.interval.high < 0
+
+
+def _checked(values: Sequence[float]) -> NDArray[np.float64]:
+    """The values as one row of float64."""
+    row = np.asarray(values, dtype=np.float64)
+    if row.ndim != 1 or row.size == 0:
+        raise ValueError(
+            f"values must be one number per network, at least one, got shape {row.shape}"
+        )
+    return row
+
+
+def _quantile(degrees: float, confidence: float) -> float:
+    """The t quantile that leaves half of what `confidence` misses on each side."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    return float(stdtrit(degrees, 0.5 + confidence / 2))
+
+
+def mean_and_standard_error(values: Sequence[float]) -> Summary:
+    r"""Mean $\bar x$ of the networks and its standard error $s / \sqrt n$.
+
+    Args:
+        values: One score per network.
+
+    Raises:
+        ValueError: If there is no score.
+    """
+    row = _checked(values)
+    # Shifted by the first score, so that equal scores have a spread of exactly 0.
+    shifted = row - row[0]
+    spread = float(shifted.std(ddof=1)) if row.size > 1 else math.nan
+    return Summary(
+        mean=float(row[0] + shifted.mean()),
+        standard_error=spread / math.sqrt(row.size),
+        count=row.size,
+    )
+
+
+def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    r"""Interval of the mean, $\bar x \pm t_{n-1} \, s / \sqrt n$.
+
+    One score gives the whole line: nothing is known of its spread. Equal scores give a point.
+
+    Args:
+        values: One score per network.
+        confidence: Share of intervals made so that hold the true mean.
+
+    Raises:
+        ValueError: If there is no score, or the confidence is not between 0 and 1.
+    """
+    summary = mean_and_standard_error(values)
+    if summary.count == 1:
+        return Interval(low=-math.inf, high=math.inf)
+    reach = _quantile(summary.count - 1, confidence) * summary.standard_error
+    return Interval(low=summary.mean - reach, high=summary.mean + reach)
+
+
+def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
+    r"""Difference of two means, ours − theirs, with Welch's interval from summary statistics.
+
+    With standard errors $e$ over $n$ networks and $e'$ over $n'$ the difference has the variance
+    $v = e^2 + e'^2$, and its interval is $\pm t_\nu \sqrt v$ with
+
+    $$\nu = \frac{v^2}{e^4/(n-1) + e'^4/(n'-1)}.$$
+
+    A number read in print is known to half a unit of its last digit, $h$. Uniform rounding has the
+    variance $h^2/3$ and does not come from few networks: that of a mean enters $v$ but not the
+    denominator. That of a standard error raises its mean square by $h^2/3$, so that a printed 0.0
+    is not taken for an error of zero. With neither rounding nor spread the interval is a point.
+    One network on either side gives the whole line.
+
+    Args:
+        ours: One side, e.g. freshly trained networks.
+        theirs: The other, e.g. a published cell.
+        confidence: Share of intervals made so that hold the true difference.
+
+    Raises:
+        ValueError: If the confidence is not between 0 and 1.
+
+    Reference:
+        Welch, B. L. (1947), Biometrika 34: 28–35.
+    """
+    value = ours.mean - theirs.mean
+    if ours.count == 1 or theirs.count == 1:
+        everything = Interval(low=-math.inf, high=math.inf)
+        return Difference(value=value, interval=everything, degrees=math.nan)
+    variance = noise = 0.0
+    for side in (ours, theirs):
+        square = side.standard_error**2 + side.error_rounding**2 / 3
+        variance += square + side.mean_rounding**2 / 3
+        noise += square**2 / (side.count - 1)
+    degrees = variance**2 / noise if noise > 0 else math.inf
+    reach = _quantile(degrees, confidence) * math.sqrt(variance)
+    return Difference(
+        value=value, interval=Interval(low=value - reach, high=value + reach), degrees=degrees
+    )

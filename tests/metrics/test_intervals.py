@@ -1,0 +1,145 @@
+"""Intervals against scipy.stats, and what happens at the edges."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from farfield.metrics import (
+    Interval,
+    Summary,
+    mean_and_standard_error,
+    t_interval,
+    welch_interval,
+)
+
+scores = st.lists(
+    st.floats(min_value=-100, max_value=100, allow_subnormal=False), min_size=2, max_size=12
+)
+
+
+@given(scores)
+def test_mean_and_standard_error_are_scipy_s(values):
+    summary = mean_and_standard_error(values)
+    assert summary.count == len(values)
+    assert summary.mean == pytest.approx(np.mean(values), rel=1e-12, abs=1e-10)
+    assert summary.standard_error == pytest.approx(stats.sem(values), rel=1e-6, abs=1e-10)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
+def test_t_interval_is_scipy_s(confidence):
+    values = np.random.default_rng(1).normal(90, 3, size=10).tolist()
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    got = t_interval(values, confidence)
+    assert (got.low, got.high) == pytest.approx(tuple(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_welch_interval_is_scipy_s(confidence):
+    random = np.random.default_rng(2)
+    first, second = random.normal(90, 3, size=10).tolist(), random.normal(85, 9, size=6).tolist()
+    test = stats.ttest_ind(first, second, equal_var=False)
+    expected = test.confidence_interval(confidence)
+    got = welch_interval(
+        mean_and_standard_error(first), mean_and_standard_error(second), confidence
+    )
+    assert got.value == pytest.approx(np.mean(first) - np.mean(second), rel=1e-12)
+    assert got.degrees == pytest.approx(test.df, rel=1e-12)
+    assert (got.interval.low, got.interval.high) == pytest.approx(tuple(expected), rel=1e-10)
+
+
+def test_equal_scores_have_no_spread_at_all():
+    values = [0.1 + 0.2] * 7
+    assert mean_and_standard_error(values).standard_error == 0.0
+    assert t_interval(values) == Interval(low=values[0], high=values[0])
+
+
+def test_one_network_says_nothing_of_the_spread():
+    alone, ten = mean_and_standard_error([3.0]), mean_and_standard_error([3.0, 4.0] * 5)
+    assert math.isnan(alone.standard_error)
+    assert t_interval([3.0]) == Interval(low=-math.inf, high=math.inf)
+    for sides in ((alone, ten), (ten, alone)):
+        difference = welch_interval(*sides)
+        assert difference.interval == Interval(low=-math.inf, high=math.inf)
+        assert math.isnan(difference.degrees)
+        assert not difference.clear
+    assert welch_interval(alone, ten).value == -0.5
+
+
+def test_a_printed_zero_is_not_an_error_of_zero():
+    printed = Summary(
+        mean=100.0, standard_error=0.0, count=10, mean_rounding=0.05, error_rounding=0.05
+    )
+    ours = mean_and_standard_error([100.0] * 10)
+    exact = welch_interval(ours, Summary(mean=100.0, standard_error=0.0, count=10))
+    assert exact.interval == Interval(low=0.0, high=0.0)
+    rounded = welch_interval(ours, printed)
+    square = 0.05**2 / 3
+    degrees = (2 * square) ** 2 / (square**2 / 9)
+    reach = stats.t.ppf(0.975, degrees) * math.sqrt(2 * square)
+    assert rounded.degrees == pytest.approx(degrees)
+    assert (rounded.interval.low, rounded.interval.high) == pytest.approx((-reach, reach))
+
+
+def test_rounding_of_the_mean_costs_no_degrees_of_freedom():
+    noisy = mean_and_standard_error([99.0, 100.0] * 5)
+    plain = Summary(mean=99.0, standard_error=0.3, count=10)
+    printed = Summary(mean=99.0, standard_error=0.3, count=10, mean_rounding=0.5)
+    assert welch_interval(noisy, printed).degrees > welch_interval(noisy, plain).degrees
+    wide = welch_interval(noisy, printed).interval.half_width
+    assert wide > welch_interval(noisy, plain).interval.half_width
+
+
+def test_a_difference_is_clear_only_when_it_is_known():
+    far = Summary(mean=90.0, standard_error=0.1, count=10)
+    near = Summary(mean=100.0, standard_error=0.1, count=10)
+    assert welch_interval(near, far).clear
+    assert welch_interval(far, near).clear
+    assert not welch_interval(far, far).clear
+    assert not welch_interval(mean_and_standard_error([math.nan] * 3), far).clear
+
+
+def test_intervals_answer_what_lies_in_them():
+    interval = Interval(low=-1.0, high=2.0)
+    assert interval.half_width == 1.5
+    assert interval.contains(-1.0)
+    assert interval.contains(2.0)
+    assert not interval.contains(2.1)
+    assert interval.within(2.0)
+    assert not interval.within(1.9)
+    assert not Interval(low=-2.0, high=1.0).within(1.9)
+
+
+def test_coverage_is_what_it_says():
+    random = np.random.default_rng(3)
+    trials = 2000
+    first, second = random.normal(0, 1, (trials, 10)), random.normal(0, 4, (trials, 10))
+    hits = sum(
+        welch_interval(
+            mean_and_standard_error(a.tolist()), mean_and_standard_error(b.tolist())
+        ).interval.contains(0.0)
+        for a, b in zip(first, second, strict=True)
+    )
+    assert abs(hits / trials - 0.95) < 4 * math.sqrt(0.95 * 0.05 / trials)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: mean_and_standard_error([]), r"at least one, got shape \(0,\)"),
+        (lambda: t_interval([1.0, 2.0], 1.0), "confidence must lie between 0 and 1, got 1.0"),
+        (lambda: Interval(low=2.0, high=1.0), "got 2.0 and 1.0"),
+        (lambda: Summary(mean=1.0, standard_error=0.1, count=0), "count must be at least 1"),
+        (lambda: Summary(mean=1.0, standard_error=-0.1, count=2), "standard_error must be"),
+        (
+            lambda: Summary(mean=1.0, standard_error=0.1, count=2, mean_rounding=-1.0),
+            "mean_rounding must be at least 0, got -1.0",
+        ),
+    ],
+)
+def test_nonsense_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
