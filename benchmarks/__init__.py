@@ -1,0 +1,1 @@
+"""Speed of the library beside a straightforward loop, and the loop itself."""

@@ -1,0 +1,107 @@
+"""The products of a piece of work: how many FLOPs, and how fast this machine does them alone.
+
+The floor of a training step is the time its matrix products and convolutions take when each is
+run by itself, at the same shapes and strides, forward and backward: no program that does these
+products with these kernels can be faster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, final
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode, flop_registry
+
+REPEATS = 5
+SECONDS = 0.02
+
+
+@final
+class Recorder(TorchDispatchMode):
+    """Remembers every product: the operator and the shapes and strides it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Counter[tuple[Hashable, ...]] = Counter()
+
+    def __torch_dispatch__(  # noqa: D105
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if func._overloadpacket in flop_registry:
+            named = tuple((name, described(value)) for name, value in (kwargs or {}).items())
+            self.calls[(func, tuple(described(value) for value in args), named)] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def described(value: Any) -> Hashable:
+    """A hashable stand-in for an argument; a tensor by dtype, shape and strides."""
+    if isinstance(value, Tensor):
+        return (Tensor, value.dtype, tuple(value.shape), value.stride())
+    if isinstance(value, list | tuple):
+        return (list, tuple(described(part) for part in value))
+    return (None, value)
+
+
+def remade(description: Any) -> Any:
+    """An argument like the one described; tensors hold fresh random numbers."""
+    kind, *parts = description
+    if kind is Tensor:
+        dtype, shape, strides = parts
+        return torch.empty_strided(shape, strides, dtype=dtype).normal_()
+    if kind is list:
+        return [remade(part) for part in parts[0]]
+    return parts[0]
+
+
+@contextmanager
+def plain_operators() -> Iterator[None]:
+    """Fused operators off, so that what they consist of can be counted."""
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+def products(work: Callable[[], object], *, repeats: int = 1) -> dict[str, float]:
+    """FLOPs of one call of `work`, and the seconds its products take alone.
+
+    Args:
+        work: What is counted, for instance one training step.
+        repeats: Number of calls to average over, where their shapes differ.
+    """
+    recorder = Recorder()
+    counter = FlopCounterMode(display=False)
+    with plain_operators(), counter, recorder:
+        for _ in range(repeats):
+            work()
+    seconds = sum(count * seconds_alone(*call) for call, count in recorder.calls.items())
+    return {"flops": counter.get_total_flops() / repeats, "seconds": seconds / repeats}
+
+
+@torch.no_grad()
+def seconds_alone(func: Any, args: tuple[Any, ...], kwargs: tuple[Any, ...]) -> float:
+    """Shortest time of one operator at the shapes described, run by itself."""
+    positional = [remade(value) for value in args]
+    named = {name: remade(value) for name, value in kwargs}
+    best = float("inf")
+    done, end = 0, time.perf_counter() + SECONDS
+    while done < REPEATS or time.perf_counter() < end:
+        start = time.perf_counter()
+        func(*positional, **named)
+        best = min(best, time.perf_counter() - start)
+        done += 1
+    return best

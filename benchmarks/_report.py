@@ -1,0 +1,123 @@
+"""The benchmark's tables, made from its JSON alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from rich.table import Table
+
+COLUMNS = (
+    "model", "task", "m", "seeds",
+    "loop GFLOP", "loop floor", "loop time", "loop fraction",
+    "GFLOP", "floor", "time", "fraction",
+    "ratio", "range", "target", "met",
+)  # fmt: skip
+SETS_COLUMNS = ("task", "m", "seconds", "MB", "target", "met")
+
+Json = Mapping[str, Any]
+
+
+def ratios(line: Json) -> list[float]:
+    """Library over loop, round by round."""
+    return [ours / loop for ours, loop in zip(line["ours"], line["loop"], strict=True)]
+
+
+def met(line: Json) -> str:
+    """Whether the median ratio reaches its target: `"yes"`, `"no"`, or `"–"` without one."""
+    if line["target"] is None:
+        return "–"
+    return "yes" if median(ratios(line)) >= line["target"] else "no"
+
+
+def cells(line: Json) -> tuple[str, ...]:
+    """One row of a table of ratios, in the order of `COLUMNS`."""
+    sides: list[str] = []
+    for side in ("loop", "ours"):
+        milliseconds = 1e3 * line["unit"] / median(line[side])
+        floor = 1e3 * line["unit"] * line["products"][side]["seconds"]
+        gigaflop = 1e-9 * line["unit"] * line["products"][side]["flops"]
+        sides += [f"{gigaflop:.2f}", f"{floor:.1f}", f"{milliseconds:.1f}"]
+        sides += [f"{floor / milliseconds:.2f}"]
+    samples = ratios(line)
+    return (
+        *(line["reasoner"], line["task"], str(line["withheld"]), str(line["seeds"])),
+        *sides,
+        f"{median(samples):.2f}",
+        f"{min(samples):.2f}–{max(samples):.2f}",
+        "–" if line["target"] is None else f"{line['target']:.1f}",
+        met(line),
+    )
+
+
+def sets_cells(line: Json) -> tuple[str, ...]:
+    """One row of the table of sets, in the order of `SETS_COLUMNS`."""
+    seconds, megabytes = median(line["seconds"]), median(line["megabytes"])
+    limit_seconds, limit_megabytes = line["target_seconds"], line["target_megabytes"]
+    return (
+        *(line["task"], str(line["withheld"]), f"{seconds:.3f}", f"{megabytes:.0f}"),
+        f"{limit_seconds} s, {limit_megabytes:.0f} MB",
+        "yes" if seconds <= limit_seconds and megabytes <= limit_megabytes else "no",
+    )
+
+
+def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+    """Title, columns and rows of each table."""
+    lines = results["lines"]
+    made = [
+        (
+            f"{work.capitalize()}: milliseconds per {unit}",
+            COLUMNS,
+            [cells(line) for line in lines if line["work"] == work],
+        )
+        for work, unit in (
+            ("training", "network and step"),
+            ("evaluation", "network and 10,000 problems"),
+        )
+    ]
+    made.append(("Drawing the sets", SETS_COLUMNS, [sets_cells(line) for line in results["sets"]]))
+    return [table for table in made if table[2]]
+
+
+def markdown(results: Json) -> str:
+    """The results as a Markdown page."""
+    parts = ["# Throughput", "", *introduction(results)]
+    for title, columns, rows in tables(results):
+        parts += ["", f"## {title}", "", bar(columns), bar("---" for _ in columns)]
+        parts += [bar(row) for row in rows]
+    return "\n".join(parts) + "\n"
+
+
+def introduction(results: Json) -> list[str]:
+    """What was compared, on which machine, with which versions."""
+    machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    settings = results["settings"]
+    return [
+        "The library against the straightforward loop (`benchmarks/straightforward.py`): median of "
+        f"{settings['rounds']} rounds, in each of which both worked for {settings['seconds']} s or "
+        "one whole evaluation, never both at once. The loop has a process with two threads; "
+        "the library with one seed has a process with one thread, with ten seeds two of them. "
+        "Floor: the time of the work's matrix products and convolutions, each run alone at the "
+        "same shapes in the same processes; fraction: floor over time.",
+        "",
+        f"Machine and versions: {machine}.",
+    ]
+
+
+def bar(entries: Iterable[str]) -> str:
+    """A row of a Markdown table."""
+    return "| " + " | ".join(entries) + " |"
+
+
+def terminal(results: Json) -> list[Table]:
+    """The same tables for the terminal."""
+    made = []
+    for title, columns, rows in tables(results):
+        table = Table(title=title)
+        for column in columns:
+            table.add_column(column, justify="left" if column in ("model", "task") else "right")
+        for row in rows:
+            table.add_row(*row)
+        made.append(table)
+    return made
