@@ -1,0 +1,63 @@
+"""Mutants of core."""
+
+MUTANTS = [
+    (
+        "core/_streams.py",
+        "json.dumps([self.seed, *self.path]",
+        "json.dumps([self.seed, *map(str, self.path)]",
+        ["tests/core/test_streams.py::test_paths_that_read_alike_are_kept_apart"],
+    ),
+    (
+        "core/_streams.py",
+        "Stream(self.seed, (*self.path, *path))",
+        "Stream(self.seed, (*path,))",
+        ["tests/core/test_streams.py::test_a_child_is_the_stream_of_the_longer_path"],
+    ),
+    (
+        "core/_streams.py",
+        "self.key & (2**63 - 1)",
+        "self.seed",
+        [
+            "tests/core/test_streams.py::test_first_draws_are_those_stored",
+            "tests/core/test_streams.py::test_neighbouring_streams_are_unrelated",
+        ],
+    ),
+    (
+        "core/_streams.py",
+        "or self.seed < 0",
+        "",
+        ["tests/core/test_streams.py::test_a_seed_that_is_no_counting_number_is_refused"],
+    ),
+    (
+        "core/_streams.py",
+        "torch.Generator(device=device).manual_seed(",
+        "torch.manual_seed(",
+        ["tests/core/test_streams.py::test_the_global_generators_are_left_alone"],
+    ),
+    (
+        "core/_problems.py",
+        "latent={name: tensor[rows] for name, tensor in self.latent.items()}",
+        "latent=dict(self.latent)",
+        ["tests/core/test_problems.py::test_rows_are_taken_from_everything_but_the_table"],
+    ),
+    (
+        "core/_problems.py",
+        'for name, tensor in {"target": self.target, **self.latent}.items():',
+        'for name, tensor in {"target": self.target}.items():',
+        [
+            "tests/core/test_problems.py::test_a_latent_without_one_row_per_problem_is_refused_by_name"
+        ],
+    ),
+    (
+        "core/_problems.py",
+        "0 <= int(self.index.min()) and",
+        "",
+        ["tests/core/test_problems.py::test_an_index_outside_the_table_is_found"],
+    ),
+    (
+        "core/_errors.py",
+        "name.lower(), self.choices",
+        "name, self.choices",
+        ["tests/core/test_errors.py::test_case_does_not_hide_the_nearest_name"],
+    ),
+]
