@@ -1,1 +1,27 @@
-""""""
+"""Training: batches, one network or a stack of them, the loop, checkpoints, evaluation."""
+
+from farfield.training._batches import Batches as Batches
+from farfield.training._batches import compact as compact
+from farfield.training._evaluate import evaluate as evaluate
+from farfield.training._evaluate import problems_of_run as problems_of_run
+from farfield.training._evaluate import score_problems as score_problems
+from farfield.training._learner import Learner as Learner
+from farfield.training._learner import OneNetwork as OneNetwork
+from farfield.training._learner import Stack as Stack
+from farfield.training._loop import Clock as Clock
+from farfield.training._loop import Progress as Progress
+from farfield.training._loop import train as train
+
+__all__ = [
+    "Batches",
+    "Clock",
+    "Learner",
+    "OneNetwork",
+    "Progress",
+    "Stack",
+    "compact",
+    "evaluate",
+    "problems_of_run",
+    "score_problems",
+    "train",
+]

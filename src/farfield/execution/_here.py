@@ -1,0 +1,128 @@
+"""Runs in this process: one network after another, or all seeds as one program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+import torch
+
+from farfield.execution._job import Job, News
+from farfield.experiments import Experiment
+from farfield.records import Record, Store, environment
+from farfield.training import Clock, Learner, OneNetwork, Progress, Stack, train
+
+
+def run_one(
+    job: Job,
+    store: Store,
+    *,
+    device: str,
+    engine: str,
+    report: Callable[[Progress], None] | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Train one network by itself and keep its record.
+
+    Args:
+        job: What to run.
+        store: Where the record goes.
+        device: Where the network is.
+        engine: What the record says of how it ran.
+        report: Shown how far it is.
+        clock: How often to report and to save.
+
+    Raises:
+        BusyError: If another process is at the same run.
+        StoreError: If the folder of records cannot be written.
+    """
+    with store.claim(job.experiment.key, job.seed):
+        learner = OneNetwork(job.experiment, job.seed, device=device)
+        _finish(learner, job.experiment, store, device, engine, report, clock)
+
+
+def run_stack(
+    experiment: Experiment,
+    seeds: Sequence[int],
+    store: Store,
+    *,
+    device: str,
+    report: Callable[[Progress], None] | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Train the networks of several seeds as one program and keep their records.
+
+    Args:
+        experiment: What to run.
+        seeds: Numbers of the runs.
+        store: Where the records go.
+        device: Where the networks are.
+        report: Shown how far they are.
+        clock: How often to report and to save.
+
+    Raises:
+        BusyError: If another process is at one of the runs.
+        StoreError: If the folder of records cannot be written.
+    """
+    with ExitStack() as claims:
+        for seed in seeds:
+            claims.enter_context(store.claim(experiment.key, seed))
+        learner = Stack(experiment, seeds, device=device)
+        engine = f"vmap over {len(seeds)} seeds"
+        _finish(learner, experiment, store, device, engine, report, clock)
+
+
+def why_not_stacked(experiment: Experiment, device: str) -> str | None:
+    """Why the networks of an experiment cannot be one program, or `None` if they can.
+
+    Args:
+        experiment: What would be run.
+        device: Where.
+    """
+    try:
+        Stack(experiment, [0, 1], device=device).update(0)
+    except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
+        return str(error).strip().partition("\n")[0][:200] or type(error).__name__
+    return None
+
+
+def _finish(
+    learner: Learner,
+    experiment: Experiment,
+    store: Store,
+    device: str,
+    engine: str,
+    report: Callable[[Progress], None] | None,
+    clock: Clock | None,
+) -> None:
+    """Train, write one record per seed, then drop the checkpoint."""
+    key = experiment.key
+    checkpoint = store.checkpoint_path(key, learner.seeds[0])
+    scores, seconds = train(learner, experiment, checkpoint=checkpoint, report=report, clock=clock)
+    where = environment(device=str(torch.device(device)), engine=engine)
+    share = seconds / len(learner.seeds)
+    for seed, found, weights in zip(learner.seeds, scores, learner.weights(), strict=True):
+        record = Record(
+            key=key,
+            experiment=experiment.to_json(),
+            seed=seed,
+            steps=experiment.recipe.steps,
+            scores=tuple(found),
+            seconds=share,
+            environment=where,
+        )
+        store.write(record, weights)
+    checkpoint.unlink(missing_ok=True)
+
+
+def tell(job: Job, report: Callable[[News], None] | None) -> Callable[[Progress], None] | None:
+    """A report of progress as news of a job.
+
+    Args:
+        job: Which one.
+        report: Takes the news.
+    """
+    if report is None:
+        return None
+    take = report
+    return lambda progress: take(News(job=job, progress=progress))

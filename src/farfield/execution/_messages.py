@@ -1,0 +1,129 @@
+"""What the parent and its worker processes say to each other: one JSON object a line."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import importlib.util
+from collections.abc import Iterable
+from typing import Any, final
+
+import msgspec
+import numpy as np
+
+from farfield.execution._job import Job
+from farfield.experiments import Experiment, arrays_of, is_ours, public_path
+from farfield.training import Progress
+
+
+@final
+class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job to do, with everything the worker needs to make the experiment again."""
+
+    experiment: dict[str, Any]
+    seed: int
+    folder: str
+    engine: str
+    classes: dict[str, tuple[str, str]]
+    arrays: dict[str, tuple[str, tuple[int, ...], str]]
+
+
+@final
+class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How far the worker is, that it is done, or why it is not."""
+
+    step: int = 0
+    steps: int = 0
+    accuracy: float = 0.0
+    seconds: float = 0.0
+    done: bool = False
+    error: str = ""
+
+    def progress(self) -> Progress:
+        """The answer as progress of a run."""
+        return Progress(
+            step=self.step, steps=self.steps, accuracy=self.accuracy, seconds=self.seconds
+        )
+
+
+def order(job: Job, folder: str, engine: str) -> Order:
+    """The order for a job.
+
+    Args:
+        job: What to do.
+        folder: Where the record goes.
+        engine: What the record says of how it ran.
+    """
+    arrays = {
+        digest: (array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode())
+        for digest, array in arrays_of(job.experiment).items()
+    }
+    classes = {
+        public_path(cls): (cls.__module__, cls.__qualname__) for cls in foreign(job.experiment)
+    }
+    return Order(
+        experiment=job.experiment.to_json(),
+        seed=job.seed,
+        folder=folder,
+        engine=engine,
+        classes=classes,
+        arrays=arrays,
+    )
+
+
+def experiment_of(message: Order) -> Experiment:
+    """The experiment that an order describes.
+
+    Args:
+        message: The order.
+    """
+    arrays = {
+        digest: np.frombuffer(base64.b64decode(content), dtype=dtype).reshape(shape)
+        for digest, (dtype, shape, content) in message.arrays.items()
+    }
+    classes = {
+        path: _attribute(module, name) for path, (module, name) in message.classes.items()
+    }
+    return Experiment.from_json(message.experiment, classes=classes, arrays=arrays)
+
+
+def _attribute(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def foreign(value: object) -> list[type]:
+    """The classes in an experiment that are not Farfield's.
+
+    Args:
+        value: An experiment or a part of one.
+    """
+    if isinstance(value, type):
+        return [] if is_ours(value) else [value]
+    found: list[type] = []
+    if isinstance(value, tuple):
+        for part in value:
+            found += foreign(part)
+    elif hasattr(value, "__dataclass_fields__"):
+        found += foreign(type(value))
+        for name in value.__dataclass_fields__:
+            found += foreign(getattr(value, name))
+    return found
+
+
+def why_not_elsewhere(classes: Iterable[type]) -> str | None:
+    """Why another process could not import these classes, or `None` if it can.
+
+    Args:
+        classes: Classes that are not Farfield's.
+    """
+    for cls in classes:
+        if cls.__module__ == "__main__":
+            return f"{cls.__name__} is defined in the script itself, not in a module"
+        if "<locals>" in cls.__qualname__:
+            return f"{cls.__name__} is defined inside a function"
+        if importlib.util.find_spec(cls.__module__) is None:
+            return f"{cls.__name__} comes from {cls.__module__}, which cannot be imported again"
+    return None

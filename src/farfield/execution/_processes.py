@@ -1,0 +1,140 @@
+"""One single-threaded process per core: how many networks train on a CPU."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import final
+
+import msgspec
+
+from farfield.execution._job import ExecutionError, Job, News
+from farfield.execution._messages import Answer, order
+from farfield.records import Store
+
+
+@final
+class _Worker:
+    """A worker process and the pipes to it."""
+
+    def __init__(self) -> None:
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "farfield.execution._worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+
+    def do(self, job: Job, folder: str, engine: str, take: Callable[[Answer], None]) -> str:
+        """Do one job; returns what went wrong, or nothing."""
+        if self._process.stdin is None or self._process.stdout is None:
+            return "the worker process has no pipes"
+        try:
+            self._process.stdin.write(msgspec.json.encode(order(job, folder, engine)) + b"\n")
+            self._process.stdin.flush()
+            for line in self._process.stdout:
+                answer = msgspec.json.decode(line, type=Answer)
+                if answer.done or answer.error:
+                    return answer.error
+                take(answer)
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
+            return f"the pipe to the worker process broke: {error}"
+        code = self._process.wait()
+        why = f"signal {-code}" if code < 0 else f"exit status {code}"
+        return f"the worker process ended ({why}); its last checkpoint is kept"
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the process; a run in progress goes on from its checkpoint another time."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def run_processes(
+    jobs: Sequence[Job],
+    store: Store,
+    *,
+    workers: int,
+    report: Callable[[News], None] | None = None,
+) -> None:
+    """Train every job, `workers` at a time, each in a single-threaded process.
+
+    Args:
+        jobs: What to run.
+        store: Where the records go.
+        workers: Number of processes.
+        report: Takes the news, in this thread.
+
+    Raises:
+        ExecutionError: If some jobs failed; the others are done and kept.
+    """
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    news: queue.SimpleQueue[News | tuple[Job, str] | None] = queue.SimpleQueue()
+    count = min(workers, len(jobs))
+    engine = f"{count} single-threaded processes"
+    folder = str(store.folder.resolve())
+    crew = [_Worker() for _ in range(count)]
+
+    def serve(place: int) -> None:
+        while True:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                break
+
+            def take(answer: Answer, job: Job = job) -> None:
+                news.put(News(job=job, progress=answer.progress()))
+
+            trouble = crew[place].do(job, folder, engine, take)
+            news.put((job, trouble) if trouble else News(job=job))
+            if not crew[place].alive:
+                crew[place].stop()
+                crew[place] = _Worker()
+        news.put(None)
+
+    threads = [threading.Thread(target=serve, args=(k,), daemon=True) for k in range(count)]
+    try:
+        for thread in threads:
+            thread.start()
+        failed = _follow(news, count, report)
+    finally:
+        for worker in crew:
+            worker.stop()
+    if failed:
+        first = "; ".join(sorted({trouble for _, trouble in failed})[:3])
+        raise ExecutionError(
+            f"{len(failed)} of {len(jobs)} runs did not finish: {first}. "
+            "What finished is kept; the same command goes on with the rest"
+        )
+
+
+def _follow(
+    news: queue.SimpleQueue[News | tuple[Job, str] | None],
+    count: int,
+    report: Callable[[News], None] | None,
+) -> list[tuple[Job, str]]:
+    """Pass the news on until every worker is at its end; returns the jobs that failed."""
+    failed = []
+    while count:
+        item = news.get()
+        if item is None:
+            count -= 1
+        elif isinstance(item, tuple):
+            failed.append(item)
+        elif report:
+            report(item)
+    return failed

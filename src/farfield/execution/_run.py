@@ -1,0 +1,125 @@
+"""Run what is missing, however this machine does it best."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+
+from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
+from farfield.execution._job import ExecutionError, Job, News
+from farfield.execution._messages import foreign, why_not_elsewhere
+from farfield.execution._processes import run_processes
+from farfield.experiments import Experiment
+from farfield.records import Record, Store
+
+
+def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job]:
+    """Every seed of every experiment, experiment by experiment, each once.
+
+    Args:
+        experiments: What to run.
+        seeds: Numbers of the runs.
+    """
+    distinct = {experiment.key: experiment for experiment in experiments}
+    return [Job(experiment=found, seed=seed) for found in distinct.values() for seed in seeds]
+
+
+def run(
+    jobs: Sequence[Job],
+    store: Store,
+    *,
+    device: str = "cpu",
+    workers: int | None = None,
+    report: Callable[[News], None] | None = None,
+) -> None:
+    """Train what has no record yet, and keep a record of each.
+
+    On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
+    program under `vmap`. What cannot be sent to another process or mapped runs here, one network
+    after another; the record's `environment["engine"]` says how, and why.
+
+    Args:
+        jobs: What to run.
+        store: Where the records are.
+        device: `"cpu"` or `"cuda"`.
+        workers: Number of processes; as many as there are cores if `None`.
+        report: Takes the news of every job, in this thread.
+
+    Raises:
+        ValueError: If the device is not at hand, or `workers` is not positive.
+        ExecutionError: If some runs did not finish; those that did are kept.
+        BusyError: If another process is at one of the runs.
+        StoreError: If the folder of records cannot be used.
+    """
+    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device is {device!r}, but torch finds no GPU here; use 'cpu'")
+    cores = workers if workers is not None else os.cpu_count() or 1
+    if cores < 1:
+        raise ValueError(f"workers must be at least 1, got {workers}")
+    missing = []
+    done = {key: {r.seed for r in store.records(key)} for key in {j.experiment.key for j in jobs}}
+    for job in jobs:
+        if job.seed not in done[job.experiment.key]:
+            missing.append(job)
+        elif report:
+            report(News(job=job, found=True))
+    if torch.device(device).type == "cpu":
+        _run_on_cpu(missing, store, cores, report)
+    else:
+        _run_on_gpu(missing, store, device, report)
+
+
+def _run_on_cpu(
+    jobs: Sequence[Job], store: Store, cores: int, report: Callable[[News], None] | None
+) -> None:
+    reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
+    elsewhere = [job for job in jobs if reasons[job] is None]
+    here = [job for job in jobs if reasons[job] is not None]
+    if elsewhere:
+        run_processes(elsewhere, store, workers=cores, report=report)
+    for job in here:
+        engine = f"one after another: {reasons[job]}"
+        run_one(job, store, device="cpu", engine=engine, report=tell(job, report))
+        if report:
+            report(News(job=job))
+
+
+def _run_on_gpu(
+    jobs: Sequence[Job], store: Store, device: str, report: Callable[[News], None] | None
+) -> None:
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(job.experiment.key, []).append(job)
+    for group in groups.values():
+        experiment, first = group[0].experiment, tell(group[0], report)
+        reason = why_not_stacked(experiment, device)
+        if reason is None:
+            seeds = [job.seed for job in group]
+            run_stack(experiment, seeds, store, device=device, report=first)
+        else:
+            for job in group:
+                engine = f"one after another: {reason}"
+                run_one(job, store, device=device, engine=engine, report=tell(job, report))
+        for job in group if report else ():
+            report(News(job=job))  # type: ignore[misc]  # the loop is empty without a report
+
+
+def results(jobs: Sequence[Job], store: Store) -> list[Record]:
+    """The records of jobs that are done.
+
+    Args:
+        jobs: What was run.
+        store: Where the records are.
+
+    Raises:
+        ExecutionError: If a job has no record.
+    """
+    found = []
+    for job in jobs:
+        record = store.find(job.experiment.key, job.seed)
+        if record is None:
+            raise ExecutionError(f"seed {job.seed} of {job.experiment.key} has no record")
+        found.append(record)
+    return found

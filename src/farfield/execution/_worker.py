@@ -1,0 +1,75 @@
+"""A worker process: takes jobs on its standard input, trains on one thread, answers in JSON."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from typing import BinaryIO
+
+import msgspec
+
+from farfield.execution._allocator import keep_freed_memory
+from farfield.execution._here import run_one
+from farfield.execution._job import Job
+from farfield.execution._messages import Answer, Order, experiment_of
+from farfield.records import BusyError, Store, StoreError
+from farfield.training import Progress
+
+
+def _read_orders(orders: queue.SimpleQueue[bytes]) -> None:
+    """Queue what the parent sends; end the process when the parent is gone."""
+    for line in sys.stdin.buffer:
+        orders.put(line)
+    os._exit(1)
+
+
+def _private_output() -> BinaryIO:
+    """The pipe to the parent; whatever else the process prints goes to standard error."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
+
+
+def main() -> None:
+    """Do orders until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
+    pipe = _private_output()
+    orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read_orders, args=(orders,), daemon=True).start()
+
+    def answer(message: Answer) -> None:
+        pipe.write(msgspec.json.encode(message) + b"\n")
+        pipe.flush()
+
+    def report(progress: Progress) -> None:
+        answer(
+            Answer(
+                step=progress.step,
+                steps=progress.steps,
+                accuracy=progress.accuracy,
+                seconds=progress.seconds,
+            )
+        )
+
+    while True:
+        message = msgspec.json.decode(orders.get(), type=Order)
+        try:
+            job = Job(experiment=experiment_of(message), seed=message.seed)
+            run_one(job, Store(message.folder), device="cpu", engine=message.engine, report=report)
+        except (BusyError, StoreError) as error:
+            answer(Answer(error=str(error)))
+        except Exception as error:  # noqa: BLE001 — whatever went wrong, the parent must hear of it
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{os.path.basename(place.filename)}:{place.lineno}"
+            answer(Answer(error=f"{type(error).__name__}: {error} ({where})"))
+        else:
+            answer(Answer(done=True))
+
+
+if __name__ == "__main__":
+    main()

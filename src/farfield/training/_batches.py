@@ -1,0 +1,81 @@
+"""Which problems a network sees at which step, each distinct item once."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import torch
+
+from farfield.core import Problems, Stream
+
+
+@final
+class Batches:
+    """Shuffled epochs over a set of problems, addressed by the step.
+
+    Every epoch goes once through all problems in a new order, drawn from the stream of that epoch;
+    the last batch of an epoch may be smaller. The batch of a step does not depend on which steps
+    were asked for before, so a run that stopped goes on with the batches it would have seen.
+
+    Args:
+        problems: The training problems.
+        batch_size: Problems a batch.
+        stream: Where the orders are drawn from.
+        same_shape: Give every batch of a size a table of the same number of items, as programs that
+            are traced once need: all items of the set or all places of the batch, whichever is
+            fewer. Otherwise the table holds exactly the distinct items of the batch.
+    """
+
+    def __init__(
+        self, problems: Problems, *, batch_size: int, stream: Stream, same_shape: bool = False
+    ) -> None:
+        self._problems = compact(problems)
+        self._index = self._problems.index.cpu().numpy()
+        self._batch_size = batch_size
+        self._stream = stream
+        self._same_shape = same_shape
+        self._epoch = -1
+        self._order = np.zeros(0, dtype=np.int64)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Batches in one pass over the problems."""
+        return -(-len(self._problems) // self._batch_size)
+
+    def __call__(self, step: int) -> Problems:
+        """The batch of update `step`, counted from 0."""
+        epoch, place = divmod(step, self.steps_per_epoch)
+        if epoch != self._epoch:
+            order = self._stream.child("order", epoch).numpy()
+            self._epoch, self._order = epoch, order.permutation(len(self._problems))
+        rows = self._order[place * self._batch_size : (place + 1) * self._batch_size]
+        problems = self._problems
+        places = self._index[rows]
+        if not self._same_shape:
+            table, inverse = np.unique(places, return_inverse=True)
+        elif len(problems.items) <= places.size:
+            table, inverse = np.arange(len(problems.items)), places
+        else:
+            table, inverse = places.reshape(-1), np.arange(places.size)
+        device = problems.items.device
+        return Problems(
+            items=problems.items.index_select(0, torch.from_numpy(table).to(device)),
+            index=torch.from_numpy(inverse.reshape(places.shape)).to(device),
+            target=problems.target.index_select(0, torch.from_numpy(rows).to(device)),
+        )
+
+
+def compact(problems: Problems) -> Problems:
+    """The same problems over a table of only the items that occur in them.
+
+    Args:
+        problems: Any problems.
+    """
+    table, inverse = torch.unique(problems.index, return_inverse=True)
+    return Problems(
+        items=problems.items.index_select(0, table),
+        index=inverse,
+        target=problems.target,
+        latent=problems.latent,
+    )

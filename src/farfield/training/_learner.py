@@ -1,0 +1,312 @@
+"""Networks in training: one alone, or a stack of them as one program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, stack_module_state, vmap
+
+from farfield.core import Problems, Stream, stream
+from farfield.experiments import Experiment
+from farfield.records import Score
+from farfield.tasks import TRAINING
+from farfield.training._batches import Batches
+from farfield.training._evaluate import problems_of_run, score_problems, score_regimes
+
+GLANCE = 256
+"""Training problems behind the accuracy that is shown while a network trains."""
+
+
+class Learner(Protocol):
+    """One or more networks of one experiment, updated in step."""
+
+    seeds: tuple[int, ...]
+
+    def update(self, step: int) -> None:
+        """Do update number `step`, counted from 0, in every network."""
+        ...
+
+    def score(self, step: int) -> list[list[Score]]:
+        """Scores of every regime after `step` updates, one list per seed."""
+        ...
+
+    def glance(self) -> float:
+        """Mean accuracy on some of the training problems, for a person who watches."""
+        ...
+
+    def weights(self) -> list[dict[str, Tensor]]:
+        """The state of the networks by name, one mapping per seed."""
+        ...
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that changes with a step: parameters, buffers, moments."""
+        ...
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to a state that `state` returned."""
+        ...
+
+
+def _adam(parameters: Sequence[Tensor], learning_rate: float) -> torch.optim.Adam:
+    """Adam with torch's defaults, fused where the tensors allow it."""
+    fused = all(parameter.is_floating_point() for parameter in parameters)
+    return torch.optim.Adam(parameters, lr=learning_rate, fused=fused or None)
+
+
+def _moments(optimizer: torch.optim.Adam, names: Sequence[str]) -> dict[str, Tensor]:
+    parameters = optimizer.param_groups[0]["params"]
+    return {
+        f"adam.{moment}.{name}": content
+        for name, parameter in zip(names, parameters, strict=True)
+        for moment, content in optimizer.state[parameter].items()
+    }
+
+
+def _load_moments(
+    optimizer: torch.optim.Adam, names: Sequence[str], state: Mapping[str, Tensor]
+) -> None:
+    for name, parameter in zip(names, optimizer.param_groups[0]["params"], strict=True):
+        optimizer.state[parameter] = {
+            moment: state[f"adam.{moment}.{name}"].to(parameter.device)
+            for moment in ("step", "exp_avg", "exp_avg_sq")
+            if f"adam.{moment}.{name}" in state
+        }
+
+
+@final
+class OneNetwork:
+    """A single network: plain module, plain autograd.
+
+    Args:
+        experiment: What is trained.
+        seed: Number of the run.
+        device: Where.
+        dtype: Floating-point type of items and parameters.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        seed: int,
+        *,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.seeds = (seed,)
+        self._experiment = experiment
+        self._sets = {
+            name: problems.to(device, dtype)
+            for name, problems in problems_of_run(experiment.task, seed).items()
+        }
+        self._batches = Batches(
+            self._sets[TRAINING],
+            batch_size=experiment.recipe.batch_size,
+            stream=stream(seed, "batches"),
+        )
+        self.model = experiment.model.build(experiment.task, stream(seed, "weights"))
+        self.model.to(device=device, dtype=dtype)
+        named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
+        self._names = [name for name, _ in named]
+        self._optimizer = _adam([p for _, p in named], experiment.recipe.learning_rate)
+        self._noise = stream(seed, "noise")
+        self._objective_stream = stream(seed, "objective")
+
+    def update(self, step: int) -> None:
+        """Do update number `step`, counted from 0."""
+        self.model.train()
+        torch.default_generator.manual_seed(self._noise.child(step).key & (2**63 - 1))
+        self._optimizer.zero_grad(set_to_none=True)
+        loss = self._experiment.objective(
+            self.model,
+            self._batches(step),
+            self._experiment.task.loss,
+            self._objective_stream.child(step),
+        )
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._optimizer.step()
+
+    def score(self, step: int) -> list[list[Score]]:
+        """Scores of every regime after `step` updates."""
+        self.model.eval()
+        return [score_regimes(self.model, self._experiment.task, self._sets, step)]
+
+    def glance(self) -> float:
+        """Accuracy on some of the training problems."""
+        self.model.eval()
+        some = self._sets[TRAINING][:GLANCE]
+        return float(score_problems(self.model, self._experiment.task, some)[0].mean())
+
+    def weights(self) -> list[dict[str, Tensor]]:
+        """The state of the network by name."""
+        return [dict(self.model.state_dict())]
+
+    def state(self) -> dict[str, Tensor]:
+        """Parameters, buffers and moments."""
+        model = {f"model.{name}": content for name, content in self.model.state_dict().items()}
+        return model | _moments(self._optimizer, self._names)
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to a state that `state` returned."""
+        self.model.load_state_dict(
+            {n.removeprefix("model."): t for n, t in state.items() if n.startswith("model.")}
+        )
+        _load_moments(self._optimizer, self._names, state)
+
+
+@final
+class Stack:
+    """Networks of several seeds as one program: `vmap` over stacked parameters.
+
+    The single-network code is mapped as it stands; each seed has its own problems, batches and
+    initial weights, the same as alone. In float64 the results are those of `OneNetwork`.
+
+    Args:
+        experiment: What is trained.
+        seeds: Numbers of the runs.
+        device: Where.
+        dtype: Floating-point type of items and parameters.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        seeds: Sequence[int],
+        *,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.seeds = tuple(seeds)
+        self._experiment = experiment
+        self._sets = [
+            {
+                name: problems.to(device, dtype)
+                for name, problems in problems_of_run(experiment.task, seed).items()
+            }
+            for seed in seeds
+        ]
+        self._batches = [
+            Batches(
+                sets[TRAINING],
+                batch_size=experiment.recipe.batch_size,
+                stream=stream(seed, "batches"),
+                same_shape=True,
+            )
+            for seed, sets in zip(seeds, self._sets, strict=True)
+        ]
+        models = [
+            experiment.model.build(experiment.task, stream(seed, "weights")).to(device, dtype)
+            for seed in seeds
+        ]
+        self._model = models[0]
+        parameters, self._fixed = stack_module_state(models)
+        learned = {name for name, p in self._model.named_parameters() if p.requires_grad}
+        self._fixed |= {name: p.detach() for name, p in parameters.items() if name not in learned}
+        self._learned = {
+            name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
+        }
+        self._optimizer = _adam([*self._learned.values()], experiment.recipe.learning_rate)
+        self._gradient = vmap(grad(self._loss))
+        self._outputs = vmap(self._call)
+
+    def _call(
+        self, learned: dict[str, Tensor], fixed: dict[str, Tensor], items: Tensor, index: Tensor
+    ) -> Tensor:
+        outputs: Tensor = functional_call(self._model, (learned, fixed), (items, index))
+        return outputs
+
+    def _loss(
+        self,
+        learned: dict[str, Tensor],
+        fixed: dict[str, Tensor],
+        items: Tensor,
+        index: Tensor,
+        target: Tensor,
+    ) -> Tensor:
+        mapped = _Called(self, learned, fixed)
+        problems = Problems(items=items, index=index, target=target)
+        return self._experiment.objective(
+            mapped, problems, self._experiment.task.loss, Stream(0, ("unused",))
+        )
+
+    def update(self, step: int) -> None:
+        """Do update number `step`, counted from 0, in every network."""
+        self._model.train()
+        batches = [batch(step) for batch in self._batches]
+        gradients = self._gradient(
+            {name: parameter.detach() for name, parameter in self._learned.items()},
+            self._fixed,
+            torch.stack([batch.items for batch in batches]),
+            torch.stack([batch.index for batch in batches]),
+            torch.stack([batch.target for batch in batches]),
+        )
+        for name, parameter in self._learned.items():
+            parameter.grad = gradients[name]
+        self._optimizer.step()
+
+    def _alone(self, place: int) -> nn.Module:
+        """The network of one seed, its parameters in the shared module."""
+        return _Called(self, *({n: t[place] for n, t in part.items()} for part in self._parts()))
+
+    def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        return {n: p.detach() for n, p in self._learned.items()}, self._fixed
+
+    def score(self, step: int) -> list[list[Score]]:
+        """Scores of every regime after `step` updates, one list per seed."""
+        self._model.eval()
+        task = self._experiment.task
+        return [
+            score_regimes(self._alone(place), task, sets, step)
+            for place, sets in enumerate(self._sets)
+        ]
+
+    def glance(self) -> float:
+        """Mean accuracy on some of the training problems."""
+        self._model.eval()
+        some = [sets[TRAINING][:GLANCE] for sets in self._sets]
+        outputs = self._outputs(
+            *self._parts(),
+            torch.stack([problems.items for problems in some]),
+            torch.stack([problems.index for problems in some]),
+        )
+        task = self._experiment.task
+        scores = [task.score(*pair).mean() for pair in zip(outputs, some, strict=True)]
+        return float(torch.stack(scores).mean())
+
+    def weights(self) -> list[dict[str, Tensor]]:
+        """The state of the networks by name, one mapping per seed."""
+        names = self._model.state_dict().keys()
+        learned, fixed = self._parts()
+        both = learned | fixed
+        return [{name: both[name][place] for name in names} for place in range(len(self.seeds))]
+
+    def state(self) -> dict[str, Tensor]:
+        """Parameters, buffers and moments, stacked over seeds."""
+        learned, fixed = self._parts()
+        model = {f"model.{name}": content for name, content in (learned | fixed).items()}
+        return model | _moments(self._optimizer, [*self._learned])
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to a state that `state` returned."""
+        with torch.no_grad():
+            for name, parameter in (self._learned | self._fixed).items():
+                parameter.copy_(state[f"model.{name}"])
+        _load_moments(self._optimizer, [*self._learned], state)
+
+
+@final
+class _Called(nn.Module):
+    """The shared module with given parameters, as a module from `(items, index)` to outputs."""
+
+    def __init__(
+        self, stack: Stack, learned: dict[str, Tensor], fixed: dict[str, Tensor]
+    ) -> None:
+        super().__init__()
+        self._inner = (stack, learned, fixed)
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        """Outputs of the module under the given parameters."""
+        stack, learned, fixed = self._inner
+        return stack._call(learned, fixed, items, index)

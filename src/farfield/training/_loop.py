@@ -1,0 +1,162 @@
+"""The training loop, and the checkpoints that let it stop and go on."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import msgspec
+import torch
+
+from farfield.experiments import Experiment
+from farfield.records import Score, StoreError, read_tensors, write_tensors
+from farfield.training._learner import Learner
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a run is.
+
+    Args:
+        step: Updates done.
+        steps: Updates in all.
+        accuracy: Mean accuracy on some of the training problems.
+        seconds: Seconds so far, over all sittings.
+    """
+
+    step: int
+    steps: int
+    accuracy: float
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """How often a run is shown and saved; neither changes its result.
+
+    Args:
+        report_seconds: Seconds between two reports.
+        checkpoint_seconds: Seconds between two checkpoints.
+    """
+
+    report_seconds: float = 1.0
+    checkpoint_seconds: float = 30.0
+
+
+class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a checkpoint holds beside tensors."""
+
+    key: str
+    engine: str
+    seeds: tuple[int, ...]
+    step: int
+    seconds: float
+    scores: tuple[tuple[Score, ...], ...]
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Run torch on one thread, and leave threads and the global generator as they were."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def train(
+    learner: Learner,
+    experiment: Experiment,
+    *,
+    checkpoint: Path | None = None,
+    report: Callable[[Progress], None] | None = None,
+    clock: Clock | None = None,
+) -> tuple[list[list[Score]], float]:
+    """Train to the last step of the recipe, from the checkpoint if there is one.
+
+    Stopped at any moment and started again on the same machine with the same kind of learner, the
+    networks end with the same bytes.
+
+    Args:
+        learner: The networks.
+        experiment: What they are trained on.
+        checkpoint: File that holds the state between sittings; removed by nobody here.
+        report: Shown how far the run is, about once in `clock.report_seconds`.
+        clock: How often to report and to save.
+
+    Returns:
+        The scores at every evaluation point, one list per seed, and the seconds it took.
+
+    Raises:
+        StoreError: If the checkpoint cannot be written.
+    """
+    clock = clock or Clock()
+    steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
+    with _one_thread():
+        step, before, scores = _resume(learner, experiment, checkpoint)
+        started = reported = saved = time.monotonic()
+        while step < steps:
+            learner.update(step)
+            step += 1
+            if step in points:
+                for kept, new in zip(scores, learner.score(step), strict=True):
+                    kept += new
+            now = time.monotonic()
+            if report and (now - reported > clock.report_seconds or step == 1):
+                reported = now
+                seconds = before + now - started
+                accuracy = learner.glance()
+                report(Progress(step=step, steps=steps, accuracy=accuracy, seconds=seconds))
+            if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
+                saved = now
+                _save(learner, experiment, checkpoint, step, before + now - started, scores)
+        return scores, before + time.monotonic() - started
+
+
+def _save(
+    learner: Learner,
+    experiment: Experiment,
+    path: Path,
+    step: int,
+    seconds: float,
+    scores: list[list[Score]],
+) -> None:
+    note = _Note(
+        key=experiment.key,
+        engine=type(learner).__name__,
+        seeds=learner.seeds,
+        step=step,
+        seconds=seconds,
+        scores=tuple(tuple(part) for part in scores),
+    )
+    write_tensors(path, learner.state(), msgspec.json.encode(note).decode())
+
+
+def _resume(
+    learner: Learner, experiment: Experiment, path: Path | None
+) -> tuple[int, float, list[list[Score]]]:
+    """Step, seconds and scores of the checkpoint, or of a fresh start if none can be used."""
+    fresh: tuple[int, float, list[list[Score]]] = 0, 0.0, [[] for _ in learner.seeds]
+    if path is None or not path.exists():
+        return fresh
+    try:
+        tensors, text = read_tensors(path)
+        note = msgspec.json.decode(text, type=_Note)
+    except (StoreError, msgspec.MsgspecError):
+        return fresh
+    found = (note.key, note.engine, note.seeds)
+    if found != (experiment.key, type(learner).__name__, learner.seeds):
+        return fresh
+    shapes = {name: tensor.shape for name, tensor in learner.state().items()}
+    if any(name not in tensors or tensors[name].shape != shapes[name] for name in shapes):
+        return fresh
+    learner.load_state(tensors)
+    return note.step, note.seconds, [list(part) for part in note.scores]
