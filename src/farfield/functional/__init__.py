@@ -1,1 +1,33 @@
-""""""
+"""Pure tensor functions, one idea a file; everything in `farfield.nn` and above is made of them."""
+
+from farfield.functional._content_weights import content_scores as content_scores
+from farfield.functional._content_weights import content_weights as content_weights
+from farfield.functional._content_weights import read_confidence as read_confidence
+from farfield.functional._context_norm import check_segments as check_segments
+from farfield.functional._context_norm import context_norm as context_norm
+from farfield.functional._esbn import ESBNParameters as ESBNParameters
+from farfield.functional._esbn import esbn as esbn
+from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
+from farfield.functional._initialization import lstm_init_ as lstm_init_
+from farfield.functional._initialization import uninitialized as uninitialized
+from farfield.functional._initialization import xavier_normal_ as xavier_normal_
+from farfield.functional._lstm import lstm as lstm
+from farfield.functional._self_attention import self_attention as self_attention
+from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
+
+__all__ = [
+    "ESBNParameters",
+    "check_segments",
+    "content_scores",
+    "content_weights",
+    "context_norm",
+    "esbn",
+    "kaiming_normal_",
+    "lstm",
+    "lstm_init_",
+    "read_confidence",
+    "self_attention",
+    "sinusoidal_position",
+    "uninitialized",
+    "xavier_normal_",
+]

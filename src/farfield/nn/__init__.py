@@ -1,1 +1,19 @@
-""""""
+"""Mechanisms as modules: normalizers and encoders, each usable in a network of one's own."""
+
+from typing import Final
+
+from torch import nn
+
+from farfield.nn._context_norm import ContextNorm as ContextNorm
+from farfield.nn._encoders import ConvEncoder as ConvEncoder
+from farfield.nn._encoders import MLPEncoder as MLPEncoder
+from farfield.nn._encoders import RandomEncoder as RandomEncoder
+
+ENCODERS: Final[dict[str, type[nn.Module]]] = {
+    "conv": ConvEncoder,
+    "mlp": MLPEncoder,
+    "random": RandomEncoder,
+}
+"""Encoders by their name on the command line."""
+
+__all__ = ["ENCODERS", "ContextNorm", "ConvEncoder", "MLPEncoder", "RandomEncoder"]

@@ -1,0 +1,134 @@
+"""Context normalization: each feature normalized over the time of its own problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor
+
+Segments = Sequence[Sequence[int]]
+"""Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
+
+
+def context_norm(
+    z: Float[Tensor, "*batch time feature"],
+    weight: Float[Tensor, " feature"] | None = None,
+    bias: Float[Tensor, " feature"] | None = None,
+    *,
+    segments: Segments | None = None,
+    correction: int = 0,
+    eps: float = 1e-8,
+) -> Float[Tensor, "*batch time feature"]:
+    r"""Normalize every feature over time, within one problem.
+
+    $$y_{jk} = \gamma_k \frac{z_{jk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k, \qquad
+      \mu_k = \frac{1}{T} \sum_j z_{jk}, \qquad
+      \sigma^2_k = \frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2$$
+
+    with $T$ places and the correction $c$. Relations between the places of a problem survive,
+    their common location and scale do not. `torch.nn.functional.layer_norm` takes the same
+    statistics over the features of one place, `batch_norm` over the problems of a batch.
+
+    Args:
+        z: Embeddings.
+        weight: Gain $\gamma$ of each feature, shared by all segments. None is one.
+        bias: Shift $\beta$ of each feature, shared by all segments. None is zero.
+        segments: Places that form one context each. None is one context of all places.
+        correction: What is subtracted from the number of places in the variance: 0 as printed,
+            1 as in the released code of webb2021.
+        eps: Added to the variance.
+
+    Returns:
+        The normalized embeddings, in the dtype of `z`; statistics are taken in at least float32.
+
+    Raises:
+        ValueError: If a shape does not fit, the segments do not cover every place exactly once,
+            or a segment has no more than `correction` places.
+
+    Reference:
+        webb2020, equations 1 to 3; webb2021, section 3.1.
+    """
+    _check_shapes(z, weight, bias)
+    wide = z.to(torch.promote_types(z.dtype, torch.float32))
+    length = z.shape[-2]
+    groups = check_segments(length, segments, correction)
+    if _are_equal_and_contiguous(groups):
+        folded = rearrange(wide, "... (n place) feature -> ... n place feature", n=len(groups))
+        centred = folded - folded.mean(-2, keepdim=True)
+        variance = centred.square().sum(-2, keepdim=True) / (len(groups[0]) - correction)
+        scaled = (centred * (variance + eps).rsqrt()).reshape(wide.shape)
+    else:
+        scaled = _normalize_scattered(wide, groups, correction, eps)
+    if weight is not None:
+        scaled = scaled * weight
+    if bias is not None:
+        scaled = scaled + bias
+    return scaled.to(z.dtype)
+
+
+def check_segments(
+    length: int, segments: Segments | None, correction: int = 0
+) -> tuple[tuple[int, ...], ...]:
+    """The segments as tuples, after checking that they cover `length` places exactly once.
+
+    Args:
+        length: Number of places of a problem.
+        segments: Places that form one context each. None is one context of all places.
+        correction: What is subtracted from the number of places in the variance.
+
+    Raises:
+        ValueError: If a place is missing, repeated or outside, or if a segment has no more than
+            `correction` places.
+    """
+    groups = (
+        (tuple(range(length)),)
+        if segments is None
+        else tuple(tuple(segment) for segment in segments)
+    )
+    if sorted(place for group in groups for place in group) != list(range(length)):
+        raise ValueError(
+            f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
+        )
+    shortest = min(len(group) for group in groups)
+    if shortest <= correction:
+        raise ValueError(
+            f"correction={correction} divides by zero in a segment of {shortest} place(s); "
+            "use correction=0 or longer segments"
+        )
+    return groups
+
+
+def _check_shapes(z: Tensor, weight: Tensor | None, bias: Tensor | None) -> None:
+    if z.ndim < 2 or z.shape[-2] == 0 or not z.is_floating_point():
+        raise ValueError(
+            "z must be a floating-point tensor of (*batch, time, feature) with at least one "
+            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != z.shape[-1:]:
+            raise ValueError(
+                f"{name} must have one number per feature ({z.shape[-1]}), "
+                f"got shape {tuple(parameter.shape)}"
+            )
+
+
+def _are_equal_and_contiguous(groups: tuple[tuple[int, ...], ...]) -> bool:
+    in_order = [place for group in groups for place in group]
+    return in_order == sorted(in_order) and len({len(group) for group in groups}) == 1
+
+
+def _normalize_scattered(
+    z: Tensor, groups: tuple[tuple[int, ...], ...], correction: int, eps: float
+) -> Tensor:
+    """Normalize within segments of any size and order, by sums over a membership matrix."""
+    sizes = z.new_tensor([len(group) for group in groups]).unsqueeze(-1)
+    which = torch.zeros(z.shape[-2], dtype=torch.int64, device=z.device)
+    for number, group in enumerate(groups):
+        which[list(group)] = number
+    members = torch.nn.functional.one_hot(which, len(groups)).T.to(z.dtype)
+    centred = z - ((members @ z) / sizes)[..., which, :]
+    variance = (members @ centred.square()) / (sizes - correction)
+    return centred * (variance + eps).rsqrt()[..., which, :]

@@ -1,0 +1,82 @@
+"""The long short-term memory, with both of its biases."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def lstm(
+    inputs: Float[Tensor, "batch time feature"],
+    weight_ih: Float[Tensor, "_ feature"],
+    weight_hh: Float[Tensor, "_ _"],
+    bias_ih: Float[Tensor, " _"],
+    bias_hh: Float[Tensor, " _"],
+) -> Float[Tensor, "batch time _"]:
+    r"""Hidden states of an LSTM at every step, from a state of zeros.
+
+    $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
+      c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad
+      h_t = \sigma(o) \tanh(c_t)$$
+
+    The two biases enter only as their sum, but an optimizer with per-parameter scales moves two
+    biases further than one, so both are kept. Parameters are laid out as in `torch.nn.LSTMCell`.
+
+    Args:
+        inputs: The sequences.
+        weight_ih: $W_x$, rows in the order input, forget, candidate, output: $(4H, \cdot)$ for
+            $H$ hidden units.
+        weight_hh: $W_h$, $(4H, H)$.
+        bias_ih: $b_x$, $(4H)$.
+        bias_hh: $b_h$, $(4H)$.
+
+    Raises:
+        ValueError: If the sequence is empty or a shape does not fit.
+
+    Reference:
+        Hochreiter and Schmidhuber 1997; webb2021, appendix A.3.4.
+    """
+    _check_shapes(inputs, weight_ih, weight_hh)
+    projected = F.linear(inputs, weight_ih, bias_ih + bias_hh)
+    cell = inputs.new_zeros(())
+    states: list[Tensor] = []
+    for step, gates in enumerate(projected.unbind(1)):
+        total = gates + F.linear(states[-1], weight_hh) if step else gates
+        state, cell = lstm_step(total, cell)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+def lstm_step(
+    gates: Float[Tensor, "*batch _"], cell: Float[Tensor, " *_"]
+) -> tuple[Float[Tensor, "*batch _"], Float[Tensor, "*batch _"]]:
+    """Hidden state and cell after one step, from the summed inputs of the four gates.
+
+    Args:
+        gates: Inputs of the gates, in the order input, forget, candidate, output, each a quarter.
+        cell: The cell before the step.
+    """
+    enter, keep, candidate, leave = gates.chunk(4, dim=-1)
+    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(candidate)
+    return torch.sigmoid(leave) * torch.tanh(cell), cell
+
+
+def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:
+    if inputs.ndim != 3 or inputs.shape[1] == 0:
+        raise ValueError(
+            "inputs must be (batch, time, feature) with at least one step, "
+            f"got shape {tuple(inputs.shape)}"
+        )
+    if inputs.shape[-1] != weight_ih.shape[-1]:
+        raise ValueError(
+            f"inputs must have the {weight_ih.shape[-1]} features of weight_ih, "
+            f"got {inputs.shape[-1]}"
+        )
+    rows = 4 * weight_hh.shape[-1]
+    if weight_hh.shape[0] != rows or weight_ih.shape[0] != rows:
+        raise ValueError(
+            f"weight_ih and weight_hh must have {rows} rows, four for each hidden unit, "
+            f"got {weight_ih.shape[0]} and {weight_hh.shape[0]}"
+        )

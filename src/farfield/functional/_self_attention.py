@@ -1,0 +1,50 @@
+"""Multi-head self-attention with few, large products."""
+
+from __future__ import annotations
+
+import math
+
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def self_attention(
+    z: Float[Tensor, "*batch time feature"],
+    in_weight: Float[Tensor, "_ feature"],
+    in_bias: Float[Tensor, " _"],
+    *,
+    num_heads: int,
+) -> Float[Tensor, "*batch time feature"]:
+    r"""What every place gathers from all places, heads side by side, before the output layer.
+
+    $$\mathrm{softmax}(Q K^\top / \sqrt{d / n}) \, V$$
+
+    in each of the $n$ heads, with queries, keys and values of $d / n$ numbers from one layer.
+
+    Args:
+        z: The sequence.
+        in_weight: Rows of all queries, then keys, then values: $(3d, d)$.
+        in_bias: The same order: $(3d)$.
+        num_heads: Number of heads $n$.
+
+    Raises:
+        ValueError: If the number of features cannot be divided among the heads.
+
+    Reference:
+        Vaswani et al. 2017, section 3.2; webb2021, appendix A.3.9.
+    """
+    num_features = z.shape[-1]
+    if num_heads < 1 or num_features % num_heads:
+        raise ValueError(
+            f"num_heads must divide the {num_features} features, got num_heads={num_heads}"
+        )
+    query, key, value = rearrange(
+        F.linear(z, in_weight, in_bias),
+        "... time (three head feature) -> three ... head time feature",
+        three=3,
+        head=num_heads,
+    ).unbind(0)
+    scores = (query / math.sqrt(num_features // num_heads)) @ key.transpose(-1, -2)
+    return rearrange(scores.softmax(-1) @ value, "... head time feature -> ... time (head feature)")

@@ -1,0 +1,22 @@
+"""Checks that every reasoner makes of its sizes and of what it is given."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raise `ValueError` if a size is below one."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def check_sequence(z: Tensor, in_features: int) -> None:
+    """Raise `ValueError` unless `z` is a non-empty sequence of the right width."""
+    if z.ndim != 3 or z.shape[1] == 0:
+        raise ValueError(
+            f"z must be (batch, time, feature) with at least one place, got shape {tuple(z.shape)}"
+        )
+    if z.shape[-1] != in_features:
+        raise ValueError(f"z must have in_features={in_features} features, got {z.shape[-1]}")

@@ -1,0 +1,56 @@
+"""The composition that every relational model here is made of."""
+
+from __future__ import annotations
+
+from typing import final
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@final
+class Relational(nn.Module):
+    """Encoder, context and reasoner as one model of problems.
+
+    Each distinct item is encoded once, however many problems show it; the embeddings are then
+    put into place, set into the context of their problem, and reasoned about. The result equals
+    that of encoding every place on its own.
+
+    Args:
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        context: From `(batch, time, feature)` to the same, e.g. `farfield.nn.ContextNorm`, or
+            None.
+        reasoner: From `(batch, time, feature)` to answers `(batch, num_outputs)`.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, time)` to `(batch, num_outputs)`.
+
+    Reference:
+        webb2021, sections 3.1 and 3.2.
+    """
+
+    def __init__(self, encoder: nn.Module, context: nn.Module | None, reasoner: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.context = context
+        self.reasoner = reasoner
+
+    def forward(
+        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)`.
+        """
+        if index.ndim != 2:
+            raise ValueError(f"index must be (batch, time), got shape {tuple(index.shape)}")
+        z = F.embedding(index, self.encoder(items))
+        if self.context is not None:
+            z = self.context(z)
+        return self.reasoner(z)

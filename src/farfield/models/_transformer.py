@@ -1,0 +1,122 @@
+"""The Transformer reasoner."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import (
+    kaiming_normal_,
+    self_attention,
+    sinusoidal_position,
+    uninitialized,
+    xavier_normal_,
+)
+from farfield.models._checks import check_sequence, check_sizes
+
+
+@final
+class Transformer(nn.Module):
+    r"""Let the embeddings of a problem attend to each other once, average them, and answer.
+
+    $$u = \mathrm{LN}(x + \mathrm{Attention}(x)), \qquad
+      v = \mathrm{LN}(u + \mathrm{MLP}(u)), \qquad
+      y = W \, \mathrm{ReLU}(V \, \overline{v})$$
+
+    with $x$ the embeddings plus a sinusoidal code of their places. The layer is that of
+    `torch.nn.TransformerEncoderLayer`, normalized after each residual and without dropout.
+
+    Args:
+        in_features: Size of an embedding.
+        num_outputs: Numbers in an answer.
+        num_heads: Number of attention heads; must divide `in_features`.
+        feedforward_size: Units of the hidden layer behind the attention.
+        final_norm: Whether one more layer normalization stands behind the layer, as in the
+            released code.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, time, in_features)` to `(batch, num_outputs)`, for any time of at least 1.
+
+    Attributes:
+        attention_in: Queries, keys and values of all heads.
+        attention_out: Mixes the heads.
+        norm1, norm2: Layer normalizations behind attention and MLP.
+        fc1, fc2: The MLP.
+        norm3: The final normalization, or None.
+        hidden: Layer of 256 ReLU units on the average.
+        output: The linear output layer.
+
+    Raises:
+        ValueError: If a size is below 1, or the heads do not divide `in_features`.
+
+    Reference:
+        webb2021, appendix A.3.9. `attention_out` is not specified there and starts as torch's
+        own attention does: uniform in $\pm 1 / \sqrt{d}$ for $d$ features.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_outputs: int,
+        *,
+        num_heads: int = 8,
+        feedforward_size: int = 512,
+        final_norm: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            in_features=in_features,
+            num_outputs=num_outputs,
+            num_heads=num_heads,
+            feedforward_size=feedforward_size,
+        )
+        if in_features % num_heads:
+            raise ValueError(f"num_heads must divide in_features={in_features}, got {num_heads}")
+        self.in_features = in_features
+        self.num_heads = num_heads
+        self.attention_in = xavier_normal_(
+            uninitialized(nn.Linear, in_features, 3 * in_features), generator
+        )
+        self.attention_out = _uniform_(
+            uninitialized(nn.Linear, in_features, in_features), generator
+        )
+        self.norm1 = nn.LayerNorm(in_features)
+        self.fc1 = kaiming_normal_(
+            uninitialized(nn.Linear, in_features, feedforward_size), generator
+        )
+        self.fc2 = kaiming_normal_(
+            uninitialized(nn.Linear, feedforward_size, in_features), generator
+        )
+        self.norm2 = nn.LayerNorm(in_features)
+        self.norm3 = nn.LayerNorm(in_features) if final_norm else None
+        self.hidden = kaiming_normal_(uninitialized(nn.Linear, in_features, 256), generator)
+        self.output = xavier_normal_(uninitialized(nn.Linear, 256, num_outputs), generator)
+
+    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch."""
+        check_sequence(z, self.in_features)
+        place = sinusoidal_position(z.shape[1], z.shape[2], dtype=z.dtype, device=z.device)
+        encoded = self._layer(z + place)
+        if self.norm3 is not None:
+            encoded = self.norm3(encoded)
+        return self.output(torch.relu(self.hidden(encoded.mean(1))))
+
+    def _layer(self, x: Tensor) -> Tensor:
+        gathered = self_attention(
+            x, self.attention_in.weight, self.attention_in.bias, num_heads=self.num_heads
+        )
+        attended = self.norm1(x + self.attention_out(gathered))
+        return self.norm2(attended + self.fc2(torch.relu(self.fc1(attended))))
+
+
+def _uniform_(layer: nn.Linear, generator: torch.Generator | None) -> nn.Linear:
+    bound = 1 / math.sqrt(layer.in_features)
+    nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
+    nn.init.zeros_(layer.bias)
+    return layer

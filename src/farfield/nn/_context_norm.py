@@ -1,0 +1,92 @@
+"""Context normalization as a module."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import check_segments, context_norm
+from farfield.functional._context_norm import Segments
+
+
+@final
+class ContextNorm(nn.Module):
+    r"""Normalize every feature over the time of one problem, or over segments of it.
+
+    $$y_{jk} = \gamma_k \frac{z_{jk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
+
+    with mean $\mu_k$ and variance $\sigma^2_k$ of feature $k$ over the places $j$ of a segment.
+    `torch.nn.LayerNorm` normalizes over the features of one place and `torch.nn.BatchNorm1d`
+    over a batch; this one needs a single problem, and keeps how its places relate to each other.
+
+    Args:
+        num_features: Number of features.
+        segments: Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
+            they name every place once. None is one context of all places, of any length.
+        correction: Subtracted from the number of places in the variance: 0 as printed, 1 as in
+            the released code of webb2021.
+        eps: Added to the variance.
+        affine: Whether gain and shift are learned; they are shared by all segments.
+
+    Shape:
+        `(*batch, time, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+
+    Raises:
+        ValueError: If the segments overlap or leave a gap, or one has no more than `correction`
+            places.
+
+    Reference:
+        webb2020, equations 1 to 3; webb2021, section 3.1.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        *,
+        segments: Segments | None = None,
+        correction: int = 0,
+        eps: float = 1e-8,
+        affine: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_features < 1:
+            raise ValueError(f"num_features must be at least 1, got {num_features}")
+        self.num_features = num_features
+        self.segments = segments
+        if segments is not None:
+            self.segments = check_segments(sum(map(len, segments)), segments, correction)
+        self.correction = correction
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(num_features)) if affine else None
+        self.bias = nn.Parameter(torch.zeros(num_features)) if affine else None
+
+    def forward(
+        self, z: Float[Tensor, "*batch time feature"]
+    ) -> Float[Tensor, "*batch time feature"]:
+        """Normalize the embeddings of a problem."""
+        if z.shape[-1] != self.num_features:
+            raise ValueError(
+                f"z must have num_features={self.num_features} features, got shape {tuple(z.shape)}"
+            )
+        return context_norm(
+            z,
+            self.weight,
+            self.bias,
+            segments=self.segments,
+            correction=self.correction,
+            eps=self.eps,
+        )
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, segments={self.segments}, correction={self.correction}, "
+            f"eps={self.eps}, affine={self.weight is not None}"
+        )

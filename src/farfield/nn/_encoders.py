@@ -1,0 +1,189 @@
+"""Encoders of small grey images: each distinct item to one embedding."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from farfield.functional import kaiming_normal_, uninitialized
+
+_CHANNELS = 32
+_STRIDES = 8
+
+
+@final
+class ConvEncoder(nn.Module):
+    """Three convolutions and two layers, each with a ReLU, the last one included.
+
+    Convolutions of 4×4 with stride 2, padding 1 and 32 channels halve the image three times;
+    layers of 256 and `out_features` units follow.
+
+    Args:
+        item_shape: Height and width of an image in pixels, each a multiple of 8.
+        out_features: Size of an embedding.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, height, width)` to `(item, out_features)`.
+
+    Attributes:
+        conv1, conv2, conv3: The convolutions.
+        fc1, fc2: The layers.
+
+    Raises:
+        ValueError: If a side is not a positive multiple of 8.
+
+    Reference:
+        webb2021, appendix A.3.1.
+    """
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...] = (32, 32),
+        *,
+        out_features: int = 128,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.item_shape = _check_item_shape(item_shape)
+        if any(side % _STRIDES for side in self.item_shape):
+            raise ValueError(
+                f"item_shape must have sides that are multiples of {_STRIDES} (three halvings), "
+                f"got {self.item_shape}"
+            )
+        self.out_features = out_features
+        rows = math.prod(side // _STRIDES for side in self.item_shape) * _CHANNELS
+        self.conv1 = _convolution(1, generator)
+        self.conv2 = _convolution(_CHANNELS, generator)
+        self.conv3 = _convolution(_CHANNELS, generator)
+        self.fc1 = _layer(rows, 256, generator)
+        self.fc2 = _layer(256, out_features, generator)
+
+    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        _check_items(items, self.item_shape)
+        maps = items.unsqueeze(1)
+        for convolution in (self.conv1, self.conv2, self.conv3):
+            maps = torch.relu(convolution(maps))
+        return torch.relu(self.fc2(torch.relu(self.fc1(maps.flatten(1)))))
+
+
+@final
+class MLPEncoder(nn.Module):
+    """Three layers of 512, 256 and `out_features` units on the flat image, each with a ReLU.
+
+    Args:
+        item_shape: Height and width of an image in pixels.
+        out_features: Size of an embedding.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, height, width)` to `(item, out_features)`.
+
+    Attributes:
+        fc1, fc2, fc3: The layers.
+
+    Raises:
+        ValueError: If a side is below 1.
+
+    Reference:
+        webb2021, appendix A.5.4.
+    """
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...] = (32, 32),
+        *,
+        out_features: int = 128,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.item_shape = _check_item_shape(item_shape)
+        self.out_features = out_features
+        self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
+        self.fc2 = _layer(512, 256, generator)
+        self.fc3 = _layer(256, out_features, generator)
+
+    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        _check_items(items, self.item_shape)
+        hidden = torch.relu(self.fc2(torch.relu(self.fc1(items.flatten(1)))))
+        return torch.relu(self.fc3(hidden))
+
+
+@final
+class RandomEncoder(nn.Module):
+    """One random layer with a ReLU that is never trained.
+
+    What a reasoner achieves on it owes nothing to learned features.
+
+    Args:
+        item_shape: Height and width of an image in pixels.
+        out_features: Size of an embedding.
+        generator: Where the weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, height, width)` to `(item, out_features)`.
+
+    Attributes:
+        weight: Buffer of `(out_features, height · width)`, Kaiming normal.
+        bias: Buffer of `(out_features,)`, zero.
+
+    Raises:
+        ValueError: If a side is below 1.
+
+    Reference:
+        webb2021, appendix A.5.4.
+    """
+
+    weight: Tensor
+    bias: Tensor
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...] = (32, 32),
+        *,
+        out_features: int = 128,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.item_shape = _check_item_shape(item_shape)
+        self.out_features = out_features
+        drawn = _layer(math.prod(self.item_shape), out_features, generator)
+        self.register_buffer("weight", drawn.weight.detach())
+        self.register_buffer("bias", drawn.bias.detach())
+
+    def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
+        """Embed every item; gradients reach the items alone, if they ask for any."""
+        _check_items(items, self.item_shape)
+        return torch.relu(F.linear(items.flatten(1), self.weight, self.bias))
+
+
+def _convolution(in_channels: int, generator: torch.Generator | None) -> nn.Conv2d:
+    layer = uninitialized(nn.Conv2d, in_channels, _CHANNELS, kernel_size=4, stride=2, padding=1)
+    return kaiming_normal_(layer, generator)
+
+
+def _layer(in_features: int, out_features: int, generator: torch.Generator | None) -> nn.Linear:
+    return kaiming_normal_(uninitialized(nn.Linear, in_features, out_features), generator)
+
+
+def _check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
+    if len(item_shape) != 2 or min(item_shape) < 1:
+        raise ValueError(
+            f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"
+        )
+    return (item_shape[0], item_shape[1])
+
+
+def _check_items(items: Tensor, item_shape: tuple[int, int]) -> None:
+    if items.ndim != 3 or items.shape[1:] != item_shape:
+        raise ValueError(
+            f"items must be (item, {item_shape[0]}, {item_shape[1]}), "
+            f"got shape {tuple(items.shape)}"
+        )
