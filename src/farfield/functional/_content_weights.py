@@ -33,8 +33,8 @@ def content_scores(
 
 
 def content_weights(
-    scores: Float[Tensor, "*batch time-1 slot"],
-) -> Float[Tensor, "*batch time-1 slot"]:
+    scores: Float[Tensor, "*batch time slot"],
+) -> Float[Tensor, "*batch time slot"]:
     r"""Softmax over the memory written so far.
 
     $$w_{ti} = \frac{\exp s_{ti}}{\sum_{j \text{ before } t} \exp s_{tj}}$$
@@ -64,11 +64,11 @@ def content_weights(
 
 
 def read_confidence(
-    scores: Float[Tensor, "*batch time-1 slot"],
-    weights: Float[Tensor, "*batch time-1 slot"],
+    scores: Float[Tensor, "*batch time slot"],
+    weights: Float[Tensor, "*batch time slot"],
     gain: Float[Tensor, " *_"],
     bias: Float[Tensor, " *_"],
-) -> Float[Tensor, "*batch time-1"]:
+) -> Float[Tensor, "*batch time"]:
     r"""How well what was read matches, as a number in 0…1 for each read.
 
     $$c_t = \sum_i w_{ti} \, \sigma(\gamma s_{ti} + \beta)$$

@@ -39,8 +39,8 @@ class ESBNParameters(NamedTuple):
 
 
 def esbn(
-    weights: Float[Tensor, "batch time-1 slot"],
-    confidence: Float[Tensor, "batch time-1"] | None,
+    weights: Float[Tensor, "batch time slot"],
+    confidence: Float[Tensor, "batch time"] | None,
     parameters: ESBNParameters,
 ) -> Float[Tensor, "batch _"]:
     r"""Last hidden state of an LSTM that sees a sequence only through keys it bound to it.
