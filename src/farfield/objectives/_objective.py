@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from farfield.core import Problems, Stream
 
 
+@runtime_checkable
 class Objective(Protocol):
     """A learning rule: a pure function of a model and a batch of problems to one number."""
 

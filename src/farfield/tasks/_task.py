@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, final
+from typing import ClassVar, Protocol, final, runtime_checkable
 
 import numpy as np
 from torch import Tensor
@@ -30,6 +30,7 @@ class Regime:
     unit: str
 
 
+@runtime_checkable
 class Task(Protocol):
     """An immutable description of problems: where they come from and how answers are scored.
 

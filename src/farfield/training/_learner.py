@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,7 @@ GLANCE = 256
 """Training problems behind the accuracy that is shown while a network trains."""
 
 
+@runtime_checkable
 class Learner(Protocol):
     """One or more networks of one experiment, updated in step."""
 
