@@ -1,0 +1,268 @@
+"""Rules of the house that no other tool checks, each proven on something that breaks it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGE = CHECKOUT / "src" / "farfield"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+TESTS = sorted((CHECKOUT / "tests").rglob("*.py"))
+FOLDERS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def dotted(node: ast.AST) -> str:
+    """`np.random.seed` for the expression that says so, else an empty text."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            return f"{owner}.{name}" if (owner := dotted(value)) else ""
+    return ""
+
+
+# --- No comparison is computed and thrown away ---------------------------------------------------
+
+COMPARING = {"allclose", "isclose", "equal", "array_equal", "array_equiv", "is_close", "issubset"}
+
+
+def thrown_away(tree: ast.AST) -> Iterator[int]:
+    """Lines of the statements that compare and drop the answer."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not())):
+                yield node.lineno
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name))):
+                if name in COMPARING:
+                    yield node.lineno
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_no_test_throws_a_comparison_away(path: Path) -> None:
+    assert list(thrown_away(parsed(path))) == []
+
+
+def test_thrown_away_comparisons_are_found() -> None:
+    bad = """
+first == second
+torch.allclose(first, second)
+equal(first, second)
+first.is_close(second)
+not first
+first and second
+with context: first in second
+assert first == second
+same = np.array_equal(first, second)
+np.testing.assert_allclose(first, second)
+"""
+    assert sorted(thrown_away(ast.parse(bad))) == [2, 3, 4, 5, 6, 7, 8]
+
+
+# --- Nothing draws from a global generator, unpickles or prints ----------------------------------
+
+UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "random", "shelve"}
+UNSAFE_CALLS = {"print", "torch.load", "torch.save", "torch.manual_seed", "torch.seed"}
+# Dropout and the constructors of other people's modules draw from torch's global generator and know
+# no other: there it is set from a named stream.
+MAY_SET_THE_GLOBAL_GENERATOR = {"experiments/_spec.py", "training/_learner.py"}
+SAFE_NUMPY = {"Generator", "Philox", "BitGenerator"}
+TORCH_DRAWS = {"rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal"}
+
+
+def unsafe(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of whatever reads or sets global state, loads code as data, or prints."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (
+                    (node.lineno, name.name)
+                    for name in names
+                    if name.name.partition(".")[0] in UNSAFE_MODULES
+                )
+            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in UNSAFE_MODULES:
+                yield node.lineno, module
+            case ast.Attribute() if _draws_of_numpy(dotted(node)):
+                yield node.lineno, dotted(node)
+            case ast.Call(func=func, keywords=keywords):
+                name = dotted(func)
+                owner, _, last = name.rpartition(".")
+                given = {keyword.arg for keyword in keywords}
+                if name in UNSAFE_CALLS or (owner.startswith("torch.") and last == "manual_seed"):
+                    yield node.lineno, name
+                elif owner == "torch" and last in TORCH_DRAWS and "generator" not in given:
+                    yield node.lineno, f"{name} without generator"
+
+
+def _draws_of_numpy(name: str) -> bool:
+    owner, _, last = name.rpartition(".")
+    return owner in {"np.random", "numpy.random"} and last not in SAFE_NUMPY
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_source_draws_globally_or_unpickles_or_prints(path: Path) -> None:
+    found = {name for _, name in unsafe(parsed(path))}
+    if path.relative_to(PACKAGE).as_posix() in MAY_SET_THE_GLOBAL_GENERATOR:
+        found -= {"torch.default_generator.manual_seed"}
+    assert found == set()
+
+
+def test_unsafe_sources_are_found() -> None:
+    bad = """
+import pickle
+from random import choice
+np.random.seed(0)
+torch.manual_seed(0)
+torch.cuda.manual_seed(0)
+torch.load(path)
+print(path)
+numpy.random.default_rng()
+torch.randn(3)
+torch.randn(3, generator=generator)
+np.random.Generator(np.random.Philox(key=0))
+torch.Generator().manual_seed(0)
+console.print(path)
+json.load(path)
+"""
+    assert sorted(line for line, _ in unsafe(ast.parse(bad))) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
+
+
+# --- One canonical import path per public name ---------------------------------------------------
+
+
+def re_exported(folder: str) -> dict[str, str]:
+    """Names that a folder's `__init__` takes from its own private files, with their modules."""
+    return {
+        alias.asname or alias.name: statement.module or ""
+        for statement in parsed(PACKAGE / folder / "__init__.py").body
+        if isinstance(statement, ast.ImportFrom)
+        and (statement.module or "").startswith(f"farfield.{folder}")
+        for alias in statement.names
+    }
+
+
+def crossing(tree: ast.AST, folder: str) -> Iterator[str]:
+    """Private modules of other folders that a file of `folder` imports from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("farfield."):
+            _, owner, *rest = (node.module or "").split(".")
+            if owner != folder and any(part.startswith("_") for part in rest):
+                yield node.module or ""
+
+
+def made_in(folder: str) -> set[str]:
+    """Names that a folder's `__init__` binds itself, such as the literal table of its classes."""
+    names: set[str] = set()
+    for statement in parsed(PACKAGE / folder / "__init__.py").body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names.update(dotted(target) for target in targets)
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_a_folder_offers_is_what_its_init_holds(folder: str) -> None:
+    module = importlib.import_module(f"farfield.{folder}")
+    assert set(getattr(module, "__all__", ())) == set(re_exported(folder)) | made_in(folder)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_public_name_is_described(folder: str) -> None:
+    module = importlib.import_module(f"farfield.{folder}")
+    assert (module.__doc__ or "").strip()
+    for name in getattr(module, "__all__", ()):
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            # A dataclass without a docstring gets its signature for one.
+            described = (value.__doc__ or f"{name}(").strip()
+            assert not described.startswith(f"{name}("), f"{folder}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_folder_reaches_into_the_private_files_of_another(path: Path) -> None:
+    assert list(crossing(parsed(path), path.relative_to(PACKAGE).parts[0])) == []
+
+
+def test_reaching_into_private_files_is_found() -> None:
+    tree = ast.parse(
+        "from farfield.core._streams import stream\nfrom farfield.nn import MLPEncoder"
+    )
+    assert list(crossing(tree, "tasks")) == ["farfield.core._streams"]
+    assert list(crossing(tree, "core")) == []
+
+
+# --- What is installed, imported and shipped -----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["torchvision", "torchaudio"])
+def test_companions_of_torch_stay_out(name: str) -> None:
+    """They have no build for every torch, and their mere presence breaks other packages."""
+    assert importlib.util.find_spec(name) is None
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.distribution(name)
+
+
+@pytest.mark.parametrize("module", ["farfield", "farfield.cli"])
+def test_the_command_line_answers_without_torch(module: str) -> None:
+    heavy = "{'torch', 'numpy', 'scipy', 'matplotlib'}"
+    code = f"import {module}, sys; print(sorted({heavy} & {{*sys.modules}}))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.stdout.strip(), ended.stderr) == ("[]", "")
+
+
+def test_the_shape_hook_is_for_tests_alone() -> None:
+    code = "import farfield.core, sys; sys.exit('beartype' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_shape_hook_is_on_in_tests() -> None:
+    import jaxtyping
+
+    from farfield.core import stream
+
+    with pytest.raises(jaxtyping.TypeCheckError):
+        stream("not a number")
+
+
+def tracked() -> list[Path]:
+    """Files under version control, or nothing where the checkout is none."""
+    try:
+        listing = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        )
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("not a checkout under git")
+    paths = (CHECKOUT / name for name in listing.stdout.split("\0") if name)
+    return [path for path in paths if path.is_file()]
+
+
+MACHINE_PATHS = ["/" + "work/", "/" + "tmp/plan", "/" + "root/", "/" + "home/"]
+
+
+def test_no_file_names_a_place_on_somebodys_machine() -> None:
+    named = {
+        (path.relative_to(CHECKOUT).as_posix(), place)
+        for path in tracked()
+        for place in MACHINE_PATHS
+        if place.encode() in path.read_bytes()
+    }
+    assert named == set()
