@@ -10,8 +10,12 @@ from typing import Final, Protocol, final
 import torch
 
 from benchmarks import straightforward
-from farfield.core import Problems, stream
+from benchmarks._products import products
+from farfield.core import Problems
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.models import REASONERS
 from farfield.tasks import TASKS
+from farfield.training import OneNetwork, problems_of_run, score_problems
 
 WARM_UP = 5
 """Steps before anything is measured."""
@@ -26,14 +30,20 @@ class Contender(Protocol):
     def products(self, *, work: str) -> dict[str, float]: ...
 
 
+def take(steps: Iterator[object], count: int) -> None:
+    """Take `count` steps."""
+    for _ in range(count):
+        next(steps)
+
+
 def timed_steps(steps: Iterator[object], seconds: float) -> dict[str, float]:
     """Take steps until `seconds` have passed: how many, in how long."""
     start = time.perf_counter()
-    for count in itertools.count(1):
+    count, elapsed = 0, 0.0
+    while elapsed < seconds:
         next(steps)
+        count += 1
         elapsed = time.perf_counter() - start
-        if elapsed >= seconds:
-            break
     return {"count": count, "seconds": elapsed}
 
 
@@ -46,7 +56,7 @@ class Straightforward:
         self.runs = [self.run(reasoner, task, withheld, seed) for seed in seeds]
         self.turn = itertools.cycle(range(len(seeds)))
         for _, steps, _ in self.runs:
-            timed_steps(itertools.islice(steps, WARM_UP), 0.0)
+            take(steps, WARM_UP)
         return {}
 
     @staticmethod
@@ -55,7 +65,7 @@ class Straightforward:
     ) -> tuple[straightforward.Network, Iterator[object], Problems]:
         """A network, its training, and the problems it is tested on."""
         described = TASKS[task](withheld=withheld)
-        sets = described.draw(stream(seed, "data"))
+        sets = problems_of_run(described, seed)
         torch.manual_seed(seed)
         network = straightforward.Network(reasoner, described.num_outputs, described.segments)
         shuffle = torch.Generator().manual_seed(seed)
@@ -77,8 +87,6 @@ class Straightforward:
 
     def products(self, *, work: str) -> dict[str, float]:
         """The products of one step, or of the evaluation per problem."""
-        from benchmarks._products import products
-
         network, steps, test = self.runs[0]
         if work == "training":
             return products(lambda: next(steps))
@@ -86,4 +94,62 @@ class Straightforward:
         return {name: amount / len(test) for name, amount in total.items()}
 
 
-CONTENDERS: Final[dict[str, Callable[[], Contender]]] = {"straightforward": Straightforward}
+@final
+class Farfield:
+    """The library's engine: one process of it, with its networks one after another."""
+
+    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> dict:
+        """Draw each network's problems, make it, take the first steps."""
+        described = TASKS[task](withheld=withheld)
+        experiment = Experiment(
+            task=described,
+            model=Network(reasoner=Spec(REASONERS[reasoner])),
+            recipe=Recipe(steps=1),
+        )
+        self.task = described
+        self.learners = [OneNetwork(experiment, seed) for seed in seeds]
+        self.tests = [
+            problems_of_run(described, seed)[described.regimes[-1].name] for seed in seeds
+        ]
+        self.steps = [self.updates(learner) for learner in self.learners]
+        self.turns = itertools.count()
+        for steps in self.steps:
+            take(steps, WARM_UP)
+        return {}
+
+    @staticmethod
+    def updates(learner: OneNetwork) -> Iterator[None]:
+        """Train for ever."""
+        for step in itertools.count():
+            learner.update(step)
+            yield
+
+    def train(self, *, seconds: float, networks: int) -> dict[str, float]:
+        """Steps of the network whose turn it is among the first `networks`."""
+        return timed_steps(self.steps[next(self.turns) % networks], seconds)
+
+    def evaluate(self, *, networks: int) -> dict[str, float]:
+        """One network on its whole test set."""
+        place = next(self.turns) % networks
+        start = time.perf_counter()
+        self.score(place)
+        seconds = time.perf_counter() - start
+        return {"count": len(self.tests[place]), "seconds": seconds}
+
+    def score(self, place: int) -> None:
+        """Score one network on its test set, as the library does after training."""
+        model = self.learners[place].model.eval()
+        score_problems(model, self.task, self.tests[place])
+
+    def products(self, *, work: str) -> dict[str, float]:
+        """The products of one step, or of the evaluation per problem."""
+        if work == "training":
+            return products(lambda: next(self.steps[0]), repeats=4)
+        total = products(lambda: self.score(0))
+        return {name: amount / len(self.tests[0]) for name, amount in total.items()}
+
+
+CONTENDERS: Final[dict[str, Callable[[], Contender]]] = {
+    "straightforward": Straightforward,
+    "farfield": Farfield,
+}

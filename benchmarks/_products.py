@@ -25,20 +25,20 @@ SECONDS = 0.02
 
 @final
 class Recorder(TorchDispatchMode):
-    """Remembers every product: the operator and the shapes and strides it was given."""
+    """Remember every product: the operator and the shapes and strides it was given."""
 
     def __init__(self) -> None:
         super().__init__()
         self.calls: Counter[tuple[Hashable, ...]] = Counter()
 
-    def __torch_dispatch__(  # noqa: D105
+    def __torch_dispatch__(
         self,
         func: Any,
         types: Sequence[type],
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        if func._overloadpacket in flop_registry:
+        if func.overloadpacket in flop_registry:
             named = tuple((name, described(value)) for name, value in (kwargs or {}).items())
             self.calls[(func, tuple(described(value) for value in args), named)] += 1
         return func(*args, **(kwargs or {}))

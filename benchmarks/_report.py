@@ -93,16 +93,15 @@ def introduction(results: Json) -> list[str]:
     """What was compared, on which machine, with which versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
-    return [
+    compared = (
         "The library against the straightforward loop (`benchmarks/straightforward.py`): median of "
         f"{settings['rounds']} rounds, in each of which both worked for {settings['seconds']} s or "
         "one whole evaluation, never both at once. The loop has a process with two threads; "
         "the library with one seed has a process with one thread, with ten seeds two of them. "
         "Floor: the time of the work's matrix products and convolutions, each run alone at the "
-        "same shapes in the same processes; fraction: floor over time.",
-        "",
-        f"Machine and versions: {machine}.",
-    ]
+        "same shapes in the same processes; fraction: floor over time."
+    )
+    return [compared, "", f"Machine and versions: {machine}."]
 
 
 def bar(entries: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
-"""A process that works when it is told to: one contender, driven by lines of JSON.
+"""The parent's end of a process that works when it is told to.
 
-The parent writes `{"ask": NAME, ...}` and reads one line back; between two requests the process
-sleeps in a read, so that it leaves the cores to the others.
+The parent writes `{"ask": NAME, ...}` and reads one line of JSON back; between two requests the
+process sleeps in a read, so that it leaves the cores to the others.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, final
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @final
@@ -25,9 +28,10 @@ class Worker:
     def __init__(self, contender: str, threads: int) -> None:
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks._worker", contender, str(threads)],
+            [sys.executable, "-m", "benchmarks._serve", contender, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=ROOT,
             env={**os.environ, **dict.fromkeys(names, str(threads))},
             text=True,
         )
@@ -52,25 +56,3 @@ class Worker:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait()
-
-
-def main(contender: str, threads: int) -> None:
-    """Serve requests until the parent closes the line."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-
-    import torch
-
-    from benchmarks._contenders import CONTENDERS
-
-    torch.set_num_threads(threads)
-    serving = CONTENDERS[contender]()
-    for line in sys.stdin:
-        arguments = json.loads(line)
-        request = arguments.pop("ask")
-        answers.write(json.dumps(getattr(serving, request)(**arguments)) + "\n")
-        answers.flush()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))

@@ -149,9 +149,7 @@ def sinusoids(length: int) -> Tensor:
 class Network(nn.Module):
     """Encoder, context normalization and reasoner, from images to outputs."""
 
-    def __init__(
-        self, reasoner: str, num_outputs: int, segments: Sequence[Sequence[int]]
-    ) -> None:
+    def __init__(self, reasoner: str, num_outputs: int, segments: Sequence[Sequence[int]]) -> None:
         super().__init__()
         length = sum(len(places) for places in segments)
         self.encoder = Encoder()
@@ -180,8 +178,10 @@ def initialize(network: Network) -> None:
         if "bias" in name and "confidence" not in name and "context" not in name:
             nn.init.zeros_(parameter)
         elif parameter.ndim > 1 and any(part in name for part in ("cell", "lstm")):
-            input_gate, forget_gate, candidate, output_gate = parameter.data.chunk(4)
-            nn.init.xavier_normal_(parameter.data[: 2 * HIDDEN])
+            input_and_forget, candidate, output_gate = parameter.data.split(
+                [2 * HIDDEN, HIDDEN, HIDDEN]
+            )
+            nn.init.xavier_normal_(input_and_forget)
             nn.init.xavier_normal_(candidate, gain=5 / 3)
             nn.init.xavier_normal_(output_gate)
         elif parameter.ndim > 1 and any(part in name for part in ("in_proj", "gate", "output")):

@@ -1,0 +1,213 @@
+"""Training and evaluation throughput of the library beside the straightforward loop.
+
+Run from the root of the checkout:
+
+    python -m benchmarks.throughput            # everything, about half an hour on two cores
+    python -m benchmarks.throughput --quick    # the same with few and short rounds
+    python -m benchmarks.throughput --reasoners esbn --tasks identity-rules --withheld 0
+
+In every round each contender works for a short slice of time while the others sleep, so that a
+neighbour on the machine slows all of them alike; what counts is the median of the rounds' ratios.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, final
+
+import tyro
+from rich.console import Console
+
+from benchmarks import _cases, _report
+from benchmarks._cases import Case
+from benchmarks._worker import ROOT, Worker
+from farfield.records import environment
+
+RESULTS = ROOT / "benchmarks" / "results"
+NETWORKS = 5
+"""Networks in each of the library's two processes."""
+PER_NETWORK = {"training": 1, "evaluation": 10_000}
+"""What the time is given for: a step, or the paper's 10,000 test problems."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to measure and how long.
+
+    Args:
+        reasoners: Models.
+        tasks: Tasks.
+        withheld: Numbers of withheld shapes.
+        rounds: Rounds of each case; the medians are over these.
+        seconds: Length of a training slice, seconds.
+        quick: Three rounds of half a second, for a first look.
+        sets: Measure the drawing of the sets too.
+        name: Name of the result files; by default date and processor.
+    """
+
+    reasoners: tuple[str, ...] = _cases.REASONERS
+    tasks: tuple[str, ...] = _cases.TASKS
+    withheld: tuple[int, ...] = _cases.WITHHELD
+    rounds: int = 7
+    seconds: float = 2.0
+    quick: bool = False
+    sets: bool = True
+    name: str | None = None
+
+
+@final
+class Bout:
+    """The processes of one case: the loop's one and the library's two."""
+
+    def __init__(self, case: Case) -> None:
+        self.loop = Worker("straightforward", threads=2)
+        self.ours = [Worker("farfield", threads=1) for _ in range(2)]
+        workers = [self.loop, *self.ours]
+        seeds = [range(NETWORKS), range(NETWORKS), range(NETWORKS, 2 * NETWORKS)]
+        for worker, numbers in zip(workers, seeds, strict=True):
+            worker.ask("prepare", **case.as_dict(), seeds=list(numbers))
+        for worker in workers:
+            worker.answer()
+
+    def slice(self, workers: Sequence[Worker], work: str, **arguments: Any) -> float:
+        """Let the workers work at the same time: units per second, all together."""
+        for worker in workers:
+            worker.ask(work, **arguments)
+        answers = [worker.answer() for worker in workers]
+        return sum(answer["count"] / answer["seconds"] for answer in answers)
+
+    def products(self, workers: Sequence[Worker], work: str) -> dict[str, float]:
+        """FLOPs of a unit, and the seconds per unit of its products alone, all together."""
+        for worker in workers:
+            worker.ask("products", work=work)
+        answers = [worker.answer() for worker in workers]
+        rate = sum(1 / answer["seconds"] for answer in answers)
+        flops = sum(answer["flops"] for answer in answers) / len(answers)
+        return {"flops": flops, "seconds": 1 / rate}
+
+    def lines(self, case: Case, options: Options) -> list[dict[str, Any]]:
+        """Measure training and evaluation at one and ten seeds: four lines of results."""
+        found = []
+        for work in ("training", "evaluation"):
+            teams = {1: (self.ours[:1], 1), 10: (self.ours, NETWORKS)}
+            rates: dict[int | str, list[float]] = {"loop": [], **{seeds: [] for seeds in teams}}
+            for _ in range(options.rounds):
+                rates["loop"].append(self.work([self.loop], work, NETWORKS, options.seconds))
+                for seeds, (workers, networks) in teams.items():
+                    rates[seeds].append(self.work(workers, work, networks, options.seconds))
+            loop_products = self.products([self.loop], work)
+            found += [
+                {
+                    "work": work,
+                    **case.as_dict(),
+                    "seeds": seeds,
+                    "unit": PER_NETWORK[work],
+                    "target": _cases.target(work, case.reasoner, case.withheld),
+                    "loop": rates["loop"],
+                    "ours": rates[seeds],
+                    "products": {"loop": loop_products, "ours": self.products(workers, work)},
+                }
+                for seeds, (workers, _) in teams.items()
+            ]
+        return found
+
+    def work(self, workers: Sequence[Worker], work: str, networks: int, seconds: float) -> float:
+        """One slice of training or one evaluation."""
+        if work == "training":
+            return self.slice(workers, "train", networks=networks, seconds=seconds)
+        return self.slice(workers, "evaluate", networks=networks)
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in (self.loop, *self.ours):
+            worker.close()
+
+
+def measure_sets(repeats: int) -> list[dict[str, Any]]:
+    """Seconds and megabytes of drawing each cell's sets, each time in a fresh process."""
+    found = []
+    for task, withheld in _cases.SETS:
+        command = [sys.executable, "-m", "benchmarks._sets", task, str(withheld)]
+        samples = [
+            json.loads(
+                subprocess.run(
+                    [*command, str(seed)], cwd=ROOT, check=True, capture_output=True
+                ).stdout
+            )
+            for seed in range(repeats)
+        ]
+        found.append(
+            {
+                "task": task,
+                "withheld": withheld,
+                "sizes": samples[0]["sizes"],
+                "target_seconds": _cases.SETS_SECONDS,
+                "target_megabytes": _cases.SETS_MEGABYTES,
+                "seconds": [sample["seconds"] for sample in samples],
+                "megabytes": [sample["megabytes"] for sample in samples],
+            }
+        )
+    return found
+
+
+def machine() -> dict[str, str]:
+    """Machine and versions, as the library's records hold them."""
+    return environment(device="cpu", engine="one single-threaded process per core")
+
+
+def write(results: dict[str, Any], name: str) -> Path:
+    """Write the JSON, and the Markdown made from it."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(_report.markdown(results), encoding="utf-8")
+    return path
+
+
+def main(options: Options) -> None:
+    """Measure everything asked for, show it and write it down."""
+    console = Console()
+    rounds, seconds = (3, 0.5) if options.quick else (options.rounds, options.seconds)
+    options = Options(**{**asdict(options), "rounds": rounds, "seconds": seconds})
+    described = machine()
+    slug = re.sub(r"\W+", "-", f"{described['processor']} {described['cores']} cores").lower()
+    name = options.name or f"{datetime.now(UTC):%Y-%m-%d}-{slug}"
+    results: dict[str, Any] = {
+        "environment": described,
+        "settings": {"rounds": rounds, "seconds": seconds},
+        "lines": [],
+        "sets": measure_sets(rounds) if options.sets else [],
+    }
+    cases = [
+        Case(reasoner=reasoner, task=task, withheld=withheld)
+        for reasoner in options.reasoners
+        for task in options.tasks
+        for withheld in options.withheld
+    ]
+    for number, case in enumerate(cases, start=1):
+        bout = Bout(case)
+        try:
+            results["lines"] += bout.lines(case, options)
+        finally:
+            bout.close()
+        found = " · ".join(
+            f"{line['work']} ×{line['seeds']} {_report.cells(line)[-4]}"
+            for line in results["lines"][-4:]
+        )
+        console.print(f"{number}/{len(cases)} {case.reasoner} {case.task} {case.withheld}: {found}")
+        path = write(results, name)
+    for table in _report.terminal(results):
+        console.print(table)
+    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
