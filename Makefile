@@ -45,7 +45,7 @@ demo: env
 	$(BIN)/farfield reproduce webb2021/demo
 
 bench: env
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.throughput
 
 mutants: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"
