@@ -1,1 +1,25 @@
-""""""
+"""Published numbers as claims: what a paper prints, what tests it, and what became of it."""
+
+from farfield.reproductions._claims import Budget as Budget
+from farfield.reproductions._claims import Claim as Claim
+from farfield.reproductions._claims import Table as Table
+from farfield.reproductions._published import Published as Published
+from farfield.reproductions._registry import TABLES as TABLES
+from farfield.reproductions._verdicts import Judgement as Judgement
+from farfield.reproductions._verdicts import Verdict as Verdict
+from farfield.reproductions._verdicts import VerdictRule as VerdictRule
+from farfield.reproductions._verdicts import judge as judge
+from farfield.reproductions._verdicts import summarize as summarize
+
+__all__ = [
+    "TABLES",
+    "Budget",
+    "Claim",
+    "Judgement",
+    "Published",
+    "Table",
+    "Verdict",
+    "VerdictRule",
+    "judge",
+    "summarize",
+]

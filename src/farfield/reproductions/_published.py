@@ -1,0 +1,75 @@
+"""A published number and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, final
+
+from farfield.metrics import Summary
+
+SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
+"""What a score of 1 is printed as, by unit."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """One number as a paper prints it, with what it takes to compare another with it.
+
+    Args:
+        mean: The mean, as printed.
+        spread: What stands behind ±, as printed, in the same unit.
+        spread_kind: What the spread is.
+        runs: Number of trained networks behind it.
+        decimals: Digits printed after the point, of the mean and of the spread.
+        unit: Unit of both.
+        selection: Which weights were scored, and how they were chosen.
+        split: Which problems they were scored on.
+
+    Raises:
+        ValueError: If the runs are below 1, the spread is negative, or the digits given do not
+            suffice to print the number.
+    """
+
+    mean: float
+    spread: float
+    spread_kind: Literal["standard error"]
+    runs: int
+    decimals: tuple[int, int]
+    unit: Literal["percent", "fraction"]
+    selection: str
+    split: str
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs must be at least 1, got {self.runs}")
+        if not self.spread >= 0:
+            raise ValueError(f"spread must be at least 0, got {self.spread}")
+        for name, digits in zip(("mean", "spread"), self.decimals, strict=True):
+            value = getattr(self, name)
+            if digits < 0 or round(value, digits) != value:
+                raise ValueError(
+                    f"decimals must give the digits printed of the {name} {value}, got {digits}"
+                )
+
+    @property
+    def scale(self) -> float:
+        """What a score of 1 is printed as."""
+        return SCALES[self.unit]
+
+    @property
+    def summary(self) -> Summary:
+        """The number as a summary of its networks, with the rounding of print."""
+        mean_half, spread_half = (0.5 * 10.0**-digits for digits in self.decimals)
+        return Summary(
+            mean=self.mean,
+            standard_error=self.spread,
+            count=self.runs,
+            mean_rounding=mean_half,
+            error_rounding=spread_half,
+        )
+
+    def __str__(self) -> str:
+        """The number as printed, e.g. `99.7 ± 0.1`."""
+        mean_digits, spread_digits = self.decimals
+        return f"{self.mean:.{mean_digits}f} ± {self.spread:.{spread_digits}f}"

@@ -1,0 +1,94 @@
+"""Claims and records that nobody trained, for tests of what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.models import LSTM
+from farfield.records import Record, Score
+from farfield.reproductions import Claim, Published, VerdictRule
+from farfield.tasks import SameDifferent
+
+STEPS = 100
+ENVIRONMENT = {"commit": "0123456789ab", "torch": "2.13.0", "processor": "none", "engine": "none"}
+
+
+def published(mean: float, spread: float, runs: int = 10, decimals: tuple = (1, 1)) -> Published:
+    return Published(
+        mean=mean,
+        spread=spread,
+        spread_kind="standard error",
+        runs=runs,
+        decimals=decimals,
+        unit="percent",
+        selection="last epoch",
+        split="test",
+    )
+
+
+def claim(
+    mean: float = 90.0,
+    spread: float = 0.5,
+    *,
+    row: str = "LSTM + TCN",
+    hidden_size: int = 512,
+    withheld: int = 98,
+    runs: int = 10,
+    data: str | None = None,
+) -> Claim:
+    """One made-up cell; rows with different `hidden_size` are different experiments."""
+    return Claim(
+        paper="webb2021",
+        table="table-9",
+        row=row,
+        column=f"m = {withheld}",
+        published=published(mean, spread, runs),
+        experiment=Experiment(
+            task=SameDifferent(withheld=withheld),
+            model=Network(reasoner=Spec(LSTM, hidden_size=hidden_size)),
+            recipe=Recipe(steps=STEPS),
+        ),
+        rule=VerdictRule(),
+        metric="accuracy",
+        regime=f"withheld-{withheld}",
+        quick=0.1,
+        data=data,
+    )
+
+
+def records(
+    claim: Claim, percents: Sequence[float], *, steps: int = STEPS, first_seed: int = 0
+) -> list[Record]:
+    """One record for each accuracy, in percent."""
+    experiment = claim.experiment.at_fraction(steps / claim.experiment.recipe.steps)
+    key, described = experiment.key, experiment.to_json()
+    return [
+        Record(
+            key=key,
+            experiment=described,
+            seed=seed,
+            steps=steps,
+            scores=(
+                Score(step=steps, regime="training", metric="accuracy", value=1.0, count=4),
+                Score(
+                    step=steps,
+                    regime=claim.regime,
+                    metric="accuracy",
+                    value=float(percent) / 100,
+                    count=10_000,
+                ),
+            ),
+            seconds=1.5 + seed,
+            environment=ENVIRONMENT,
+        )
+        for seed, percent in enumerate(percents, first_seed)
+    ]
+
+
+def spread_out(mean: float, standard_error: float, count: int = 10) -> list[float]:
+    """`count` numbers with exactly that mean and standard error."""
+    half = [index - (count - 1) / 2 for index in range(count)]
+    deviation = (sum(x * x for x in half) / (count - 1)) ** 0.5
+    scale = standard_error * count**0.5 / deviation
+    return [mean + scale * x for x in half]

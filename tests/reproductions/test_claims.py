@@ -1,0 +1,101 @@
+"""Published numbers, claims and the tables they stand in."""
+
+import pytest
+
+from farfield.core import UnknownNameError
+from farfield.reproductions import Budget, Claim, Table
+from reproductions import made_up
+
+
+def test_a_published_number_prints_as_printed():
+    assert str(made_up.published(100.0, 0.0)) == "100.0 ± 0.0"
+    assert str(made_up.published(99.9, 0.04, decimals=(1, 2))) == "99.9 ± 0.04"
+
+
+def test_rounding_of_print_is_half_a_unit_of_the_last_digit():
+    summary = made_up.published(99.9, 0.04, decimals=(1, 2)).summary
+    assert summary.mean_rounding == pytest.approx(0.05)
+    assert summary.error_rounding == pytest.approx(0.005)
+    assert (summary.mean, summary.standard_error, summary.count) == (99.9, 0.04, 10)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: made_up.published(90.0, -0.1), "spread must be at least 0, got -0.1"),
+        (lambda: made_up.published(90.0, 0.1, runs=0), "runs must be at least 1, got 0"),
+        (lambda: made_up.published(99.98, 0.1), "digits printed of the mean 99.98, got 1"),
+        (lambda: made_up.published(99.9, 0.04), "digits printed of the spread 0.04, got 1"),
+    ],
+)
+def test_impossible_numbers_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def changed(**changes) -> Claim:
+    fields = {name: getattr(made_up.claim(), name) for name in Claim.__dataclass_fields__}
+    return Claim(**(fields | changes))
+
+
+def test_claims_refuse_unknown_papers_and_shares():
+    with pytest.raises(UnknownNameError, match="did you mean 'webb2021'"):
+        changed(paper="web2021")
+    with pytest.raises(ValueError, match=r"quick must lie in \(0, 1\], got 0"):
+        changed(quick=0)
+
+
+def test_a_claim_has_a_name_and_a_command():
+    claim = made_up.claim(row="ESBN + TCN", withheld=95)
+    assert claim.cell == "esbn+tcn/withheld-95"
+    assert claim.name == "webb2021/table-9/esbn+tcn/withheld-95"
+    assert claim.command == (
+        "farfield reproduce webb2021/table-9 --cell esbn+tcn/withheld-95 --budget paper"
+    )
+
+
+def test_budgets_pay_for_steps():
+    claim = made_up.claim()
+    assert claim.at(Budget.PAPER) == claim.experiment
+    assert claim.at(Budget.QUICK).recipe.steps == 10
+    assert changed(quick=1.0).at(Budget.QUICK) == claim.experiment
+
+
+def table(*claims: Claim) -> Table:
+    return Table(key="webb2021/some", title="Some", claims=claims)
+
+
+def test_cells_are_selected_by_pattern():
+    cells = [made_up.claim(row=row, withheld=m) for row in ("ESBN", "LSTM") for m in (0, 50)]
+    whole = table(*cells)
+    assert list(whole.cells) == [
+        "esbn/withheld-0",
+        "esbn/withheld-50",
+        "lstm/withheld-0",
+        "lstm/withheld-50",
+    ]
+    assert list(whole.select("lstm/*").cells) == ["lstm/withheld-0", "lstm/withheld-50"]
+    assert list(whole.select("*-50", "esbn/withheld-0").cells) == [
+        "esbn/withheld-0",
+        "esbn/withheld-50",
+        "lstm/withheld-50",
+    ]
+    assert whole.select().claims == whole.claims
+
+
+def test_a_wrong_cell_suggests_the_nearest():
+    whole = table(*(made_up.claim(row=row) for row in ("ESBN", "LSTM")))
+    with pytest.raises(UnknownNameError, match="did you mean 'lstm/withheld-98'"):
+        whole.select("ltsm/withheld-98")
+
+
+def test_a_selection_names_the_tables_it_draws_on():
+    mixed = table(made_up.claim(), changed(table="table-10"))
+    assert list(mixed.cells) == ["table-9/lstm+tcn/withheld-98", "table-10/lstm+tcn/withheld-98"]
+
+
+def test_tables_refuse_nothing_and_doubles():
+    with pytest.raises(ValueError, match="must not be empty"):
+        table()
+    with pytest.raises(ValueError, match="must bear different names"):
+        table(made_up.claim(), made_up.claim())

@@ -1,0 +1,228 @@
+"""What becomes of a claim, on records nobody trained."""
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from farfield.metrics import mean_and_standard_error, welch_interval
+from farfield.reproductions import Verdict, VerdictRule, judge, summarize
+from reproductions import made_up
+
+CELL = made_up.claim(90.0, 0.5)
+
+
+def verdict(percents, claim=CELL, others=(), **changes):
+    return judge(claim, made_up.records(claim, percents, **changes), others).verdict
+
+
+def test_verdicts_bear_the_words_of_the_design():
+    assert [word.value for word in Verdict] == [
+        "reproduced",
+        "direction only",
+        "not reproduced",
+        "underpowered",
+        "needs data",
+        "not run",
+    ]
+
+
+def test_the_same_number_is_reproduced():
+    judgement = judge(CELL, made_up.records(CELL, made_up.spread_out(90.2, 0.5)))
+    assert judgement.verdict is Verdict.REPRODUCED
+    assert judgement.difference.value == pytest.approx(0.2)
+    assert judgement.ours.mean == pytest.approx(90.2)
+    assert judgement.ours.standard_error == pytest.approx(0.5)
+    assert (judgement.seeds, judgement.fraction) == (10, 1.0)
+
+
+def test_a_clear_difference_matters_only_if_it_may_exceed_the_margin():
+    tight = made_up.claim(90.0, 0.1)
+    judgement = judge(tight, made_up.records(tight, made_up.spread_out(91.0, 0.1)))
+    assert judgement.difference.clear
+    assert judgement.verdict is Verdict.REPRODUCED
+    judgement = judge(CELL, made_up.records(CELL, made_up.spread_out(91.2, 0.05)))
+    assert judgement.difference.clear
+    assert judgement.difference.interval.high > 2.0
+    assert judgement.verdict is Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("mean", [86.0, 94.0, 50.0])
+def test_a_true_difference_is_called(mean):
+    assert verdict(made_up.spread_out(mean, 0.5)) is Verdict.NOT_REPRODUCED
+
+
+def test_three_seeds_are_underpowered_whatever_they_say():
+    for mean in (90.0, 50.0):
+        judgement = judge(CELL, made_up.records(CELL, made_up.spread_out(mean, 0.5, 3)))
+        assert judgement.verdict is Verdict.UNDERPOWERED
+        assert judgement.reason == "3 of 10 networks"
+        assert judgement.difference.value == pytest.approx(mean - 90.0)
+
+
+def test_fewer_steps_are_underpowered_whatever_they_say():
+    for mean in (90.0, 50.0):
+        records = made_up.records(CELL, made_up.spread_out(mean, 0.5), steps=99)
+        judgement = judge(CELL, records)
+        assert judgement.verdict is Verdict.UNDERPOWERED
+        assert judgement.reason == "99 of 100 steps"
+        assert judgement.fraction == 0.99
+
+
+def test_more_seeds_than_published_are_welcome():
+    assert verdict(made_up.spread_out(90.0, 0.5, 30)) is Verdict.REPRODUCED
+
+
+def test_one_seed_has_no_interval():
+    judgement = judge(CELL, made_up.records(CELL, [90.0]))
+    assert judgement.verdict is Verdict.UNDERPOWERED
+    assert judgement.difference.interval.high == math.inf
+
+
+def test_no_record_is_not_run():
+    assert judge(CELL, []).verdict is Verdict.NOT_RUN
+    assert judge(CELL, [], data_missing=True).verdict is Verdict.NOT_RUN
+
+
+def test_a_claim_whose_data_is_absent_says_so():
+    cell = made_up.claim(data="MNIST")
+    assert judge(cell, [], data_missing=True).verdict is Verdict.NEEDS_DATA
+    assert judge(cell, [], data_missing=True).reason == "needs MNIST"
+    assert judge(cell, []).verdict is Verdict.NOT_RUN
+    trained = made_up.records(cell, made_up.spread_out(90.0, 0.5))
+    assert judge(cell, trained, data_missing=True).verdict is Verdict.REPRODUCED
+
+
+def test_cells_without_spread():
+    cell = made_up.claim(100.0, 0.0)
+    assert verdict([100.0] * 10, cell) is Verdict.REPRODUCED
+    assert verdict([99.96] * 10, cell) is Verdict.REPRODUCED
+    assert verdict([97.0] * 10, cell) is Verdict.NOT_REPRODUCED
+    assert verdict([100.0] * 9 + [60.0], cell) is Verdict.NOT_REPRODUCED
+
+
+def test_wild_scatter_does_not_pass_for_a_quiet_cell():
+    cell = made_up.claim(90.0, 0.2)
+    noisy = made_up.spread_out(90.0, 10.0)
+    assert judge(cell, made_up.records(cell, noisy)).difference.interval.contains(0.0)
+    assert verdict(noisy, cell) is Verdict.NOT_REPRODUCED
+    loud = made_up.claim(90.0, 10.0)
+    assert verdict(noisy, loud) is Verdict.REPRODUCED
+
+
+def test_a_score_that_is_no_number_is_not_reproduced():
+    assert verdict([math.nan] * 10) is Verdict.NOT_REPRODUCED
+    assert verdict([90.0] * 9 + [math.nan]) is Verdict.NOT_REPRODUCED
+
+
+def column(*means_and_errors):
+    """A made-up column of 100, 60 and 60.5 percent, with records of the given means."""
+    cells = [
+        made_up.claim(100.0, 0.0, row="ESBN", hidden_size=1),
+        made_up.claim(60.0, 1.0, row="LSTM", hidden_size=2),
+        made_up.claim(60.5, 1.0, row="NTM", hidden_size=3),
+    ]
+    return cells, [
+        (cell, made_up.records(cell, made_up.spread_out(mean, error)))
+        for cell, (mean, error) in zip(cells, means_and_errors, strict=True)
+    ]
+
+
+def test_the_order_alone_is_direction_only():
+    cells, runs = column((90.0, 0.5), (50.0, 0.5), (50.0, 0.5))
+    judgement = judge(*runs[0], runs)
+    assert judgement.verdict is Verdict.DIRECTION_ONLY
+    assert judgement.reason == "differs, but the order against 2 rows holds"
+    # LSTM and NTM are not clearly apart in print, so only ESBN counts for either.
+    assert judge(*runs[1], runs).verdict is Verdict.DIRECTION_ONLY
+
+
+def test_one_row_out_of_order_is_not_reproduced():
+    cells, runs = column((90.0, 0.5), (50.0, 0.5), (95.0, 0.5))
+    judgement = judge(*runs[0], runs)
+    assert judgement.verdict is Verdict.NOT_REPRODUCED
+    assert judgement.reason == "differs, and the order against NTM fails"
+
+
+def test_an_order_that_is_not_clear_does_not_hold():
+    cells, runs = column((90.0, 5.0), (88.0, 5.0), (50.0, 5.0))
+    assert judge(*runs[0], runs).verdict is Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("keep, steps", [(0, 100), (3, 100), (10, 50)])
+def test_the_order_needs_the_other_rows_in_full(keep, steps):
+    cells, runs = column((90.0, 0.5), (50.0, 0.5), (50.0, 0.5))
+    short = made_up.records(cells[1], made_up.spread_out(50.0, 0.5), steps=steps)[:keep]
+    judgement = judge(*runs[0], [runs[0], (cells[1], short), runs[2]])
+    assert judgement.verdict is Verdict.NOT_REPRODUCED
+    assert judgement.reason == "differs; LSTM has not been run in full"
+
+
+def test_the_order_is_that_of_one_column():
+    cells, runs = column((90.0, 0.5), (50.0, 0.5), (50.0, 0.5))
+    elsewhere = made_up.claim(60.0, 1.0, row="LSTM", hidden_size=2, withheld=95)
+    wrong_way = made_up.records(elsewhere, made_up.spread_out(99.0, 0.1))
+    assert judge(*runs[0], [(elsewhere, wrong_way)]).verdict is Verdict.NOT_REPRODUCED
+    assert judge(*runs[0], [*runs, (elsewhere, wrong_way)]).verdict is Verdict.DIRECTION_ONLY
+
+
+def test_records_that_do_not_belong_are_refused():
+    ten = made_up.records(CELL, [90.0] * 10)
+    other = made_up.claim(hidden_size=7)
+    with pytest.raises(ValueError, match="must be of one experiment"):
+        judge(CELL, [*ten, *made_up.records(other, [90.0], first_seed=10)])
+    with pytest.raises(ValueError, match="different seeds"):
+        judge(CELL, [*ten, ten[0]])
+    with pytest.raises(ValueError, match=r"must be of experiment .* run the claim again"):
+        judge(CELL, made_up.records(other, [90.0] * 10))
+    longer = [msgspec.structs.replace(record, steps=101) for record in ten]
+    with pytest.raises(ValueError, match=r"at most 100, got \[101\]"):
+        judge(CELL, longer)
+    mixed = [*ten[:9], msgspec.structs.replace(ten[9], steps=50)]
+    with pytest.raises(ValueError, match=r"got \[50, 100\]"):
+        judge(CELL, mixed)
+
+
+def test_the_score_is_that_of_the_regime_at_the_last_step():
+    assert summarize(CELL, made_up.records(CELL, [80.0, 82.0])).mean == pytest.approx(81.0)
+
+
+@pytest.mark.parametrize("name", ["margin", "noise", "reach", "confidence"])
+def test_rules_refuse_nonsense(name):
+    with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+        VerdictRule(**{name: 0})
+
+
+def test_rules_refuse_certainty():
+    with pytest.raises(ValueError, match="confidence must be below 1, got 1"):
+        VerdictRule(confidence=1.0)
+
+
+# Operating characteristics: ten networks on either side, print rounded to one decimal.
+
+
+def called(standard_error: float, difference: float, trials: int) -> float:
+    """Share of made-up reproductions that the rule does not accept."""
+    random = np.random.default_rng([int(1000 * standard_error), int(1000 * difference)])
+    deviation = standard_error * math.sqrt(10)
+    accepted = 0
+    for _ in range(trials):
+        theirs = mean_and_standard_error(random.normal(50.0, deviation, 10).tolist())
+        ours = mean_and_standard_error(random.normal(50.0 + difference, deviation, 10).tolist())
+        printed = made_up.published(round(theirs.mean, 1), round(theirs.standard_error, 1))
+        found = welch_interval(ours, printed.summary)
+        accepted += VerdictRule().equivalent(found, printed.spread)
+    return 1 - accepted / trials
+
+
+@pytest.mark.parametrize(
+    "standard_error, most", [(0.1, 0.0), (0.3, 0.02), (0.5, 0.08), (1.0, 0.08), (5.0, 0.08)]
+)
+def test_noise_is_not_called(standard_error, most):
+    assert called(standard_error, 0.0, trials=2000) <= most
+
+
+@pytest.mark.parametrize("standard_error", [0.1, 0.5, 1.0, 5.0])
+def test_true_differences_are_called(standard_error):
+    assert called(standard_error, max(3.0, 6 * standard_error), trials=1000) >= 0.95
