@@ -7,9 +7,11 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Network as Network
 from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 
 __all__ = [
+    "OFFERED",
     "Experiment",
     "Network",
     "Recipe",

@@ -1,0 +1,140 @@
+"""What each command takes. No module here loads torch: `--help` must answer at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, final
+
+import tyro
+
+RECORDS = Path("runs")
+"""Folder of records, where none is named."""
+
+Kind = Literal["all", "tasks", "models", "encoders", "objectives", "papers", "claims"]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class List:
+    """List tasks, models, encoders, objectives, papers and claims."""
+
+    kind: tyro.conf.Positional[Kind] = "all"
+    """What to list."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Show:
+    """Draw sample problems of every regime of a task, with their answers, to a PNG."""
+
+    task: tyro.conf.Positional[str]
+    """Name of the task, e.g. distribution-of-three."""
+    withheld: int = 0
+    """Shapes withheld from training."""
+    shapes: Literal["glyphs", "paper"] = "glyphs"
+    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    seed: int = 0
+    """Which run's problems."""
+    out: Path | None = None
+    """File to write; problems-TASK.png if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """Train a model on a task over several seeds and print how far it holds.
+
+    Fields of the task, the model and the recipe follow their names: --task.withheld 95,
+    --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
+    show them all.
+    """
+
+    task: str
+    """Name of the task."""
+    model: str
+    """Name of the reasoner."""
+    encoder: str = "conv"
+    """Name of the encoder."""
+    context: bool = True
+    """Normalize embeddings over the context of each problem."""
+    seeds: int = 10
+    """Networks to train, seeds 0 to N-1."""
+    shapes: Literal["glyphs", "paper"] = "glyphs"
+    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    records: Path = RECORDS
+    """Folder of records."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    workers: int | None = None
+    """Processes on a CPU; as many as there are cores if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Reproduce:
+    """Run the claims of a published table and set the results beside the printed numbers."""
+
+    table: tyro.conf.Positional[str]
+    """PAPER/TABLE, e.g. webb2021/table-11; `farfield list claims` shows all."""
+    cell: tuple[str, ...] = ()
+    """Cells to run, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    seeds: int = 10
+    """Networks to train for each cell, seeds 0 to N-1."""
+    budget: Literal["quick", "paper"] = "quick"
+    """A stated share of the paper's training steps, or all of them."""
+    shapes: Literal["glyphs", "paper"] = "glyphs"
+    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    records: Path = RECORDS
+    """Folder of records: what is there is not run again."""
+    out: Path | None = None
+    """Folder for the report; reports/PAPER-TABLE-BUDGET if not given."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    workers: int | None = None
+    """Processes on a CPU; as many as there are cores if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Make the report of a table from its records; nothing is run."""
+
+    table: tyro.conf.Positional[str | None] = None
+    """PAPER/TABLE; every table with records if not given."""
+    budget: Literal["quick", "paper"] = "paper"
+    """Which runs to report."""
+    seeds: int = 10
+    """Seeds 0 to N-1."""
+    shapes: Literal["glyphs", "paper"] = "glyphs"
+    """Which images the runs used."""
+    records: Path = RECORDS
+    """Folder of records."""
+    out: Path = Path("reports")
+    """Folder for reports, one folder in it for each table."""
+    export: bool = False
+    """Also write the records behind each table as text to results/, and the page made from them."""
+    results: Path = Path("results")
+    """Folder that --export writes to."""
+    page: Path = Path("docs/results.md")
+    """Page that --export writes."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Cite:
+    """Print the BibTeX of the papers behind Farfield, a table or a key."""
+
+    what: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Keys of papers, e.g. webb2021, or names of tables; all if not given."""
+
+
+Command = (
+    Annotated[List, tyro.conf.subcommand("list")]
+    | Annotated[Show, tyro.conf.subcommand("show")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Cite, tyro.conf.subcommand("cite")]
+)
+"""One command and what it takes."""

@@ -1,0 +1,101 @@
+"""The short commands: list, show, cite."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from farfield.cli._arguments import Cite, List, Show
+from farfield.cli._names import find_task, shapes_of
+from farfield.core import REFERENCES, UnknownNameError
+from farfield.experiments import OFFERED
+from farfield.models import REASONERS
+from farfield.nn import ENCODERS
+from farfield.objectives import OBJECTIVES
+from farfield.reports import problem_sheet
+from farfield.reproductions import TABLES
+from farfield.tasks import TASKS
+
+
+def list_names(command: List) -> None:
+    """Print what there is, with a line on each.
+
+    Args:
+        command: What to list.
+    """
+    kinds: dict[str, Iterable[tuple[str, str, str]]] = {
+        "tasks": _classes(TASKS),
+        "models": _classes(REASONERS),
+        "encoders": _classes(ENCODERS),
+        "objectives": _classes(OBJECTIVES),
+        "papers": [
+            (key, f"{paper.title} ({paper.venue}, {paper.year})", "")
+            for key, paper in REFERENCES.items()
+        ],
+        "claims": [
+            (key, table.title, f"{len(table.claims)} cells, e.g. {next(iter(table.cells))}")
+            for key, table in TABLES.items()
+        ],
+    }
+    console = Console()
+    for kind, rows in kinds.items():
+        if command.kind not in ("all", kind):
+            continue
+        grid = Grid(title=kind, title_justify="left", title_style="bold", box=None, padding=(0, 2))
+        for heading in ("name", "what it is", "fields" if kind != "claims" else "cells"):
+            grid.add_column(heading, header_style="dim", no_wrap=heading == "name")
+        for row in rows:
+            grid.add_row(*row)
+        console.print(grid)
+        console.print()
+
+
+def _classes(names: Mapping[str, type]) -> list[tuple[str, str, str]]:
+    return [
+        (name, (inspect.getdoc(cls) or "").partition("\n")[0], _fields(cls))
+        for name, cls in names.items()
+    ]
+
+
+def _fields(cls: type) -> str:
+    if dataclasses.is_dataclass(cls):
+        return ", ".join(f"{field.name}={field.default!r}" for field in dataclasses.fields(cls))
+    parameters = inspect.signature(cls).parameters.values()
+    return ", ".join(
+        f"{p.name}={p.default!r}"
+        for p in parameters
+        if p.default is not p.empty and p.name not in (*OFFERED, "generator")
+    )
+
+
+def show(command: Show) -> None:
+    """Draw sample problems of every regime of a task.
+
+    Args:
+        command: Which task, and where to.
+    """
+    task = find_task(command.task)(withheld=command.withheld, shapes=shapes_of(command.shapes))
+    path = command.out or Path(f"problems-{command.task}.png")
+    problem_sheet(task, path, seed=command.seed)
+    Console().print(f"{command.task}: problems of every regime in [bold]{path}[/]")
+
+
+def cite(command: Cite) -> None:
+    """Print BibTeX entries.
+
+    Args:
+        command: Of what.
+    """
+    keys = []
+    for name in command.what or tuple(REFERENCES):
+        key = name.partition("/")[0] if name in TABLES else name
+        if key not in REFERENCES:
+            raise UnknownNameError("paper or table", name, (*REFERENCES, *TABLES))
+        keys.append(key)
+    entries = [REFERENCES[key].bibtex() for key in dict.fromkeys(keys)]
+    Console(soft_wrap=True, highlight=False, markup=False).print("\n\n".join(entries))

@@ -1,0 +1,120 @@
+"""`farfield train`: one model, one task, several seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Sequence
+from typing import Any, get_type_hints
+
+import tyro
+from rich.console import Console
+from rich.table import Table as Grid
+from torch import nn
+
+from farfield.cli._arguments import Train
+from farfield.cli._display import Display
+from farfield.cli._names import find, find_task, shapes_of
+from farfield.execution import jobs_of, results, run
+from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
+from farfield.metrics import mean_and_standard_error
+from farfield.models import REASONERS
+from farfield.nn import ENCODERS, ContextNorm
+from farfield.records import Record, Store
+from farfield.tasks import TRAINING, Task
+
+PLAIN = (int, float, bool, str, int | None, float | None, bool | None)
+"""Types of the fields that can be given on the command line."""
+
+STEPS = 1000
+"""Updates, where `--recipe.steps` is not given."""
+
+
+def train(command: Train, rest: Sequence[str]) -> None:
+    """Train, then print the score in every regime.
+
+    Args:
+        command: What to train.
+        rest: Words with the fields of task, model and recipe.
+    """
+    experiment = experiment_of(command, rest)
+    if command.seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {command.seeds}")
+    jobs = jobs_of([experiment], range(command.seeds))
+    store, console = Store(command.records), Console()
+    with Display(jobs, {experiment.key: f"{command.model} on {command.task}"}, console) as display:
+        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+    console.print(_scores(experiment.task, results(jobs, store)))
+    console.print(f"experiment {experiment.key} in {command.records}")
+
+
+def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
+    """The experiment that the words describe.
+
+    Args:
+        command: The words with fixed names.
+        rest: The fields of task, model and recipe.
+    """
+    task, reasoner = find_task(command.task), find("model", command.model, REASONERS)
+    encoder = find("encoder", command.encoder, ENCODERS)
+    groups = {"task": _options_of_task(task), "model": _options_of_module(reasoner)}
+    fields: list[Any] = [
+        (name, group, dataclasses.field(default=group())) for name, group in groups.items()
+    ]
+    fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
+    options: Any = tyro.cli(
+        dataclasses.make_dataclass("Options", fields, frozen=True),
+        prog=f"farfield train --task {command.task} --model {command.model}",
+        args=list(rest),
+    )
+    return Experiment(
+        task=task(**dataclasses.asdict(options.task), shapes=shapes_of(command.shapes)),
+        model=Network(
+            reasoner=Spec(reasoner, **dataclasses.asdict(options.model)),
+            encoder=Spec(encoder),
+            context=Spec(ContextNorm) if command.context else None,
+        ),
+        recipe=options.recipe,
+    )
+
+
+def _options_of_task(task: Any) -> Any:
+    hints = get_type_hints(task)
+    fields = [(f.name, hints[f.name], f.default) for f in dataclasses.fields(task)]
+    return _plain_dataclass("Task", [field for field in fields if field[1] in PLAIN])
+
+
+def _options_of_module(cls: type[nn.Module]) -> Any:
+    hints = get_type_hints(cls.__init__)
+    return _plain_dataclass(
+        "Model",
+        [
+            (p.name, hints[p.name], p.default)
+            for p in inspect.signature(cls).parameters.values()
+            if p.kind is p.KEYWORD_ONLY and p.name not in OFFERED and hints[p.name] in PLAIN
+        ],
+    )
+
+
+def _plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
+    made = [(field, hint, dataclasses.field(default=default)) for field, hint, default in fields]
+    return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
+
+
+def _scores(task: Task, records: Sequence[Record]) -> Grid:
+    """Mean score over seeds in every regime, with the floor."""
+    grid = Grid(title=f"{task.name}: accuracy in %, {len(records)} seeds", title_justify="left")
+    for heading in ("regime", "distance", "mean ± standard error", "lowest", "floor"):
+        grid.add_column(heading, justify="left" if heading == "regime" else "right")
+    for regime in task.regimes:
+        values = [100 * record.final(regime.name) for record in records]
+        summary = mean_and_standard_error(values)
+        spread = f" ± {summary.standard_error:.1f}" if len(values) > 1 else ""
+        grid.add_row(
+            regime.name,
+            "0" if regime.name == TRAINING else f"{regime.distance:g} {regime.unit}",
+            f"{summary.mean:.1f}{spread}",
+            f"{min(values):.1f}",
+            f"{100 * task.chance(regime.name):.0f}",
+        )
+    return grid
