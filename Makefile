@@ -9,12 +9,13 @@ STAMP := $(VENV)/.installed
 SINGLE := OMP_NUM_THREADS=1
 WORKERS ?= 2
 
-.PHONY: help env test lint demo bench mutants clean
+.PHONY: help env test lint format demo bench mutants clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
 	@echo 'make test     format, lint, types, layers, spelling and tests'
+	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make bench    training and evaluation speed against a straightforward loop'
 	@echo 'make mutants  break the code on purpose, every known way, and see the tests fail'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
@@ -38,8 +39,12 @@ lint: env
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/codespell
 
+format: env
+	$(BIN)/ruff format --quiet
+	$(BIN)/ruff check --fix --quiet
+
 test: lint
-	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS)
+	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 demo: env
 	$(BIN)/farfield reproduce webb2021/demo
