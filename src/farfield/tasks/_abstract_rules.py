@@ -1,0 +1,314 @@
+"""What the four abstract-rule tasks of webb2021 share: shapes, set sizes, scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.core import Problems, Stream, UnknownNameError, stream
+from farfield.tasks._draws import distinct, permutation, repeated
+from farfield.tasks._shapes import Shapes
+from farfield.tasks._task import TRAINING, Regime
+
+Digits = Int64[np.ndarray, "batch slot"]
+"""Problems by number: each row of digits is one problem of its kind."""
+Columns = dict[str, np.ndarray]
+"""The drawn columns of problems: `index`, `target`, and the latent description."""
+NUM_GLYPHS: Final = 100
+GLYPH_SHAPE: Final = (32, 32)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of problem, and how its problems are numbered.
+
+    Args:
+        name: Name of the kind, part of the path of its random stream.
+        radices: Number of values of each digit; a problem is a row of digits.
+    """
+
+    name: str
+    radices: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of different problems."""
+        return math.prod(self.radices)
+
+
+def num_shapes(shapes: Shapes | None) -> int:
+    """Number of images of a task, without drawing the built-in ones."""
+    return NUM_GLYPHS if shapes is None else len(shapes)
+
+
+def item_shape(shapes: Shapes | None) -> tuple[int, ...]:
+    """Height and width of an image of a task, without drawing the built-in ones."""
+    return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
+
+
+def table(shapes: Shapes | None) -> Float[Tensor, "item height width"]:
+    """All images of a task."""
+    return (Shapes.glyphs() if shapes is None else shapes).items
+
+
+def check_fields(withheld: int, max_problems: int, shapes: Shapes | None, fewest: int) -> None:
+    """Raise `ValueError` if fields do not describe a task.
+
+    Args:
+        withheld: Number of images that training never shows.
+        max_problems: Largest number of problems of a set.
+        shapes: The images, or `None` for the built-in ones.
+        fewest: Number of images that one problem of every kind needs.
+    """
+    if shapes is not None and not isinstance(shapes, Shapes):
+        raise ValueError(
+            f"shapes must be None or Shapes, got {type(shapes).__name__}: "
+            "wrap an array as Shapes(images)"
+        )
+    total = num_shapes(shapes)
+    if total < fewest:
+        raise ValueError(f"shapes must hold at least {fewest} images, got {total}: add images")
+    possible = "0" if total < 2 * fewest else f"0 or {fewest}…{total - fewest}"
+    if not _is_integer(withheld) or not (withheld == 0 or fewest <= withheld <= total - fewest):
+        raise ValueError(
+            f"withheld must be {possible} for {total} images, "
+            f"so that {fewest} stay on either side, got {withheld!r}"
+        )
+    if not _is_integer(max_problems) or max_problems < 3:
+        raise ValueError(f"max_problems must be an integer of at least 3, got {max_problems!r}")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def regimes_of(withheld: int) -> tuple[Regime, ...]:
+    """Training, and the test on `withheld` unseen shapes."""
+    unit = "withheld shapes"
+    return (
+        Regime(name=TRAINING, distance=0.0, unit=unit),
+        Regime(name=f"withheld-{withheld}", distance=float(withheld), unit=unit),
+    )
+
+
+def check_regime(regime: str, withheld: int) -> str:
+    """`regime`, if the task has it; `UnknownNameError` if not."""
+    names = [known.name for known in regimes_of(withheld)]
+    if regime not in names:
+        raise UnknownNameError("regime", regime, names)
+    return regime
+
+
+def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:
+    """Images of each regime: the first `withheld` of a random order are for the test.
+
+    With none withheld both regimes use all images.
+
+    Args:
+        place: Where the order is drawn. It does not depend on `withheld`: the images withheld by a
+            smaller number are among those withheld by a larger.
+        total: Number of images.
+        withheld: Number of images for the test.
+    """
+    order = permutation(place.child("shapes").numpy(), total)
+    train, test = (regime.name for regime in regimes_of(withheld))
+    return {train: order[withheld:], test: order[:withheld] if withheld else order}
+
+
+def balanced_counts(
+    kinds: Mapping[str, Sequence[Kind]], max_problems: int, *, shared: bool
+) -> dict[str, list[int]]:
+    """Problems of each kind in each set, equal parts: all there are, or `max_problems` together.
+
+    A kind of which there are fewer is repeated. Where the sets share their images, training leaves
+    to the test what it does not need, and a twentieth of the problems at the least.
+
+    Args:
+        kinds: The kinds of each regime, over the images of that regime.
+        max_problems: Largest number of problems of a set.
+        shared: Whether both regimes use the same images.
+    """
+    counts = {}
+    for regime, those in kinds.items():
+        largest = max(kind.size for kind in those)
+        share, rest = divmod(max_problems, len(those))
+        counts[regime] = [min(largest, share + (place < rest)) for place in range(len(those))]
+    if shared:
+        (train, train_counts), (test, test_counts) = counts.items()
+        most = largest - max(1, largest // 20)
+        counts[train] = [min(count, most) for count in train_counts]
+        left = [largest - count for count in counts[train]]
+        counts[test] = [min(pair) for pair in zip(test_counts, left, strict=True)]
+    return counts
+
+
+Repeat = Callable[[np.random.Generator, Digits, int], Digits]
+"""How a set that asks for more problems of a kind than there are is filled."""
+
+
+def draw_digits(
+    place: Stream,
+    kinds: Mapping[str, Sequence[Kind]],
+    counts: Mapping[str, Sequence[int]],
+    *,
+    shared: bool,
+    repeat: Repeat = repeated,
+) -> dict[str, list[Digits]]:
+    """The numbered problems of each set, by regime and kind.
+
+    No problem comes twice in a set unless all of its kind come; none stands in two sets.
+
+    Args:
+        place: Stream of the task. Every kind of every set is drawn from a stream of its own.
+        kinds: The kinds of each regime, over the images of that regime.
+        counts: Wanted number of problems of each regime and kind.
+        shared: Whether both regimes use the same images, so that their problems must be split.
+        repeat: How more problems of a kind are made than there are: each set repeats its own.
+    """
+    drawn: dict[str, list[Digits]] = {regime: [] for regime in kinds}
+    for number, same_kind in enumerate(zip(*kinds.values(), strict=True)):
+        wanted = {regime: counts[regime][number] for regime in kinds}
+        if shared:
+            unique = _draw_split(place.child("problems"), same_kind[0], wanted)
+        else:
+            unique = {
+                regime: _draw_unique(place.child(regime), kind, wanted[regime])
+                for regime, kind in zip(kinds, same_kind, strict=True)
+            }
+        for regime, digits in unique.items():
+            again = place.child(regime, same_kind[0].name, "repeats").numpy()
+            drawn[regime].append(repeat(again, digits, wanted[regime]))
+    return drawn
+
+
+def _draw_unique(place: Stream, kind: Kind, count: int) -> Digits:
+    """`count` different problems, or all if there are fewer."""
+    return distinct(place.child(kind.name).numpy(), kind.radices, min(count, kind.size))
+
+
+def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[str, Digits]:
+    """Different problems for two sets over the same images, shared in proportion if too few."""
+    train, test = wanted
+    total = sum(wanted.values())
+    unique = _draw_unique(place, kind, total)
+    cut = max(1, len(unique) * wanted[test] // total)
+    return {train: unique[cut:], test: unique[:cut]}
+
+
+def shuffled(
+    place: Stream, items: Float[Tensor, "item height width"], parts: Sequence[Columns]
+) -> Problems:
+    """The problems of all kinds as one set, in random order, so that any stretch is a sample."""
+    order = permutation(place.child("order").numpy(), sum(len(part["target"]) for part in parts))
+    columns = {
+        name: torch.from_numpy(np.concatenate([part[name] for part in parts])[order])
+        for name in parts[0]
+    }
+    index, target = columns.pop("index"), columns.pop("target")
+    return Problems(items=items, index=index, target=target, latent=columns)
+
+
+@lru_cache(maxsize=8)
+def _first_sets(draw: Callable[[Stream], dict[str, Problems]]) -> dict[str, Problems]:
+    return draw(stream(0))
+
+
+def resample(
+    draw: Callable[[Stream], dict[str, Problems]],
+    regime: str,
+    n: int,
+    generator: np.random.Generator,
+) -> Problems:
+    """`n` problems, with replacement, of the set of one regime that run 0 draws.
+
+    The sets are those of `draw(stream(0))` whatever the generator, so that no call for training
+    ever shows what a call for a test withholds.
+
+    Args:
+        draw: The method `draw` of the task.
+        regime: Name of the regime.
+        n: Number of problems, at least 1.
+        generator: Draws the rows.
+
+    Raises:
+        UnknownNameError: If the task has no such regime.
+        ValueError: If `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    sets = _first_sets(draw)
+    if regime not in sets:
+        raise UnknownNameError("regime", regime, sets)
+    problems = sets[regime]
+    return problems[torch.from_numpy(generator.integers(len(problems), size=n))]
+
+
+def answer_loss(
+    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
+) -> Float[Tensor, " batch"]:
+    """Cross-entropy: of one logit (positive: 1), or of a logit for each answer.
+
+    Args:
+        outputs: Logits.
+        problems: The problems they answer.
+        num_outputs: Number of logits of a problem.
+
+    Raises:
+        ValueError: If `outputs` is not of `(batch, num_outputs)`.
+    """
+    _check_outputs(outputs, problems, num_outputs)
+    if num_outputs == 1:
+        wanted = problems.target.to(outputs.dtype)
+        return F.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
+    return F.cross_entropy(outputs, problems.target, reduction="none")
+
+
+def answer_score(
+    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
+) -> Float[Tensor, " batch"]:
+    """1 where the answer is right, 0 where it is wrong or not a number.
+
+    Args:
+        outputs: Logits.
+        problems: The problems they answer.
+        num_outputs: Number of logits of a problem.
+
+    Raises:
+        ValueError: If `outputs` is not of `(batch, num_outputs)`.
+    """
+    _check_outputs(outputs, problems, num_outputs)
+    answer = outputs[:, 0] > 0 if num_outputs == 1 else outputs.argmax(dim=1)
+    right = (answer == problems.target) & ~outputs.isnan().any(dim=1)
+    return right.to(torch.float32)
+
+
+def _check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
+    if tuple(outputs.shape) != (len(problems), num_outputs):
+        raise ValueError(
+            f"outputs must be of (batch, outputs) = ({len(problems)}, {num_outputs}), "
+            f"got shape {tuple(outputs.shape)}"
+        )
+
+
+def binary_outputs(
+    answer: Bool[Tensor, " batch"], num_outputs: int
+) -> Float[Tensor, "batch candidate"]:
+    """The outputs of a model that is sure of a yes (1) or no (0)."""
+    logit = answer.to(torch.float32)[:, None] * 2 - 1
+    return logit if num_outputs == 1 else torch.cat([-logit, logit], dim=1)
+
+
+def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
+    """The items in place, as one number per picture: equal where the pictures are equal."""
+    pictures = problems.items.flatten(1)
+    return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]

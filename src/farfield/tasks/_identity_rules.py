@@ -1,0 +1,228 @@
+"""Identity rules (webb2021, after Marcus et al. 1999)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from farfield.core import Problems, Stream
+from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._draws import arrangement, integers
+from farfield.tasks._shapes import Shapes
+from farfield.tasks._task import Regime
+
+_PATTERNS = {"ABA": (0, 1, 0), "ABB": (0, 1, 1), "AAA": (0, 0, 0)}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class IdentityRules:
+    """Which image continues the second row by the pattern of the first?
+
+    **What is asked.** Nine images: a first row of the pattern ABA, ABB or AAA, the first two
+    images of a second row of the same pattern over other images, and four choices. The answer is
+    the place, 0 … 3, among the choices of the image that completes the second row.
+
+    **Worked example.**
+
+    ```text
+      ┌───┐┌───┐┌───┐
+      │ ♞ ││ Ω ││ ♞ │
+      ├───┤├───┤├───┤      ┌───┐┌───┐┌───┐┌───┐
+      │ ☺ ││ & ││ ? │      │ Ω ││ & ││ ♞ ││ ☺ │ → 3        (ABA)
+      └───┘└───┘└───┘      └───┘└───┘└───┘└───┘
+    ```
+
+    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. A problem
+    uses four images, which are also its choices: all four stand in the rows of ABA and ABB, two
+    of them in those of AAA. There are n(n − 1)(n − 2)(n − 3) · 24 problems of ABA, as many of ABB
+    and half as many of AAA. A set holds every problem, those of AAA twice, or `max_problems`
+    without repetition, the pattern of each drawn uniformly. With m = 0 both sets use all images
+    and share no problem.
+
+    | | m = 0 | 50 | 85 | 95 |
+    |---|---|---|---|---|
+    | training | 10,000 | 10,000 | 10,000 | 8,640 |
+    | test | 10,000 | 10,000 | 10,000 | 10,000 |
+
+    **Score, floor and ceiling.** Share of right answers; 0.25 by guessing; 1 by comparing pixels.
+
+    **Known shortcuts.** The answer is always an image of the second row: its first in ABA and AAA,
+    its second in ABB and AAA. So choosing the first one without a look at the first row gets two
+    thirds right, and without a look at the second row a quarter of AAA to a half of the others.
+
+    **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.4, Table 4. The text balances
+    the patterns by uniform random sampling; the released code takes exactly a third of each:
+    `thirds=True`. That the choices are a permutation of the four images of the problem is from the
+    released code; the text says no more than that there are four.
+
+    Args:
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+        thirds: Whether each pattern has exactly a third of a set.
+
+    Raises:
+        ValueError: If fewer than four images stay on either side.
+
+    Reference:
+        webb2021, section 2 and A.2.4.
+    """
+
+    name: ClassVar[str] = "identity-rules"
+    version: ClassVar[int] = 1
+
+    withheld: int = 0
+    max_problems: int = 10_000
+    shapes: Shapes | None = None
+    thirds: bool = False
+
+    def __post_init__(self) -> None:
+        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=4)
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height and width of an image."""
+        return rules.item_shape(self.shapes)
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: five of the array, four to choose from."""
+        return 9
+
+    @property
+    def num_outputs(self) -> int:
+        """A logit for each choice."""
+        return 4
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all nine images."""
+        return (tuple(range(9)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the test on withheld images."""
+        return rules.regimes_of(self.withheld)
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        items = rules.table(self.shapes)
+        pools = rules.split_shapes(place, len(items), self.withheld)
+        kinds = {regime: _kinds(len(pool)) for regime, pool in pools.items()}
+        shared = self.withheld == 0
+        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
+        if not self.thirds:
+            counts = {
+                regime: _drawn_counts(place.child(regime), kinds[regime], equal)
+                for regime, equal in counts.items()
+            }
+        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
+        return {
+            regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
+            for regime, digits in drawn.items()
+        }
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` problems of one regime, with replacement, from the sets of run 0.
+
+        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
+        other shows.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems.
+            generator: Draws the rows.
+        """
+        return rules.resample(self.draw, regime, n, generator)
+
+    def loss(
+        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy of each answer.
+
+        Args:
+            outputs: Logits, `num_outputs` of them per problem.
+            problems: The problems they answer.
+        """
+        return rules.answer_loss(outputs, problems, self.num_outputs)
+
+    def score(
+        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """1 for a right answer, 0 for a wrong one.
+
+        Args:
+            outputs: Logits, `num_outputs` of them per problem.
+            problems: The problems they answer.
+        """
+        return rules.answer_score(outputs, problems, self.num_outputs)
+
+    def chance(self, regime: str) -> float:
+        """A quarter: the answer stands at each place equally often in the mean.
+
+        Args:
+            regime: Name of the regime.
+        """
+        rules.check_regime(regime, self.withheld)
+        return 0.25
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: the last of the first row tells which of the second recurs.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        places = rules.seen(problems)
+        as_second = places[:, 2] == places[:, 1]
+        wanted = torch.where(as_second, places[:, 4], places[:, 3])
+        return (places[:, 5:] == wanted[:, None]).to(problems.items.dtype)
+
+
+def _kinds(images: int) -> tuple[rules.Kind, ...]:
+    """Four different choices in order, then which of them the letters of both rows stand for."""
+    choices = tuple(range(images, images - 4, -1))
+    letters = {
+        name: (4, 3, 2, 1) if len(set(_PATTERNS[name])) == 2 else (4, 3) for name in _PATTERNS
+    }
+    return tuple(rules.Kind(name=name, radices=(*choices, *letters[name])) for name in _PATTERNS)
+
+
+def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
+    """How often each pattern is drawn; equally often where the set exhausts half its problems."""
+    total = sum(equal)
+    if 2 * total > len(kinds) * max(kind.size for kind in kinds):
+        return equal
+    patterns = integers(place.child("patterns").numpy(), len(kinds), total)
+    return [int(count) for count in np.bincount(patterns, minlength=len(kinds))]
+
+
+def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
+    """The two rows and the choices, as images of `pool`."""
+    columns = []
+    for rule, (pattern, kind) in enumerate(zip(_PATTERNS.values(), digits, strict=True)):
+        choices = pool[arrangement(kind[:, :4])]
+        letters = np.take_along_axis(choices, arrangement(kind[:, 4:]), axis=1)
+        distinct_letters = letters.reshape(len(letters), 2, -1)
+        rows = distinct_letters[:, :, list(pattern)]
+        columns.append(
+            {
+                "index": np.concatenate([rows[:, 0], rows[:, 1, :2], choices], axis=1),
+                "target": (choices == rows[:, 1, 2:]).argmax(axis=1),
+                "rule": np.full(len(rows), rule),
+                "rows": rows,
+                "choices": choices,
+            }
+        )
+    return columns
