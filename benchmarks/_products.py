@@ -58,7 +58,8 @@ def remade(description: Any) -> Any:
     kind, *parts = description
     if kind is Tensor:
         dtype, shape, strides = parts
-        return torch.empty_strided(shape, strides, dtype=dtype).normal_()
+        extent = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+        return torch.randn(extent, dtype=dtype).as_strided(shape, strides)
     if kind is list:
         return [remade(part) for part in parts[0]]
     return parts[0]
@@ -69,10 +70,12 @@ def plain_operators() -> Iterator[None]:
     """Fused operators off, so that what they consist of can be counted."""
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
+    onednn, *_ = torch.backends.mkldnn.set_flags(_enabled=False)
     try:
-        with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+        with sdpa_kernel(SDPBackend.MATH):
             yield
     finally:
+        torch.backends.mkldnn.set_flags(_enabled=onednn)
         torch.backends.mha.set_fastpath_enabled(fast_path)
 
 

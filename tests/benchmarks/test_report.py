@@ -1,0 +1,105 @@
+"""The benchmark's page is made from its JSON, and its floors count what they say."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import _cases, _products, _report
+
+RESULTS = Path(_report.__file__).parent / "results"
+
+
+def line(**changes):
+    return {
+        "work": "training",
+        "reasoner": "esbn",
+        "task": "identity-rules",
+        "withheld": 0,
+        "seeds": 10,
+        "unit": 1,
+        "target": 4.0,
+        "loop": [10.0, 20.0, 30.0],
+        "ours": [50.0, 80.0, 90.0],
+        "products": {
+            "loop": {"flops": 5e9, "seconds": 0.025},
+            "ours": {"flops": 2e9, "seconds": 0.010},
+        },
+    } | changes
+
+
+def results(*lines):
+    sets = {
+        "task": "identity-rules",
+        "withheld": 95,
+        "seconds": [0.1, 0.3, 0.15],
+        "megabytes": [10.0, 12.0, 11.0],
+        "target_seconds": 0.2,
+        "target_megabytes": 300.0,
+    }
+    return {
+        "environment": {"processor": "some processor"},
+        "settings": {"rounds": 3, "seconds": 0.5},
+        "lines": list(lines),
+        "sets": [sets],
+    }
+
+
+def test_row_holds_the_median_of_the_rounds_ratios():
+    row = dict(zip(_report.COLUMNS, _report.cells(line()), strict=True))
+    assert row["ratio"] == "4.00"  # of 5, 4 and 3; the ratio of the medians is 4 as well
+    assert row["range"] == "3.00–5.00"
+    assert (row["loop time"], row["time"]) == ("50.0", "12.5")
+    assert (row["loop GFLOP"], row["loop floor"], row["loop fraction"]) == ("5.00", "25.0", "0.50")
+    assert (row["GFLOP"], row["floor"], row["fraction"]) == ("2.00", "10.0", "0.80")
+    assert (row["target"], row["met"]) == ("4.0", "yes")
+
+
+@pytest.mark.parametrize("target, met", [(4.01, "no"), (None, "–")])
+def test_row_says_whether_the_target_is_met(target, met):
+    assert _report.cells(line(target=target))[-1] == met
+
+
+def test_ratio_is_taken_round_by_round():
+    changed = line(loop=[10.0, 20.0, 40.0], ours=[30.0, 20.0, 200.0])
+    assert dict(zip(_report.COLUMNS, _report.cells(changed), strict=True))["ratio"] == "3.00"
+
+
+def test_page_has_every_line_under_its_work():
+    page = _report.markdown(results(line(), line(work="evaluation", unit=10_000, reasoner="lstm")))
+    training, evaluation = page.split("## Evaluation")
+    assert "| esbn | identity-rules | 0 | 10 |" in training
+    assert "| lstm | identity-rules | 0 | 10 |" in evaluation
+    assert "| identity-rules | 95 | 0.150 | 11 | 0.2 s, 300 MB | yes |" in evaluation
+    assert "some processor" in training
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_every_page_is_made_from_its_json(path):
+    results = json.loads(path.read_text(encoding="utf-8"))
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == _report.markdown(results)
+
+
+def test_targets_are_those_set_for_few_and_many_withheld_shapes():
+    assert _cases.target("training", "esbn", 0) == 4.0
+    assert _cases.target("training", "esbn", 85) == 5.5
+    assert _cases.target("evaluation", "lstm", 0) is None
+    assert len(_cases.SETS) == 17
+
+
+def test_products_are_counted_forward_and_backward():
+    weight = torch.randn(7, 5, requires_grad=True)
+    inputs = torch.randn(3, 5, requires_grad=True)
+    counted = _products.products(
+        lambda: torch.nn.functional.linear(inputs, weight).sum().backward()
+    )
+    assert counted["flops"] == 3 * (2 * 3 * 5 * 7)
+    assert 0.0 < counted["seconds"] < 1.0
+
+
+def test_fused_operators_are_counted_as_what_they_consist_of():
+    lstm = torch.nn.LSTM(5, 4, batch_first=True)
+    inputs = torch.randn(3, 6, 5)
+    with torch.no_grad():
+        assert _products.products(lambda: lstm(inputs))["flops"] == 2 * 3 * 6 * (5 + 4) * 16

@@ -1,0 +1,99 @@
+"""The loop and the library compute the same, so that their speeds can be compared."""
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import straightforward
+from farfield.core import Stream
+from farfield.experiments import Network, Spec
+from farfield.models import REASONERS
+from farfield.tasks import TASKS, TRAINING
+from farfield.training import compact
+
+CASES = [(reasoner, task) for reasoner in sorted(REASONERS) for task in sorted(TASKS)]
+
+LIBRARY_NAMES = {
+    "encoder.0": "encoder.conv1",
+    "encoder.2": "encoder.conv2",
+    "encoder.4": "encoder.conv3",
+    "encoder.7": "encoder.fc1",
+    "encoder.9": "encoder.fc2",
+    "reasoner.cell": "reasoner.controller",
+    "reasoner.lstm": "reasoner.controller",
+    "reasoner.layer.self_attn.in_proj_": "reasoner.attention_in.",
+    "reasoner.layer.self_attn.out_proj": "reasoner.attention_out",
+    "reasoner.layer.linear1": "reasoner.fc1",
+    "reasoner.layer.linear2": "reasoner.fc2",
+    "reasoner.layer.norm": "reasoner.norm",
+}
+
+
+def library_name(name):
+    """Where the library keeps a parameter of the loop."""
+    name = name.removesuffix("_l0")
+    for theirs, ours in LIBRARY_NAMES.items():
+        if name.startswith(theirs):
+            return ours + name.removeprefix(theirs)
+    return name
+
+
+def two_networks(reasoner, task):
+    """A network of the loop with random parameters, and the library's with the same ones."""
+    loop = straightforward.Network(reasoner, task.num_outputs, task.segments).double()
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for parameter in loop.parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
+            parameter.add_(0.05 * noise)
+    library = Network(reasoner=Spec(REASONERS[reasoner])).build(task, Stream(0)).double()
+    library.load_state_dict({library_name(n): p for n, p in loop.named_parameters()})
+    return loop, library
+
+
+def batch_of(task, count):
+    problems = task.sample(TRAINING, count, np.random.default_rng(3))
+    return problems.to("cpu", torch.float64)
+
+
+@pytest.mark.parametrize("reasoner, name", CASES)
+def test_loop_and_library_have_the_same_loss_and_gradients(reasoner, name):
+    task = TASKS[name](withheld=85)
+    loop, library = two_networks(reasoner, task)
+    problems = batch_of(task, 12)
+
+    loop_loss = straightforward.loss_of(loop(problems.sequences()), problems.target)
+    loop_loss.backward()
+    table = compact(problems)
+    library_loss = task.loss(library(table.items, table.index), table).mean()
+    library_loss.backward()
+
+    torch.testing.assert_close(library_loss, loop_loss, rtol=1e-10, atol=0.0)
+    gradients = {n: parameter.grad for n, parameter in library.named_parameters()}
+    largest = max(float(p.grad.norm()) for p in loop.parameters())
+    for place, parameter in loop.named_parameters():
+        difference = (gradients.pop(library_name(place)) - parameter.grad).norm()
+        assert difference <= 1e-9 * max(parameter.grad.norm(), 1e-6 * largest), place
+    assert not gradients
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_loop_scores_as_the_task_does(name):
+    task = TASKS[name](withheld=85)
+    loop, library = two_networks("lstm", task)
+    problems = batch_of(task, 150)
+    with torch.no_grad():
+        scores = task.score(library(problems.items, problems.index), problems)
+    assert straightforward.evaluate(loop, problems) == pytest.approx(float(scores.mean()))
+
+
+def test_loop_learns_and_visits_every_problem_once_an_epoch():
+    task = TASKS["same-different"](withheld=95)
+    loop, _ = two_networks("lstm", task)
+    problems = batch_of(task, 40)
+    seen = []
+    loop.register_forward_pre_hook(lambda _, inputs: seen.append(len(inputs[0])))
+    steps = straightforward.train(loop, problems, torch.Generator().manual_seed(0))
+    losses = [float(next(steps)) for _ in range(40)]
+    assert seen == [32, 8] * 20
+    assert sum(losses[-4:]) < sum(losses[:4])
