@@ -26,7 +26,8 @@ class Problems:
         latent: What the problems were made from, tensors of `(batch, *)`. Never shown to a model.
 
     Raises:
-        ValueError: If the leading sizes disagree, or an index points outside the table.
+        ValueError: If the leading sizes disagree. Whether the index points into the table is asked
+            by `check_index`, which reads the numbers and so waits for the device.
     """
 
     items: Tensor

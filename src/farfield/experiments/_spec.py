@@ -26,6 +26,8 @@ class Spec:
     `item_shape`, `num_features`, `segments`) and the `generator` of the initial weights are filled
     in by the experiment where the constructor has a parameter of that name.
 
+    An option written out at its default is the same spec as one left out.
+
     Any `nn.Module` class serves. One that takes no `generator` is built inside a forked global
     generator seeded by the run, and leaves the global generator as it was.
 
@@ -51,7 +53,9 @@ class Spec:
         }
         _check_options(cls, given)
         object.__setattr__(self, "cls", cls)
-        object.__setattr__(self, "options", tuple(sorted(given.items())))
+        defaults = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+        changed = {name: content for name, content in given.items() if content != defaults[name]}
+        object.__setattr__(self, "options", tuple(sorted(changed.items())))
 
     def build(self, offered: Mapping[str, object], stream: Stream) -> nn.Module:
         """Make the module.

@@ -71,7 +71,11 @@ def compact(problems: Problems) -> Problems:
 
     Args:
         problems: Any problems.
+
+    Raises:
+        ValueError: If an index points outside the table.
     """
+    problems.check_index()
     table, inverse = torch.unique(problems.index, return_inverse=True)
     return Problems(
         items=problems.items.index_select(0, table),

@@ -96,7 +96,7 @@ class OneNetwork:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.seeds = (seed,)
+        self.seeds: tuple[int, ...] = (seed,)
         self._experiment = experiment
         self._sets = {
             name: problems.to(device, dtype)
@@ -112,13 +112,11 @@ class OneNetwork:
         named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
         self._names = [name for name, _ in named]
         self._optimizer = _adam([p for _, p in named], experiment.recipe.learning_rate)
-        self._noise = stream(seed, "noise")
         self._objective_stream = stream(seed, "objective")
 
     def update(self, step: int) -> None:
         """Do update number `step`, counted from 0."""
         self.model.train()
-        torch.default_generator.manual_seed(self._noise.child(step).key & (2**63 - 1))
         self._optimizer.zero_grad(set_to_none=True)
         loss = self._experiment.objective(
             self.model,
@@ -215,7 +213,7 @@ class Stack:
     def _call(
         self, learned: dict[str, Tensor], fixed: dict[str, Tensor], items: Tensor, index: Tensor
     ) -> Tensor:
-        outputs: Tensor = functional_call(self._model, (learned, fixed), (items, index))
+        outputs: Tensor = _Called(self._model, learned, fixed)(items, index)
         return outputs
 
     def _loss(
@@ -226,7 +224,7 @@ class Stack:
         index: Tensor,
         target: Tensor,
     ) -> Tensor:
-        mapped = _Called(self, learned, fixed)
+        mapped = _Called(self._model, learned, fixed)
         problems = Problems(items=items, index=index, target=target)
         return self._experiment.objective(
             mapped, problems, self._experiment.task.loss, Stream(0, ("unused",))
@@ -249,7 +247,8 @@ class Stack:
 
     def _alone(self, place: int) -> nn.Module:
         """The network of one seed, its parameters in the shared module."""
-        return _Called(self, *({n: t[place] for n, t in part.items()} for part in self._parts()))
+        learned, fixed = ({n: t[place] for n, t in part.items()} for part in self._parts())
+        return _Called(self._model, learned, fixed)
 
     def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         return {n: p.detach() for n, p in self._learned.items()}, self._fixed
@@ -299,15 +298,16 @@ class Stack:
 
 @final
 class _Called(nn.Module):
-    """The shared module with given parameters, as a module from `(items, index)` to outputs."""
+    """A shared module with given parameters, as a module from `(items, index)` to outputs."""
 
     def __init__(
-        self, stack: Stack, learned: dict[str, Tensor], fixed: dict[str, Tensor]
+        self, shared: nn.Module, learned: dict[str, Tensor], fixed: dict[str, Tensor]
     ) -> None:
         super().__init__()
-        self._inner = (stack, learned, fixed)
+        self._inner = (shared, learned, fixed)  # in a tuple, so that it is not registered again
 
     def forward(self, items: Tensor, index: Tensor) -> Tensor:
         """Outputs of the module under the given parameters."""
-        stack, learned, fixed = self._inner
-        return stack._call(learned, fixed, items, index)
+        shared, learned, fixed = self._inner
+        outputs: Tensor = functional_call(shared, (learned, fixed), (items, index))
+        return outputs

@@ -12,6 +12,7 @@ from typing import final
 import msgspec
 import torch
 
+from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.records import Score, StoreError, read_tensors, write_tensors
 from farfield.training._learner import Learner
@@ -102,13 +103,16 @@ def train(
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     with _one_thread():
         step, before, scores = _resume(learner, experiment, checkpoint)
+        noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
         while step < steps:
+            # Modules that draw from torch's own generator (dropout) draw the same after a restart.
+            torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())
             learner.update(step)
             step += 1
             if step in points:
-                for kept, new in zip(scores, learner.score(step), strict=True):
-                    kept += new
+                for place, new in enumerate(learner.score(step)):
+                    scores[place] += new
             now = time.monotonic()
             if report and (now - reported > clock.report_seconds or step == 1):
                 reported = now

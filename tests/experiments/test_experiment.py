@@ -1,0 +1,154 @@
+"""Experiments: names that stay, JSON and Python in and out, options checked at once."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from small import small_experiment, tiny_experiment
+from torch import nn
+
+from farfield.core import stream
+from farfield.experiments import Experiment, Network, Recipe, Spec, array_digest, arrays_of
+from farfield.models import ESBN
+from farfield.nn import ConvEncoder
+from farfield.tasks import SameDifferent, Shapes
+
+
+class Mean(nn.Module):
+    """A reasoner of somebody's own, drawn from torch's global generator."""
+
+    def __init__(self, in_features: int, num_outputs: int, *, width: int = 3) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(in_features, width)
+        self.output = nn.Linear(width, num_outputs)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return self.output(self.hidden(z.mean(1)))
+
+
+def test_the_key_of_an_experiment_stays() -> None:
+    # Changing these strands every record: raise a version instead, and say so under Numbers.
+    assert small_experiment().key == "95163359965bbbf63510"
+    assert tiny_experiment().key == "0fe8e2dca7df91b454d4"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        small_experiment(steps=13),
+        small_experiment(withheld=85),
+        small_experiment(evaluations=2),
+        small_experiment(reasoner=Spec(ESBN, hidden_size=12, key_size=7)),
+        small_experiment(encoder=Spec(ConvEncoder)),
+    ],
+    ids=["steps", "task", "evaluations", "model", "encoder"],
+)
+def test_every_part_changes_the_key(other: Experiment) -> None:
+    assert other.key != small_experiment().key
+
+
+def test_a_default_written_out_changes_nothing() -> None:
+    assert Experiment(
+        task=SameDifferent(withheld=98), model=Network(reasoner=Spec(ESBN)), recipe=Recipe(steps=5)
+    ).key == Experiment(
+        task=SameDifferent(withheld=98, softmax=False),
+        model=Network(reasoner=Spec(ESBN, hidden_size=512), encoder=Spec(ConvEncoder)),
+        recipe=Recipe(steps=5, learning_rate=5e-4),
+    ).key
+
+
+def test_json_reads_back_as_the_same_experiment() -> None:
+    experiment = small_experiment()
+    text = json.dumps(experiment.to_json())
+    assert Experiment.from_json(json.loads(text)) == experiment
+
+
+def test_python_makes_the_same_experiment() -> None:
+    scope: dict[str, object] = {}
+    exec(small_experiment().to_python(), scope)  # noqa: S102
+    assert scope["experiment"] == small_experiment()
+
+
+def test_images_of_ones_own_are_named_by_their_bytes() -> None:
+    images = np.random.default_rng(0).integers(0, 255, (6, 8, 8), dtype=np.uint8)
+    task = SameDifferent(withheld=3, shapes=Shapes(images))
+    experiment = Experiment(task=task, model=Network(reasoner=Spec(ESBN)), recipe=Recipe(steps=1))
+    assert list(arrays_of(experiment)) == [array_digest(images)]
+    again = Experiment.from_json(experiment.to_json(), arrays=arrays_of(experiment))
+    assert again == experiment
+    with pytest.raises(ValueError, match="array"):
+        Experiment.from_json(experiment.to_json())
+
+
+def test_a_class_of_ones_own_is_known_only_where_it_is_given() -> None:
+    experiment = small_experiment(reasoner=Spec(Mean, width=4))
+    described = experiment.to_json()
+    name = described["model"]["reasoner"]["cls"]["name"]
+    assert Experiment.from_json(described, classes={name: Mean}) == experiment
+    with pytest.raises(ValueError, match="not part of Farfield"):
+        Experiment.from_json(described)
+
+
+@pytest.mark.parametrize(
+    "path", ["os.system", "farfield.records.subprocess", "farfield.cli.main", "farfield._x.y"]
+)
+def test_a_description_cannot_call_what_is_not_public(path: str) -> None:
+    with pytest.raises(ValueError, match=r"not part of Farfield|not a public name|not an exp"):
+        Experiment.from_json({"class": path})
+
+
+@pytest.mark.parametrize("hostile", [{}, {"class": 3}, {"class": "farfield.experiments.Recipe"}])
+def test_garbage_is_not_an_experiment(hostile: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="not an experiment"):
+        Experiment.from_json(hostile)
+
+
+def test_a_wrong_option_fails_at_once_and_says_which_exist() -> None:
+    with pytest.raises(TypeError, match=r"no option 'hidden'; it has .*hidden_size"):
+        Spec(ESBN, hidden=3)
+
+
+def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
+    with pytest.raises(TypeError, match="needs a value for 'out_features'"):
+        Spec(nn.Linear)
+
+
+@pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
+def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+        Recipe(**{"steps": 3, name: 0})
+
+
+def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
+    assert Recipe(steps=10, evaluations=4).evaluation_steps == (2, 5, 7, 10)
+    with pytest.raises(ValueError, match=r"at most steps \(3\), got 4"):
+        Recipe(steps=3, evaluations=4)
+
+
+def test_a_fraction_of_the_steps() -> None:
+    assert small_experiment(steps=12).at_fraction(1 / 3).recipe.steps == 4
+    assert small_experiment(steps=12).at_fraction(0.001).recipe.steps == 1
+    with pytest.raises(ValueError, match=r"above 0 and at most 1, got 1\.5"):
+        small_experiment().at_fraction(1.5)
+
+
+def test_building_leaves_the_global_generator_alone_and_repeats() -> None:
+    experiment = small_experiment(reasoner=Spec(Mean))
+    before = torch.random.get_rng_state()
+    first = experiment.model.build(experiment.task, stream(3, "weights"))
+    again = experiment.model.build(experiment.task, stream(3, "weights"))
+    other = experiment.model.build(experiment.task, stream(4, "weights"))
+    assert torch.equal(before, torch.random.get_rng_state())
+    for name, content in first.state_dict().items():
+        assert torch.equal(content, again.state_dict()[name]), name
+    weight = "reasoner.hidden.weight"
+    assert not torch.equal(first.state_dict()[weight], other.state_dict()[weight])
+
+
+def test_an_encoder_must_say_how_wide_its_embeddings_are() -> None:
+    experiment = small_experiment(encoder=Spec(nn.Flatten))
+    with pytest.raises(TypeError, match="Flatten must have an integer attribute out_features"):
+        experiment.model.build(experiment.task, stream(0))

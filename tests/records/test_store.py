@@ -1,0 +1,225 @@
+"""The folder of records: whole or absent, whatever happens to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+
+from farfield.records import (
+    BusyError,
+    Record,
+    Score,
+    Store,
+    StoreError,
+    environment,
+    read_tensors,
+    write_tensors,
+    write_whole,
+)
+
+
+def make_record(seed: int = 0, *, key: str = "k", value: float = 0.5) -> Record:
+    return Record(
+        key=key,
+        experiment={"class": "farfield.experiments.Experiment", "n": [1, 2.5, None]},
+        seed=seed,
+        steps=4,
+        scores=(
+            Score(step=2, regime="training", metric="accuracy", value=0.25, count=7),
+            Score(step=4, regime="training", metric="accuracy", value=value, count=7),
+        ),
+        seconds=1.5,
+        environment={"torch": "2"},
+    )
+
+
+WEIGHTS = {"w": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.float64)}
+
+
+def test_what_is_written_is_found(tmp_path: Path) -> None:
+    store = Store(tmp_path / "a folder")
+    store.write(make_record(1), WEIGHTS)
+    store.write(make_record(0), WEIGHTS)
+    assert [record.seed for record in store.records("k")] == [0, 1]
+    assert store.find("k", 1) == make_record(1)
+    assert store.find("k", 2) is None
+    assert store.find("other", 0) is None
+    assert store.keys() == ["k"]
+    loaded = store.weights("k", 1)
+    assert {n: t.dtype for n, t in loaded.items()} == {n: t.dtype for n, t in WEIGHTS.items()}
+    assert all(torch.equal(loaded[name], WEIGHTS[name]) for name in WEIGHTS)
+
+
+def test_a_finished_run_is_never_overwritten(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.write(make_record(value=0.5), WEIGHTS)
+    store.write(make_record(value=0.9), WEIGHTS)
+    found = store.find("k", 0)
+    assert found is not None
+    assert found.final("training") == 0.5
+
+
+def test_the_final_score_is_that_of_the_last_step() -> None:
+    assert make_record(value=0.75).final("training") == 0.75
+    with pytest.raises(KeyError, match="no accuracy of regime 'elsewhere' at step 4"):
+        make_record().final("elsewhere")
+
+
+def test_equal_tensors_are_equal_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_tensors(tmp_path / name, WEIGHTS, "note")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert read_tensors(tmp_path / "one")[1] == "note"
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b"\xff" * 64, b"\x08\0\0\0\0\0\0\0{}      "])
+def test_a_damaged_file_of_tensors_is_named(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(damage)
+    if damage.endswith(b"{}      "):
+        assert read_tensors(path) == ({}, "")
+        return
+    with pytest.raises(StoreError, match=r"cannot read .*w\.safetensors"):
+        read_tensors(path)
+
+
+def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    write_tensors(path, WEIGHTS)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(StoreError, match="cannot read"):
+        read_tensors(path)
+
+
+def test_a_database_of_garbage_is_named_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    path.write_bytes(b"not a database, but quite long enough to look at" * 50)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"cannot use .*records\.sqlite"):
+        Store(tmp_path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    Store(tmp_path)
+    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="has format 99, this version reads 1"):
+        Store(tmp_path)
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="cannot make the folder"):
+        Store(tmp_path / "file")
+
+
+def test_a_folder_that_vanishes_ends_in_a_clear_error(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    shutil.rmtree(tmp_path / "runs")
+    with pytest.raises(StoreError, match="vanished"):
+        store.write(make_record(), WEIGHTS)
+    with pytest.raises(StoreError, match="vanished"):
+        store.records("k")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_full_disk_loses_nothing_finished(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a full disk; the system answers alike."""
+    store = Store(tmp_path)
+    store.write(make_record(0), WEIGHTS)
+    code = textwrap.dedent(
+        """
+        import resource, signal, sys, torch
+        from farfield.records import Record, Store, StoreError
+        store = Store(sys.argv[1])
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        record = Record(key="k", experiment={}, seed=1, steps=1, scores=(), seconds=0.0,
+                        environment={})
+        try:
+            store.write(record, {"w": torch.zeros(1_000_000)})
+        except StoreError as error:
+            sys.exit(str(error))
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "cannot write" in done.stderr
+    assert "File too large" in done.stderr
+    assert [record.seed for record in Store(tmp_path).records("k")] == [0]
+    left = [path.name for path in (tmp_path / "weights" / "k").iterdir()]
+    assert left == ["0.safetensors"]
+
+
+def test_killed_while_writing_leaves_whole_runs_only(tmp_path: Path) -> None:
+    code = textwrap.dedent(
+        """
+        import sys, torch
+        from farfield.records import Record, Score, Store
+        store = Store(sys.argv[1])
+        for seed in range(100_000):
+            scores = tuple(Score(step=1, regime=f"r{k}", metric="m", value=k, count=1)
+                           for k in range(20))
+            store.write(Record(key="k", experiment={}, seed=seed, steps=1, scores=scores,
+                               seconds=0.0, environment={}), {"w": torch.full((1000,), seed)})
+            sys.stdout.write("."); sys.stdout.flush()
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.read(7)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    store = Store(tmp_path)
+    found = store.records("k")
+    assert len(found) >= 7
+    for record in found:
+        assert len(record.scores) == 20
+        assert torch.equal(
+            store.weights("k", record.seed)["w"], torch.full((1000,), record.seed)
+        )
+
+
+def test_two_processes_cannot_hold_one_run(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.claim("k", 3):
+        message = f"process {os.getpid()} is at seed 3 of experiment k"
+        with pytest.raises(BusyError, match=message), Store(tmp_path).claim("k", 3):
+            pass
+        with Store(tmp_path).claim("k", 4):
+            pass
+    with store.claim("k", 3):
+        pass
+
+
+def test_whole_files_replace_old_ones_and_leave_no_scraps(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file"
+    write_whole(path, b"old")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert [found.name for found in path.parent.iterdir()] == ["file"]
+
+
+def test_the_environment_says_where_a_number_was_made() -> None:
+    found = environment(device="cpu", engine="by hand")
+    assert found["torch"] == torch.__version__
+    assert found["engine"] == "by hand"
+    assert set(found) == {
+        "farfield", "commit", "python", "torch", "numpy", "platform", "processor", "cores",
+        "device", "engine", "finished",
+    }  # fmt: skip
+    assert all(found.values())
+
+

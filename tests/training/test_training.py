@@ -1,0 +1,249 @@
+"""Batches, evaluation, one network and a stack, stopping and going on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small import SMALL_LSTM, small_experiment, tiny_experiment
+from torch import nn
+
+from farfield.core import Problems, stream
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.models import Transformer
+from farfield.nn import RandomEncoder
+from farfield.records import Score
+from farfield.tasks import TRAINING
+from farfield.training import (
+    Batches,
+    Clock,
+    OneNetwork,
+    Progress,
+    Stack,
+    compact,
+    evaluate,
+    problems_of_run,
+    score_problems,
+    train,
+)
+
+
+def some_problems(count: int = 10) -> Problems:
+    generator = np.random.default_rng(0)
+    index = torch.from_numpy(generator.integers(2, 9, (count, 3)))
+    return Problems(
+        items=torch.arange(20.0).reshape(20, 1), index=index, target=torch.arange(count)
+    )
+
+
+@pytest.mark.parametrize("same_shape", [False, True])
+def test_an_epoch_shows_every_problem_once_and_in_place(same_shape: bool) -> None:
+    problems = some_problems()
+    batches = Batches(problems, batch_size=4, stream=stream(0, "b"), same_shape=same_shape)
+    assert batches.steps_per_epoch == 3
+    for epoch in range(2):
+        parts = [batches(3 * epoch + place) for place in range(3)]
+        assert [len(part) for part in parts] == [4, 4, 2]
+        targets = torch.cat([part.target for part in parts])
+        assert sorted(targets.tolist()) == list(range(10))
+        shown = torch.cat([part.sequences() for part in parts])
+        assert torch.equal(shown, problems.sequences()[targets])
+
+
+def test_a_batch_holds_each_distinct_item_once() -> None:
+    batches = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
+    for step in range(3):
+        items = batches(step).items.flatten().tolist()
+        assert len(items) == len(set(items))
+        assert set(batches(step).index.flatten().tolist()) == set(range(len(items)))
+
+
+def test_batches_do_not_depend_on_what_was_asked_before() -> None:
+    ahead = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
+    ahead(7)
+    fresh = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
+    for step in (7, 2, 5):
+        assert torch.equal(ahead(step).target, fresh(step).target)
+    other = Batches(some_problems(), batch_size=4, stream=stream(1, "b"))
+    assert not torch.equal(other(0).target, fresh(0).target)
+
+
+def test_compact_problems_show_the_same() -> None:
+    problems = some_problems()
+    small = compact(problems)
+    assert torch.equal(small.sequences(), problems.sequences())
+    assert len(small.items) == len(problems.index.unique())
+
+
+def test_scores_do_not_depend_on_how_problems_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = small_experiment()
+    model = experiment.model.build(experiment.task, stream(0, "weights")).double()
+    problems = problems_of_run(experiment.task, 0)["withheld-95"].to("cpu", torch.float64)
+    whole = score_problems(model, experiment.task, problems)
+    monkeypatch.setattr("farfield.training._evaluate.CHUNK", 7)
+    parts = score_problems(model, experiment.task, problems)
+    assert torch.equal(whole[0], parts[0])
+    torch.testing.assert_close(whole[1], parts[1], rtol=1e-12, atol=0)
+
+
+def test_evaluate_scores_every_regime_and_leaves_the_model_as_it_was() -> None:
+    task = small_experiment().task
+
+    class Oracle(nn.Module):
+        def forward(self, items: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+            empty = torch.zeros(len(index), dtype=torch.int64)
+            return task.oracle(Problems(items=items, index=index, target=empty))
+
+    model = Oracle()
+    assert evaluate(model, task, seed=2) == {"training": 1.0, "withheld-95": 1.0}
+    assert model.training
+
+
+def run(learner: OneNetwork | Stack, experiment: Experiment) -> list[list[Score]]:
+    return train(learner, experiment)[0]
+
+
+def test_training_learns_the_training_problems() -> None:
+    experiment = tiny_experiment(steps=150)
+    [scores] = run(OneNetwork(experiment, 0), experiment)
+    final = {(score.regime, score.metric): score.value for score in scores}
+    assert final["training", "accuracy"] == 1.0
+    assert final["training", "loss"] < 0.1
+    assert {score.count for score in scores if score.regime == TRAINING} == {4}
+
+
+def test_scores_stand_at_every_evaluation_point() -> None:
+    experiment = small_experiment(steps=5, evaluations=2)
+    [scores] = run(OneNetwork(experiment, 0), experiment)
+    assert {(score.step, score.regime, score.metric) for score in scores} == {
+        (step, regime, metric)
+        for step in (2, 5)
+        for regime in ("training", "withheld-95")
+        for metric in ("accuracy", "loss")
+    }
+
+
+@pytest.mark.parametrize(
+    ("reasoner", "encoder"),
+    [
+        (small_experiment().model.reasoner, small_experiment().model.encoder),
+        (SMALL_LSTM, Spec(RandomEncoder, out_features=10)),
+        (Spec(Transformer, num_heads=2, feedforward_size=12), Spec(RandomEncoder, out_features=8)),
+    ],
+    ids=["esbn", "lstm, fixed encoder", "transformer"],
+)
+def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
+    experiment = small_experiment(steps=6, reasoner=reasoner, encoder=encoder)
+    seeds = (0, 3, 5)
+    stack = Stack(experiment, seeds, dtype=torch.float64)
+    together = run(stack, experiment)
+    for place, seed in enumerate(seeds):
+        alone = OneNetwork(experiment, seed, dtype=torch.float64)
+        [scores] = run(alone, experiment)
+        for name, content in alone.weights()[0].items():
+            torch.testing.assert_close(
+                stack.weights()[place][name], content, rtol=1e-9, atol=1e-11, msg=name
+            )
+        assert [score.value for score in together[place]] == pytest.approx(
+            [score.value for score in scores], rel=1e-9
+        )
+
+
+def one(experiment: Experiment) -> OneNetwork:
+    return OneNetwork(experiment, 1)
+
+
+def stack(experiment: Experiment) -> Stack:
+    return Stack(experiment, (1, 2))
+
+
+class Stopped(Exception):
+    """Stands in for the end of the process."""
+
+
+@pytest.mark.parametrize("make", [one, stack])
+@pytest.mark.parametrize("stop", [1, 4, 11])
+def test_stopped_and_started_again_ends_with_the_same_bytes(
+    tmp_path: Path, make: Callable[[Experiment], OneNetwork | Stack], stop: int
+) -> None:
+    experiment = small_experiment(steps=12, evaluations=3)
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.step == stop + 1:
+            raise Stopped
+
+    uninterrupted = make(experiment)
+    expected, _ = train(uninterrupted, experiment)
+    with pytest.raises(Stopped):
+        train(make(experiment), experiment, checkpoint=tmp_path / "c", report=interrupt, clock=clock)
+    resumed = make(experiment)
+    seen: list[int] = []
+    scores, _ = train(
+        resumed,
+        experiment,
+        checkpoint=tmp_path / "c",
+        report=lambda progress: seen.append(progress.step),
+        clock=clock,
+    )
+    assert seen[0] == stop + 1
+    assert scores == expected
+    for ours, theirs in zip(resumed.weights(), uninterrupted.weights(), strict=True):
+        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", None], ids=["empty", "garbage", "other run"])
+def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    experiment = small_experiment(steps=4, evaluations=1)
+    path = tmp_path / "c"
+    if content is None:
+        other = small_experiment(steps=5, evaluations=1)
+        clock = Clock(checkpoint_seconds=-1.0)
+        train(one(other), other, checkpoint=path, clock=clock)
+        assert path.exists()
+    else:
+        path.write_bytes(content)
+    expected, _ = train(one(experiment), experiment)
+    assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+
+
+class WithDropout(nn.Module):
+    """A reasoner that draws from torch's global generator at every step."""
+
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(in_features, num_outputs)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return self.output(self.dropout(z).mean(1))
+
+
+def test_dropout_of_ones_own_repeats_and_leaves_the_global_generator_alone() -> None:
+    experiment = Experiment(
+        task=small_experiment().task,
+        model=Network(reasoner=Spec(WithDropout), encoder=Spec(RandomEncoder)),
+        recipe=Recipe(steps=5),
+    )
+    torch.manual_seed(1)
+    before = torch.random.get_rng_state()
+    first, again = one(experiment), one(experiment)
+    run(first, experiment)
+    assert torch.equal(before, torch.random.get_rng_state())
+    torch.manual_seed(2)
+    run(again, experiment)
+    for name, content in first.weights()[0].items():
+        assert torch.equal(content, again.weights()[0][name]), name
+
+
+def test_threads_are_given_back() -> None:
+    torch.set_num_threads(2)
+    experiment = tiny_experiment(steps=1)
+    run(OneNetwork(experiment, 0), experiment)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
