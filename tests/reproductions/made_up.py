@@ -53,6 +53,8 @@ def claim(
         metric="accuracy",
         regime=f"withheld-{withheld}",
         quick=0.1,
+        subject="Same/different",
+        free=("shapes",),
         data=data,
     )
 

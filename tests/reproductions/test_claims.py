@@ -1,9 +1,11 @@
 """Published numbers, claims and the tables they stand in."""
 
+import numpy as np
 import pytest
 
 from farfield.core import UnknownNameError
 from farfield.reproductions import Budget, Claim, Table
+from farfield.tasks import Shapes
 from reproductions import made_up
 
 
@@ -49,9 +51,10 @@ def test_a_claim_has_a_name_and_a_command():
     claim = made_up.claim(row="ESBN + TCN", withheld=95)
     assert claim.cell == "esbn+tcn/withheld-95"
     assert claim.name == "webb2021/table-9/esbn+tcn/withheld-95"
-    assert claim.command == (
-        "farfield reproduce webb2021/table-9 --cell esbn+tcn/withheld-95 --budget paper"
-    )
+    short = "farfield reproduce webb2021/table-9 --cell esbn+tcn/withheld-95"
+    assert claim.command(Budget.QUICK) == short
+    assert claim.command(Budget.PAPER) == f"{short} --budget paper"
+    assert changed(quick=1.0).command(Budget.PAPER) == changed().command(Budget.QUICK)
 
 
 def test_budgets_pay_for_steps():
@@ -80,7 +83,34 @@ def test_cells_are_selected_by_pattern():
         "esbn/withheld-50",
         "lstm/withheld-50",
     ]
-    assert whole.select().claims == whole.claims
+    assert whole.select() == whole
+
+
+def test_cells_left_out_stay_at_hand_for_comparison():
+    cells = tuple(made_up.claim(row=row) for row in ("ESBN", "LSTM", "NTM"))
+    chosen = table(*cells).select("[en]*").select("e*")
+    assert chosen.claims == cells[:1]
+    assert set(chosen.others) == set(cells[1:])
+
+
+def test_names_do_not_depend_on_what_is_selected():
+    mixed = table(made_up.claim(), changed(table="table-10"))
+    assert list(mixed.select("table-10/*").cells) == ["table-10/lstm+tcn/withheld-98"]
+
+
+def test_free_fields_of_the_task_may_change():
+    shapes = Shapes(np.random.default_rng(0).integers(0, 255, (100, 4, 4), dtype=np.uint8))
+    whole = table(made_up.claim(row="ESBN"), made_up.claim(row="LSTM")).select("esbn/*")
+    other = whole.with_task(shapes=shapes)
+    for claim, plain in zip(
+        (*other.claims, *other.others), (*whole.claims, *whole.others), strict=True
+    ):
+        assert claim.experiment.task.shapes is shapes
+        assert claim.experiment.key != plain.experiment.key
+        assert plain.same_experiment(claim.experiment.to_json(), made_up.STEPS)
+        assert not plain.same_experiment(claim.experiment.at_fraction(0.5).to_json(), made_up.STEPS)
+    with pytest.raises(ValueError, match="withheld is fixed by webb2021/table-9/esbn/withheld-98"):
+        whole.with_task(withheld=3)
 
 
 def test_a_wrong_cell_suggests_the_nearest():

@@ -174,7 +174,7 @@ def test_records_that_do_not_belong_are_refused():
         judge(CELL, [*ten, *made_up.records(other, [90.0], first_seed=10)])
     with pytest.raises(ValueError, match="different seeds"):
         judge(CELL, [*ten, ten[0]])
-    with pytest.raises(ValueError, match=r"must be of experiment .* run the claim again"):
+    with pytest.raises(ValueError, match=r"must be of its experiment, got another"):
         judge(CELL, made_up.records(other, [90.0] * 10))
     longer = [msgspec.structs.replace(record, steps=101) for record in ten]
     with pytest.raises(ValueError, match=r"at most 100, got \[101\]"):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from functools import cached_property
-from typing import final
+from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import Experiment
 from farfield.reproductions._published import Published
 from farfield.reproductions._verdicts import VerdictRule
+
+Json = Any
 
 
 @final
@@ -39,6 +43,9 @@ class Claim:
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
         quick: Share of the paper's steps in the quick budget, in (0, 1].
+        subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
+        free: Fields of the task in which a run may differ and still test the claim, e.g. which
+            images are shown.
         data: Real data that the experiment needs and nobody can generate; `None` for none.
 
     Raises:
@@ -55,6 +62,8 @@ class Claim:
     metric: str
     regime: str
     quick: float
+    subject: str
+    free: tuple[str, ...] = ()
     data: str | None = None
 
     def __post_init__(self) -> None:
@@ -78,10 +87,30 @@ class Claim:
         """Name of its own, e.g. `"webb2021/table-11/esbn+tcn/withheld-95"`."""
         return f"{self.home}/{self.cell}"
 
-    @property
-    def command(self) -> str:
-        """What a reader types to put this claim to the test, at the paper's budget."""
-        return f"farfield reproduce {self.home} --cell {self.cell} --budget {Budget.PAPER.value}"
+    def command(self, budget: Budget) -> str:
+        """What a reader types to put this claim to the test.
+
+        Args:
+            budget: How many steps to spend.
+        """
+        whole = f" --budget {budget.value}" if budget is Budget.PAPER and self.quick < 1 else ""
+        return f"farfield reproduce {self.home} --cell {self.cell}{whole}"
+
+    def same_experiment(self, other: Mapping[str, Json], steps: int) -> bool:
+        """Whether an experiment as JSON tests this claim, at some number of steps.
+
+        Args:
+            other: What `Experiment.to_json` returned.
+            steps: Steps it was run for, at most those of the claim.
+        """
+        own = self.experiment.at_fraction(steps / self.experiment.recipe.steps).to_json()
+        return self._fixed(own) == self._fixed(other)
+
+    def _fixed(self, described: Mapping[str, Json]) -> dict[str, Json]:
+        """An experiment as JSON without the fields of the task that are free."""
+        task = described.get("task", {})
+        kept = {name: value for name, value in task.items() if name not in self.free}
+        return {**described, "task": kept}
 
     def at(self, budget: Budget) -> Experiment:
         """The experiment that `budget` pays for."""
@@ -99,6 +128,8 @@ class Table:
         key: Name on the command line, e.g. `"webb2021/table-11"`.
         title: What it shows, in a line.
         claims: The cells, row by row.
+        others: Cells that are not shown but stand in the same columns: an order is judged against
+            them too.
 
     Raises:
         ValueError: If there is no claim, or two bear one name.
@@ -107,6 +138,7 @@ class Table:
     key: str
     title: str
     claims: tuple[Claim, ...]
+    others: tuple[Claim, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.claims:
@@ -121,7 +153,7 @@ class Table:
         A selection from several tables puts the table's name before that of the cell, e.g.
         `"table-11/esbn+tcn/withheld-95"`.
         """
-        several = len({claim.home for claim in self.claims}) > 1
+        several = len({claim.home for claim in (*self.claims, *self.others)}) > 1
         return {
             f"{claim.table}/{claim.cell}" if several else claim.cell: claim for claim in self.claims
         }
@@ -135,12 +167,44 @@ class Table:
         Raises:
             UnknownNameError: If a pattern matches no cell.
         """
+        if not patterns:
+            return self
         for pattern in patterns:
             if not fnmatch.filter(self.cells, pattern):
                 raise UnknownNameError("cell", pattern, self.cells)
-        chosen = tuple(
-            claim
-            for name, claim in self.cells.items()
-            if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        chosen = {
+            name
+            for name in self.cells
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        }
+        left_out = [claim for name, claim in self.cells.items() if name not in chosen]
+        return dataclasses.replace(
+            self,
+            claims=tuple(claim for name, claim in self.cells.items() if name in chosen),
+            others=(*self.others, *left_out),
         )
-        return Table(key=self.key, title=self.title, claims=chosen)
+
+    def with_task(self, **fields: object) -> Table:
+        """The table with its tasks changed in fields that the claims leave free.
+
+        Args:
+            fields: Fields of the tasks, e.g. `shapes=Shapes.paper()`.
+
+        Raises:
+            ValueError: If a claim fixes a field.
+        """
+
+        def change(claim: Claim) -> Claim:
+            for name in fields:
+                if name not in claim.free:
+                    raise ValueError(f"{name} is fixed by {claim.name}; free: {claim.free}")
+            task = dataclasses.replace(cast("Any", claim.experiment.task), **fields)
+            return dataclasses.replace(
+                claim, experiment=dataclasses.replace(claim.experiment, task=task)
+            )
+
+        return dataclasses.replace(
+            self,
+            claims=tuple(map(change, self.claims)),
+            others=tuple(map(change, self.others)),
+        )
