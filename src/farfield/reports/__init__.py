@@ -1,1 +1,5 @@
-""""""
+"""Tables, curves and pictures of problems, for people."""
+
+from farfield.reports._problem_sheet import problem_sheet as problem_sheet
+
+__all__ = ["problem_sheet"]

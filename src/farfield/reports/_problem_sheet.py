@@ -1,0 +1,229 @@
+"""Sample problems of every regime of a task, with their answers, as one picture."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final, Literal
+
+import torch
+from jaxtyping import Float, Int64
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+from torch import Tensor
+
+from farfield.core import Problems, stream
+from farfield.records import write_whole
+from farfield.reports._problem_layouts import GAP, Corner, Layout, layout_of
+from farfield.tasks import Task
+
+_DOTS: Final = 96
+"""Dots across an image: three to each of its 32 pixels."""
+_DPI: Final = 200
+_INK: Final = "#1a1a1a"
+_FAINT: Final = "#6b6b6b"
+_EDGE: Final = "#b8b8b8"
+_RIGHT: Final = "#0a7d52"
+_FONT: Final = "DejaVu Sans"
+
+# Rooms around the problems, in widths of an image.
+_MARGIN: Final = 0.5
+_BETWEEN: Final = 1.375
+_TITLE: Final = 0.875
+_HEADING: Final = 0.75
+_FOOT: Final = 1.125
+_NARROWEST: Final = 11.0
+
+
+def problem_sheet(
+    task: Task, path: str | Path, seed: int = 0, problems_per_regime: int = 4
+) -> Path:
+    """Draw problems of every regime with the right answer marked, as a PNG.
+
+    The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
+    problems of each. The file is whole or absent.
+
+    Args:
+        task: A task whose items are images, `(height, width)`, in 0 (black) to 1 (white).
+        path: Where the picture goes.
+        seed: The run whose sets are shown.
+        problems_per_regime: Number of problems in a row, at least 1.
+
+    Returns:
+        The path of the picture.
+
+    Raises:
+        ValueError: If the items are no images, or fewer than one problem is asked for.
+    """
+    if len(task.item_shape) != 2:
+        raise ValueError(
+            f"task must have images of (height, width) as items, got {task.item_shape}: "
+            "a sheet shows pictures only"
+        )
+    if problems_per_regime < 1:
+        raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
+    layout = layout_of(task)
+    picture = io.BytesIO()
+    figure = _sheet(layout, task.draw(stream(seed)), problems_per_regime)
+    FigureCanvasAgg(figure)
+    figure.savefig(picture, format="png")
+    write_whole(Path(path), picture.getvalue())
+    return Path(path)
+
+
+def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
+    """The whole picture: a title, and for each regime a heading over a row of problems."""
+    width, height = (max(corner) + 1 for corner in zip(*layout.places, strict=True))
+    rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
+    columns = max(len(problems) for problems in rows.values())
+    across = max(2 * _MARGIN + columns * (width + _BETWEEN) - _BETWEEN, _NARROWEST)
+    apart = (across - 2 * _MARGIN - width) / max(columns - 1, 1)
+    row_height = _HEADING + height + _FOOT
+    top = _TITLE + len(rows) * row_height + _MARGIN / 2
+    figure = Figure(
+        figsize=(round(across * _DOTS) / _DPI, round(top * _DOTS) / _DPI),
+        dpi=_DPI,
+        facecolor="white",
+    )
+    axes = _paper(figure)
+    _write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")
+    top -= _TITLE
+    for name, problems in rows.items():
+        _head(axes, (_MARGIN, across - _MARGIN), top, name, sets[name])
+        for column in range(len(problems)):
+            origin = (_MARGIN + column * apart, top - _HEADING - height)
+            _problem(axes, layout, origin, problems[column : column + 1], width)
+        top -= row_height
+    return figure
+
+
+def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:
+    """Rows of `count` problems whose kinds take turns, in the order of the kinds."""
+    kinds = problems.target if layout.kind is None else problems.latent[layout.kind]
+    turns = [
+        torch.nonzero(kinds == kind)[:count, 0].tolist() for kind in sorted(set(kinds.tolist()))
+    ]
+    alternating = [row for turn in zip_longest(*turns) for row in turn if row is not None]
+    return torch.tensor(alternating[:count])
+
+
+def _paper(figure: Figure) -> Axes:
+    """Axes over the whole figure on which one unit is the width of an image, to the dot."""
+    across, down = (side * _DPI / _DOTS for side in figure.get_size_inches())
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, across), ylim=(0, down), autoscale_on=False)
+    axes.axis("off")
+    return axes
+
+
+def _head(
+    axes: Axes, sides: tuple[float, float], top: float, name: str, problems: Problems
+) -> None:
+    """Name of a regime and its extent, over a line from side to side."""
+    left, right = sides
+    shown = len(set(problems.index.flatten().tolist()))
+    extent = f"{len(problems):,} problems over {shown} of {len(problems.items)} images"
+    middle = top - _HEADING / 4
+    _write(axes, (left, middle), name, size=9, weight="bold")
+    _write(axes, (right, middle), extent, size=7.5, colour=_FAINT, align="right")
+    under = _to_dot(top - _HEADING / 2)
+    axes.plot((left, right), (under, under), color=_EDGE, linewidth=0.6)
+
+
+def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, width: float) -> None:
+    """One problem: its images, its kind, and the answer as a frame or a word."""
+    answer = int(problem.target[0])
+    for place, corner in enumerate(layout.places):
+        _image(axes, _moved(origin, corner), problem.items[problem.index[0, place]])
+    if layout.blank is not None:
+        _blank(axes, _moved(origin, layout.blank))
+    for number, corner in enumerate(layout.labels):
+        right, up = _moved(origin, corner)
+        _answer(axes, (right, up - 0.3), f"{number + 1}", right=number == answer)
+    if layout.framed:
+        _frame(axes, [_moved(origin, layout.places[place]) for place in layout.framed[answer]])
+    else:
+        word = layout.words[answer] if layout.words else f"{answer}"
+        _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
+    if layout.kinds and layout.kind is not None:
+        word = layout.kinds[int(problem.latent[layout.kind][0])]
+        right, up = _moved(origin, layout.name_of_kind)
+        _write(axes, (right, up), word, size=7, colour=_FAINT)
+
+
+def _moved(origin: Corner, corner: Corner) -> Corner:
+    """A point of a problem on the paper, on a whole dot so that pixels stay square."""
+    return _to_dot(origin[0] + corner[0]), _to_dot(origin[1] + corner[1])
+
+
+def _to_dot(length: float) -> float:
+    return round(length * _DOTS) / _DOTS
+
+
+def _image(axes: Axes, corner: Corner, image: Float[Tensor, "height width"]) -> None:
+    """An image in a unit square, its longer side filling it."""
+    (right, up), (height, width) = corner, image.shape
+    across, down = width / max(height, width), height / max(height, width)
+    left, low = right + (1 - across) / 2, up + (1 - down) / 2
+    axes.imshow(
+        image.numpy(),
+        cmap="gray",
+        vmin=0,
+        vmax=1,
+        extent=(left, left + across, low, low + down),
+        interpolation="nearest",
+        aspect="auto",
+    )
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=_EDGE, linewidth=0.6))
+
+
+def _blank(axes: Axes, corner: Corner) -> None:
+    """The field that is to be completed."""
+    axes.add_patch(
+        Rectangle(corner, 1, 1, fill=False, edgecolor=_FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
+    )
+    _write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, colour=_FAINT, align="center")
+
+
+def _frame(axes: Axes, corners: list[Corner]) -> None:
+    """A frame around neighbouring images: the right answer."""
+    left, low = min(right for right, _ in corners), min(up for _, up in corners)
+    across, down = max(r for r, _ in corners) + 1 - left, max(u for _, u in corners) + 1 - low
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, low),
+            across,
+            down,
+            boxstyle=f"round,pad={GAP / 2},rounding_size=0.08",
+            fill=False,
+            edgecolor=_RIGHT,
+            linewidth=2.0,
+        )
+    )
+
+
+def _answer(axes: Axes, where: Corner, word: str, *, right: bool) -> None:
+    """A possible answer; the right one stands out."""
+    if right:
+        _write(axes, where, word, size=8, colour=_RIGHT, weight="bold", align="center")
+    else:
+        _write(axes, where, word, size=8, colour=_FAINT, align="center")
+
+
+def _write(
+    axes: Axes,
+    where: Corner,
+    text: str,
+    *,
+    size: float,
+    colour: str = _INK,
+    weight: str = "normal",
+    align: Literal["left", "center", "right"] = "left",
+) -> None:
+    axes.text(
+        *where, text, size=size, color=colour, weight=weight, ha=align, va="center", family=_FONT
+    )
