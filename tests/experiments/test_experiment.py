@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from small import small_experiment, tiny_experiment
 from torch import nn
 
 from farfield.core import stream
@@ -15,6 +14,7 @@ from farfield.experiments import Experiment, Network, Recipe, Spec, array_digest
 from farfield.models import ESBN
 from farfield.nn import ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
+from small import small_experiment, tiny_experiment
 
 
 class Mean(nn.Module):
@@ -51,13 +51,18 @@ def test_every_part_changes_the_key(other: Experiment) -> None:
 
 
 def test_a_default_written_out_changes_nothing() -> None:
-    assert Experiment(
-        task=SameDifferent(withheld=98), model=Network(reasoner=Spec(ESBN)), recipe=Recipe(steps=5)
-    ).key == Experiment(
-        task=SameDifferent(withheld=98, softmax=False),
-        model=Network(reasoner=Spec(ESBN, hidden_size=512), encoder=Spec(ConvEncoder)),
-        recipe=Recipe(steps=5, learning_rate=5e-4),
-    ).key
+    assert (
+        Experiment(
+            task=SameDifferent(withheld=98),
+            model=Network(reasoner=Spec(ESBN)),
+            recipe=Recipe(steps=5),
+        ).key
+        == Experiment(
+            task=SameDifferent(withheld=98, softmax=False),
+            model=Network(reasoner=Spec(ESBN, hidden_size=512), encoder=Spec(ConvEncoder)),
+            recipe=Recipe(steps=5, learning_rate=5e-4),
+        ).key
+    )
 
 
 def test_json_reads_back_as_the_same_experiment() -> None:
@@ -68,7 +73,7 @@ def test_json_reads_back_as_the_same_experiment() -> None:
 
 def test_python_makes_the_same_experiment() -> None:
     scope: dict[str, object] = {}
-    exec(small_experiment().to_python(), scope)  # noqa: S102
+    exec(small_experiment().to_python(), scope)
     assert scope["experiment"] == small_experiment()
 
 

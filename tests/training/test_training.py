@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small import SMALL_LSTM, small_experiment, tiny_experiment
 from torch import nn
 
 from farfield.core import Problems, stream
@@ -29,6 +28,7 @@ from farfield.training import (
     score_problems,
     train,
 )
+from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 
 def some_problems(count: int = 10) -> Problems:
@@ -160,7 +160,7 @@ def stack(experiment: Experiment) -> Stack:
     return Stack(experiment, (1, 2))
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Stands in for the end of the process."""
 
 
@@ -174,12 +174,14 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(
 
     def interrupt(progress: Progress) -> None:
         if progress.step == stop + 1:
-            raise Stopped
+            raise StoppedError
 
     uninterrupted = make(experiment)
     expected, _ = train(uninterrupted, experiment)
-    with pytest.raises(Stopped):
-        train(make(experiment), experiment, checkpoint=tmp_path / "c", report=interrupt, clock=clock)
+    with pytest.raises(StoppedError):
+        train(
+            make(experiment), experiment, checkpoint=tmp_path / "c", report=interrupt, clock=clock
+        )
     resumed = make(experiment)
     seen: list[int] = []
     scores, _ = train(

@@ -107,7 +107,9 @@ class Display:
         passed, fraction = time.monotonic() - self._started, self._fraction()
         left = f"{_clock(passed * (1 - fraction) / fraction)} left" if fraction > 0 else "starting"
         found = f", {len(self._found)} of them found in the records" if self._found else ""
-        return f"{finished}/{len(self._share)} networks done{found}; {_clock(passed)} so far, {left}"
+        return (
+            f"{finished}/{len(self._share)} networks done{found}; {_clock(passed)} so far, {left}"
+        )
 
     def _render(self) -> Group:
         bar = Grid.grid(padding=(0, 1))

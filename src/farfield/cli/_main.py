@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     command, rest = tyro.cli(
-        Command,  # type: ignore[arg-type]  # a union of annotated classes is a type form
+        Command,
         prog="farfield",
         description=DESCRIPTION,
         args=words,

@@ -13,7 +13,7 @@ import numpy as np
 
 from farfield.execution._job import Job
 from farfield.experiments import Experiment, arrays_of, is_ours, public_path
-from farfield.training import Progress
+from farfield.training import Clock, Progress
 
 
 @final
@@ -24,6 +24,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     seed: int
     folder: str
     engine: str
+    report_seconds: float
+    checkpoint_seconds: float
     classes: dict[str, tuple[str, str]]
     arrays: dict[str, tuple[str, tuple[int, ...], str]]
 
@@ -46,13 +48,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         )
 
 
-def order(job: Job, folder: str, engine: str) -> Order:
+def order(job: Job, folder: str, engine: str, clock: Clock) -> Order:
     """The order for a job.
 
     Args:
         job: What to do.
         folder: Where the record goes.
         engine: What the record says of how it ran.
+        clock: How often to report and to save.
     """
     arrays = {
         digest: (array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode())
@@ -66,6 +69,8 @@ def order(job: Job, folder: str, engine: str) -> Order:
         seed=job.seed,
         folder=folder,
         engine=engine,
+        report_seconds=clock.report_seconds,
+        checkpoint_seconds=clock.checkpoint_seconds,
         classes=classes,
         arrays=arrays,
     )
@@ -81,9 +86,7 @@ def experiment_of(message: Order) -> Experiment:
         digest: np.frombuffer(base64.b64decode(content), dtype=dtype).reshape(shape)
         for digest, (dtype, shape, content) in message.arrays.items()
     }
-    classes = {
-        path: _attribute(module, name) for path, (module, name) in message.classes.items()
-    }
+    classes = {path: _attribute(module, name) for path, (module, name) in message.classes.items()}
     return Experiment.from_json(message.experiment, classes=classes, arrays=arrays)
 
 

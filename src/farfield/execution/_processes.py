@@ -13,8 +13,9 @@ from typing import final
 import msgspec
 
 from farfield.execution._job import ExecutionError, Job, News
-from farfield.execution._messages import Answer, order
+from farfield.execution._messages import Answer, Order, order
 from farfield.records import Store
+from farfield.training import Clock
 
 
 @final
@@ -30,12 +31,12 @@ class _Worker:
             env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
-    def do(self, job: Job, folder: str, engine: str, take: Callable[[Answer], None]) -> str:
-        """Do one job; returns what went wrong, or nothing."""
+    def do(self, message: Order, take: Callable[[Answer], None]) -> str:
+        """Do one order; returns what went wrong, or nothing."""
         if self._process.stdin is None or self._process.stdout is None:
             return "the worker process has no pipes"
         try:
-            self._process.stdin.write(msgspec.json.encode(order(job, folder, engine)) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(message) + b"\n")
             self._process.stdin.flush()
             for line in self._process.stdout:
                 answer = msgspec.json.decode(line, type=Answer)
@@ -68,6 +69,7 @@ def run_processes(
     *,
     workers: int,
     report: Callable[[News], None] | None = None,
+    clock: Clock | None = None,
 ) -> None:
     """Train every job, `workers` at a time, each in a single-threaded process.
 
@@ -76,6 +78,7 @@ def run_processes(
         store: Where the records go.
         workers: Number of processes.
         report: Takes the news, in this thread.
+        clock: How often to report and to save.
 
     Raises:
         ExecutionError: If some jobs failed; the others are done and kept.
@@ -99,7 +102,7 @@ def run_processes(
             def take(answer: Answer, job: Job = job) -> None:
                 news.put(News(job=job, progress=answer.progress()))
 
-            trouble = crew[place].do(job, folder, engine, take)
+            trouble = crew[place].do(order(job, folder, engine, clock or Clock()), take)
             news.put((job, trouble) if trouble else News(job=job))
             if not crew[place].alive:
                 crew[place].stop()

@@ -13,6 +13,7 @@ from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
 from farfield.records import Record, Store
+from farfield.training import Clock
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job]:
@@ -33,6 +34,7 @@ def run(
     device: str = "cpu",
     workers: int | None = None,
     report: Callable[[News], None] | None = None,
+    clock: Clock | None = None,
 ) -> None:
     """Train what has no record yet, and keep a record of each.
 
@@ -46,6 +48,7 @@ def run(
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; as many as there are cores if `None`.
         report: Takes the news of every job, in this thread.
+        clock: How often to report and to save.
 
     Raises:
         ValueError: If the device is not at hand, or `workers` is not positive.
@@ -66,28 +69,36 @@ def run(
         elif report:
             report(News(job=job, found=True))
     if torch.device(device).type == "cpu":
-        _run_on_cpu(missing, store, cores, report)
+        _run_on_cpu(missing, store, cores, report, clock)
     else:
-        _run_on_gpu(missing, store, device, report)
+        _run_on_gpu(missing, store, device, report, clock)
 
 
 def _run_on_cpu(
-    jobs: Sequence[Job], store: Store, cores: int, report: Callable[[News], None] | None
+    jobs: Sequence[Job],
+    store: Store,
+    cores: int,
+    report: Callable[[News], None] | None,
+    clock: Clock | None,
 ) -> None:
     reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
     elsewhere = [job for job in jobs if reasons[job] is None]
     here = [job for job in jobs if reasons[job] is not None]
     if elsewhere:
-        run_processes(elsewhere, store, workers=cores, report=report)
+        run_processes(elsewhere, store, workers=cores, report=report, clock=clock)
     for job in here:
         engine = f"one after another: {reasons[job]}"
-        run_one(job, store, device="cpu", engine=engine, report=tell(job, report))
+        run_one(job, store, device="cpu", engine=engine, report=tell(job, report), clock=clock)
         if report:
             report(News(job=job))
 
 
 def _run_on_gpu(
-    jobs: Sequence[Job], store: Store, device: str, report: Callable[[News], None] | None
+    jobs: Sequence[Job],
+    store: Store,
+    device: str,
+    report: Callable[[News], None] | None,
+    clock: Clock | None,
 ) -> None:
     groups: dict[str, list[Job]] = {}
     for job in jobs:
@@ -97,11 +108,13 @@ def _run_on_gpu(
         reason = why_not_stacked(experiment, device)
         if reason is None:
             seeds = [job.seed for job in group]
-            run_stack(experiment, seeds, store, device=device, report=first)
+            run_stack(experiment, seeds, store, device=device, report=first, clock=clock)
         else:
             for job in group:
                 engine = f"one after another: {reason}"
-                run_one(job, store, device=device, engine=engine, report=tell(job, report))
+                run_one(
+                    job, store, device=device, engine=engine, report=tell(job, report), clock=clock
+                )
         for job in group if report else ():
             report(News(job=job))  # type: ignore[misc]  # the loop is empty without a report
 

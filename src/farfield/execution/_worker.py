@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import traceback
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -17,7 +18,7 @@ from farfield.execution._here import run_one
 from farfield.execution._job import Job
 from farfield.execution._messages import Answer, Order, experiment_of
 from farfield.records import BusyError, Store, StoreError
-from farfield.training import Progress
+from farfield.training import Clock, Progress
 
 
 def _read_orders(orders: queue.SimpleQueue[bytes]) -> None:
@@ -60,12 +61,22 @@ def main() -> None:
         message = msgspec.json.decode(orders.get(), type=Order)
         try:
             job = Job(experiment=experiment_of(message), seed=message.seed)
-            run_one(job, Store(message.folder), device="cpu", engine=message.engine, report=report)
+            run_one(
+                job,
+                Store(message.folder),
+                device="cpu",
+                engine=message.engine,
+                report=report,
+                clock=Clock(
+                    report_seconds=message.report_seconds,
+                    checkpoint_seconds=message.checkpoint_seconds,
+                ),
+            )
         except (BusyError, StoreError) as error:
             answer(Answer(error=str(error)))
         except Exception as error:  # noqa: BLE001 — whatever went wrong, the parent must hear of it
             place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{os.path.basename(place.filename)}:{place.lineno}"
+            where = f"{Path(place.filename).name}:{place.lineno}"
             answer(Answer(error=f"{type(error).__name__}: {error} ({where})"))
         else:
             answer(Answer(done=True))

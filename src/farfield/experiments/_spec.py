@@ -48,7 +48,7 @@ class Spec:
         options: tuple[tuple[str, Any], ...] | list[tuple[str, Any]] = (),
         **named: Any,
     ) -> None:
-        given = dict((str(name), _frozen(content)) for name, content in options) | {
+        given = {str(name): _frozen(content) for name, content in options} | {
             name: _frozen(content) for name, content in named.items()
         }
         _check_options(cls, given)
@@ -75,7 +75,9 @@ class Spec:
 
 
 def _frozen(content: Any) -> Any:
-    return tuple(_frozen(part) for part in content) if isinstance(content, list | tuple) else content
+    return (
+        tuple(_frozen(part) for part in content) if isinstance(content, list | tuple) else content
+    )
 
 
 def _check_options(cls: type[nn.Module], options: Mapping[str, Any]) -> None:

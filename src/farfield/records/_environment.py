@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import functools
 import os
 import platform
@@ -23,10 +23,13 @@ def _commit() -> str:
         return "release"
     git = ["git", "-C", str(folder)]
     try:
-        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True)
+        commit = subprocess.run(
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, check=False
+        )
         changed = subprocess.run(
             [*git, "status", "--porcelain", "--untracked-files=no", "--", "src"],
             capture_output=True,
+            check=False,
         )
     except OSError:
         return "unknown"
@@ -63,5 +66,5 @@ def environment(*, device: str, engine: str) -> dict[str, str]:
         "cores": str(os.cpu_count() or 1),
         "device": device,
         "engine": engine,
-        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     }

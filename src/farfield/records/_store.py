@@ -61,7 +61,9 @@ class Store:
         with self._connect(create=True) as connection:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found not in (0, FORMAT):
-                raise StoreError(f"{self._database} has format {found}, this version reads {FORMAT}")
+                raise StoreError(
+                    f"{self._database} has format {found}, this version reads {FORMAT}"
+                )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_TABLES)
             connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -109,7 +111,9 @@ class Store:
         rows = [(*place, s.step, s.regime, s.metric, s.value, s.count) for s in record.scores]
         with self._connect() as connection:
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", run)
-            connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany(
+                "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+            )
 
     def find(self, key: str, seed: int) -> Record | None:
         """The record of one run, or `None` if it is not finished.

@@ -68,9 +68,7 @@ def score_regimes(
         for metric, values in (("accuracy", scores), ("loss", losses)):
             value = float(values.double().mean())
             count = len(problems)
-            found.append(
-                Score(step=step, regime=regime, metric=metric, value=value, count=count)
-            )
+            found.append(Score(step=step, regime=regime, metric=metric, value=value, count=count))
     return found
 
 

@@ -1,0 +1,272 @@
+"""Running what is missing: in processes, here, on one program; killed, starved and taken over."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from farfield.execution import (
+    ExecutionError,
+    Job,
+    News,
+    jobs_of,
+    results,
+    run,
+    run_stack,
+    why_not_stacked,
+)
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.records import BusyError, Store
+from farfield.tasks import SameDifferent, Shapes
+from farfield.training import OneNetwork, train
+from small import small_experiment, tiny_experiment
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+class MeanReasoner(nn.Module):
+    """A reasoner of somebody's own, importable by a worker process."""
+
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(in_features, num_outputs)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return self.output(z.mean(1))
+
+
+class DataDependent(nn.Module):
+    """A reasoner whose course depends on the numbers, so that it cannot be mapped."""
+
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(in_features, num_outputs)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return self.output(z.mean(1) if bool(z.sum() > 0) else z[:, 0])
+
+
+def alone(experiment: Experiment, seed: int) -> dict[str, torch.Tensor]:
+    learner = OneNetwork(experiment, seed)
+    train(learner, experiment)
+    return learner.weights()[0]
+
+
+def test_processes_leave_the_records_of_networks_alone(tmp_path: Path) -> None:
+    experiments = [tiny_experiment(), small_experiment(reasoner=Spec(MeanReasoner))]
+    store, news = Store(tmp_path), list[News]()
+    jobs = jobs_of(experiments, (0, 2))
+    run(jobs, store, workers=2, report=news.append)
+    for job, record in zip(jobs, results(jobs, store), strict=True):
+        assert record.key == job.experiment.key
+        assert record.experiment == json.loads(json.dumps(job.experiment.to_json()))
+        assert record.environment["engine"] == "2 single-threaded processes"
+        assert record.steps == job.experiment.recipe.steps
+        expected = alone(job.experiment, job.seed)
+        found = store.weights(record.key, job.seed)
+        assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert {item.job for item in news if item.progress is None} == set(jobs)
+    assert not list((tmp_path / "checkpoints").rglob("*.safetensors"))
+
+
+def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
+    store, news = Store(tmp_path), list[News]()
+    jobs = jobs_of([tiny_experiment()], (0, 1))
+    run(jobs[:1], store, workers=1)
+    before = store.find(jobs[0].experiment.key, 0)
+    run(jobs, store, workers=1, report=news.append)
+    assert store.find(jobs[0].experiment.key, 0) == before
+    assert [item.job.seed for item in news if item.found] == [0]
+
+
+def test_one_experiment_named_twice_is_run_once() -> None:
+    assert len(jobs_of([tiny_experiment(), tiny_experiment()], range(3))) == 3
+
+
+def test_a_class_inside_a_function_runs_here_and_says_why(tmp_path: Path) -> None:
+    class Inner(nn.Module):
+        def __init__(self, in_features: int, num_outputs: int) -> None:
+            super().__init__()
+            self.output = nn.Linear(in_features, num_outputs)
+
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return self.output(z.mean(1))
+
+    jobs = jobs_of([small_experiment(steps=2, evaluations=1, reasoner=Spec(Inner))], (0,))
+    store = Store(tmp_path)
+    run(jobs, store)
+    [record] = results(jobs, store)
+    assert record.environment["engine"] == ("one after another: Inner is defined inside a function")
+
+
+def test_images_of_ones_own_reach_the_workers(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 255, (6, 32, 32), dtype=np.uint8)
+    experiment = Experiment(
+        task=SameDifferent(withheld=3, shapes=Shapes(images)),
+        model=tiny_experiment().model,
+        recipe=Recipe(steps=2),
+    )
+    store, jobs = Store(tmp_path), jobs_of([experiment], (0,))
+    run(jobs, store, workers=1)
+    expected = alone(experiment, 0)
+    found = store.weights(experiment.key, 0)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_run_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    class Wrong(nn.Module):
+        def __init__(self, in_features: int, num_outputs: int) -> None:
+            super().__init__()
+            raise ArithmeticError("out of luck")
+
+    Wrong.__qualname__ = "Missing"
+    Wrong.__module__ = "test_execution"
+    bad = Experiment(
+        task=SameDifferent(withheld=98),
+        model=Network(reasoner=Spec(Wrong)),
+        recipe=Recipe(steps=1),
+    )
+    store = Store(tmp_path)
+    with pytest.raises(ExecutionError, match=r"1 of 3 runs did not finish: .*Missing"):
+        run([Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))], store, workers=2)
+    assert len(store.records(tiny_experiment().key)) == 2
+
+
+def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
+    store, jobs = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
+    with (
+        store.claim(jobs[0].experiment.key, 0),
+        pytest.raises(ExecutionError, match=f"process {os.getpid()} is at seed 0"),
+    ):
+        run(jobs, store, workers=1)
+    with store.claim(jobs[0].experiment.key, 0), pytest.raises(BusyError):
+        run_stack(jobs[0].experiment, [0], store, device="cpu")
+    run(jobs, store, workers=1)
+    assert len(results(jobs, store)) == 1
+
+
+def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
+    experiment, store = small_experiment(steps=3, evaluations=1), Store(tmp_path)
+    run_stack(experiment, [4, 6], store, device="cpu")
+    records = store.records(experiment.key)
+    assert [record.seed for record in records] == [4, 6]
+    assert {record.environment["engine"] for record in records} == {"vmap over 2 seeds"}
+    assert set(store.weights(experiment.key, 4)) == set(alone(experiment, 4))
+
+
+def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
+    assert why_not_stacked(small_experiment(), "cpu") is None
+    reason = why_not_stacked(small_experiment(reasoner=Spec(DataDependent)), "cpu")
+    assert reason is not None
+    assert "data-dependent" in reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"device": "cuda"}, "torch finds no GPU"), ({"workers": 0}, "at least 1, got 0")],
+)
+def test_what_this_machine_cannot_do_is_said(
+    tmp_path: Path, options: dict[str, object], message: str
+) -> None:
+    if options.get("device") == "cuda" and torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(ValueError, match=message):
+        run(jobs_of([tiny_experiment()], (0,)), Store(tmp_path), **options)
+
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys
+    sys.path.insert(0, sys.argv[2])
+    from small import small_experiment
+    from farfield.execution import jobs_of, run
+    from farfield.records import Store
+    jobs = jobs_of([small_experiment(steps=int(sys.argv[3]), evaluations=3)], (0, 1))
+    run(jobs, Store(sys.argv[1]), workers=2, clock=Clock(checkpoint_seconds=0.2))
+    """
+)
+"""Trains two networks in two processes; what the tests below kill."""
+
+
+def start(folder: Path, steps: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, folder, TESTS, str(steps)],
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, "waited in vain"
+        time.sleep(0.02)
+
+
+def children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(word) for word in path.read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    try:
+        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+
+
+@pytest.mark.timeout(180)
+def test_killed_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    steps = 1500
+    experiment = small_experiment(steps=steps, evaluations=3)
+    whole = start(tmp_path / "whole", steps)
+    assert whole.wait() == 0, whole.communicate()[1]
+
+    store = Store(tmp_path / "cut")
+    cut = start(tmp_path / "cut", steps)
+    wait_for(lambda: store.checkpoint_path(experiment.key, 0).exists())
+    workers = children(cut.pid)
+    cut.send_signal(signal.SIGKILL)
+    cut.wait()
+    assert len(workers) == 2
+    wait_for(lambda: all(gone(pid) for pid in workers))
+    assert store.find(experiment.key, 0) is None
+
+    again = start(tmp_path / "cut", steps)
+    assert again.wait() == 0, again.communicate()[1]
+    for process in (whole, cut, again):
+        process.communicate()
+    for seed in (0, 1):
+        first = Store(tmp_path / "whole")
+        assert (
+            store.weights_path(experiment.key, seed).read_bytes()
+            == first.weights_path(experiment.key, seed).read_bytes()
+        )
+        ours, theirs = store.find(experiment.key, seed), first.find(experiment.key, seed)
+        assert ours is not None
+        assert theirs is not None
+        assert ours.scores == theirs.scores
+
+
+@pytest.mark.timeout(180)
+def test_a_worker_that_is_killed_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
+    steps = 1500
+    experiment, store = small_experiment(steps=steps, evaluations=3), Store(tmp_path)
+    process = start(tmp_path, steps)
+    wait_for(lambda: store.checkpoint_path(experiment.key, 0).exists())
+    os.kill(children(process.pid)[0], signal.SIGKILL)
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert b"1 of 2 runs did not finish: the worker process ended (signal 9)" in said
+    assert len(store.records(experiment.key)) == 1
