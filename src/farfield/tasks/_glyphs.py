@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Final
 
+import einops
 import numpy as np
 from fontTools.ttLib import TTFont
 from jaxtyping import Bool, Int64, UInt8
@@ -42,15 +43,17 @@ def draw_characters(characters: str) -> UInt8[np.ndarray, "item height width"]:
     Raises:
         ValueError: If the font lacks a character, or one is larger than the picture.
     """
-    font = _font()
-    names = font.getBestCmap()
-    missing = "".join(character for character in characters if ord(character) not in names)
-    if missing:
-        raise ValueError(f"characters must all stand in DejaVu Sans, got {missing!r}: leave it out")
-    table = font["glyf"]
+    with _font() as font:
+        names = font.getBestCmap()
+        missing = "".join(character for character in characters if ord(character) not in names)
+        if missing:
+            raise ValueError(
+                f"characters must all stand in DejaVu Sans, got {missing!r}: leave it out"
+            )
+        table = font["glyf"]
+        outlines = [table[names[ord(character)]].getCoordinates(table) for character in characters]
     images = np.empty((len(characters), SIDE, SIDE), np.uint8)
-    for place, character in enumerate(characters):
-        points, ends, flags = table[names[ord(character)]].getCoordinates(table)
+    for place, (points, ends, flags) in enumerate(outlines):
         on_curve = (np.asarray(flags, np.int64) & 1).astype(bool)
         ink = _ink(_outline(np.asarray(points, np.int64), np.asarray(ends, np.int64), on_curve))
         images[place] = 255 - (255 * _share(ink) + _SAMPLES**2 // 2) // _SAMPLES**2
@@ -126,6 +129,7 @@ def _ink(pieces: Int64[np.ndarray, "time 2 2"]) -> Bool[np.ndarray, "height widt
     return ink
 
 
-def _share(ink: Bool[np.ndarray, "height width"]) -> Int64[np.ndarray, "height width"]:
+def _share(ink: Bool[np.ndarray, "..."]) -> Int64[np.ndarray, "height width"]:
     """How many sampling points of each pixel are ink."""
-    return ink.reshape(SIDE, _SAMPLES, SIDE, _SAMPLES).sum(axis=(1, 3))
+    pattern = "(height row) (width column) -> height width"
+    return einops.reduce(ink.astype(np.int64), pattern, "sum", row=_SAMPLES, column=_SAMPLES)

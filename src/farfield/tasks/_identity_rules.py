@@ -54,8 +54,8 @@ class IdentityRules:
     **Score, floor and ceiling.** Share of right answers; 0.25 by guessing; 1 by comparing pixels.
 
     **Known shortcuts.** The answer is always an image of the second row: its first in ABA and AAA,
-    its second in ABB and AAA. So choosing the first one without a look at the first row gets two
-    thirds right, and without a look at the second row a quarter of AAA to a half of the others.
+    its second in ABB and AAA. So choosing the first without a look at the first row gets two
+    thirds right, and choosing what the first row lacks half of ABA and ABB and a third of AAA.
 
     **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.4, Table 4. The text balances
     the patterns by uniform random sampling; the released code takes exactly a third of each:

@@ -1,0 +1,255 @@
+"""The images: the same bytes everywhere, distinct, and no file that harms."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import time
+import zlib
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import torch
+from matplotlib.ft2font import FT2Font, LoadFlags
+from PIL import Image
+
+from farfield.core import stream
+from farfield.tasks import SameDifferent, Shapes
+from farfield.tasks._glyphs import CHARACTERS, draw_characters
+
+GLYPHS = "6624bfc277679537d0b570d7c35acbdb8dec2c01f2214db9a39a39a5f81960a9"
+PAPER_CLOSEST = 4.25  # distance of the closest two images of webb2021, on the scale 0…1
+
+
+def own(count: int = 6, height: int = 5, width: int = 4, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (count, height, width), dtype=np.uint8)
+
+
+def test_the_glyphs_are_the_stored_bytes() -> None:
+    images = Shapes.glyphs().images
+    assert images.shape == (100, 32, 32)
+    assert hashlib.sha256(images.tobytes()).hexdigest() == GLYPHS
+
+
+def test_the_hundred_characters_differ_more_than_the_papers() -> None:
+    assert len(set(CHARACTERS)) == 100
+    pictures = Shapes.glyphs().items.flatten(1).double()
+    distance = torch.cdist(pictures, pictures, compute_mode="donot_use_mm_for_euclid_dist")
+    closest = distance.fill_diagonal_(torch.inf).min()
+    assert closest > 2.5 * PAPER_CLOSEST
+
+
+def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
+    images = Shapes.glyphs().items
+    ink = 1 - images.mean(dim=(1, 2))
+    assert ink.min() < 0.13
+    assert ink.max() > 0.5
+    assert (images.amin(dim=(1, 2)) == 0).all()
+    assert (images.amax(dim=(1, 2)) == 1).all()
+
+
+@pytest.mark.parametrize("character", ["&", "Щ", "☯", "ق", "ⵞ", "◨"])
+def test_ink_is_what_the_outline_of_another_reader_winds_round(character: str) -> None:
+    """FreeType's outline, and winding as the sum of angles at sampling points of the picture.
+
+    The points lie a thousandth of a unit to the right and up, off the edges that pass through them.
+    """
+    font = FT2Font(str(Path(mpl.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"))
+    font.load_char(ord(character), flags=LoadFlags.NO_SCALE)
+    vertices, codes = font.get_path()
+    segments = _flattened(np.asarray(vertices) * 64, np.asarray(codes))
+    segments -= (segments.min(axis=(0, 1)) + segments.max(axis=(0, 1))) / 2
+    grey = draw_characters(character)[0].astype(int)
+    for row, column in np.random.default_rng(3).integers(0, 32, (40, 2)):
+        inside = 0
+        for sample in np.ndindex(8, 8):
+            right = (column + (sample[0] + 0.5) / 8 - 16) * 64 + 1e-3
+            up = (16 - row - (sample[1] + 0.5) / 8) * 64 + 1e-3
+            inside += abs(_turns(segments, np.array([right, up]))) > 0.5
+        assert abs(grey[row, column] - (255 - 255 * inside / 64)) <= 255 / 64 + 1
+
+
+def _flattened(vertices: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    segments, place, start = [], 0, vertices[0]
+    last = start
+    while place < len(codes):
+        if codes[place] == 1:
+            start = last = vertices[place]
+            place += 1
+        elif codes[place] == 2:
+            segments.append((last, vertices[place]))
+            last = vertices[place]
+            place += 1
+        elif codes[place] == 3:
+            control, end = vertices[place], vertices[place + 1]
+            at = np.linspace(0, 1, 25)[:, None]
+            curve = (1 - at) ** 2 * last + 2 * at * (1 - at) * control + at**2 * end
+            segments += list(zip(curve[:-1], curve[1:], strict=True))
+            last = end
+            place += 2
+        else:
+            segments.append((last, start))
+            last = start
+            place += 1
+    return np.array(segments)
+
+
+def _turns(segments: np.ndarray, point: np.ndarray) -> float:
+    first, second = segments[:, 0] - point, segments[:, 1] - point
+    cross = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+    return float(np.arctan2(cross, (first * second).sum(axis=1)).sum() / (2 * np.pi))
+
+
+def test_drawing_a_hundred_glyphs_is_quick() -> None:
+    fastest = min(_seconds_to_draw() for _ in range(3))
+    assert fastest < 0.3
+
+
+def _seconds_to_draw() -> float:
+    start = time.perf_counter()
+    draw_characters(CHARACTERS)
+    return time.perf_counter() - start
+
+
+def test_the_glyphs_are_drawn_once() -> None:
+    assert Shapes.glyphs() is Shapes.glyphs()
+
+
+def test_a_font_that_draws_other_pixels_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farfield.tasks._shapes.CHARACTERS", CHARACTERS[::-1])
+    with pytest.raises(RuntimeError, match="not version 2.37"):
+        Shapes.glyphs.__wrapped__()
+
+
+def test_a_character_that_the_font_lacks_is_named(unchecked: None) -> None:
+    with pytest.raises(ValueError, match="got '漢'"):
+        draw_characters("A漢")
+
+
+def test_a_character_larger_than_the_picture_is_refused() -> None:
+    with pytest.raises(ValueError, match="must fit"):
+        draw_characters("⟷")
+
+
+def test_items_are_the_grey_levels_over_255() -> None:
+    images = own()
+    items = Shapes(images).items
+    assert items.dtype == torch.float32
+    assert torch.equal((items.double() * 255).round().to(torch.uint8), torch.tensor(images))
+    assert items.max() <= 1
+
+
+def test_tables_with_equal_pixels_are_equal() -> None:
+    images = own()
+    assert Shapes(images) == Shapes(images.copy())
+    assert hash(Shapes(images)) == hash(Shapes(images.copy()))
+    assert Shapes(images) != Shapes(own(seed=1))
+    assert Shapes(images) != Shapes(images.reshape(6, 4, 5))
+    assert Shapes(images) != images.tobytes()
+
+
+def test_a_table_cannot_be_changed_afterwards() -> None:
+    images = own()
+    shapes = Shapes(images)
+    before = shapes.digest
+    images[0] = 0
+    assert Shapes(shapes.images).digest == before
+    with pytest.raises(ValueError, match="read-only"):
+        shapes.images[0] = 0
+
+
+def test_names_say_where_images_come_from() -> None:
+    assert Shapes.glyphs().name == "glyphs"
+    shapes = Shapes(own())
+    assert shapes.name == f"own-{shapes.digest[:8]}"
+    assert "6 of 5×4" in repr(shapes)
+
+
+@pytest.mark.parametrize(
+    "images, message",
+    [
+        (own().tolist(), "must be a NumPy array, got list"),
+        (own().astype(np.float32), "must hold uint8 grey levels 0…255, got float32"),
+        (own()[0], r"must be of \(item, height, width\), got shape \(5, 4\)"),
+        (own()[..., None], r"got shape \(6, 5, 4, 1\)"),
+        (own()[:0], r"got shape \(0, 5, 4\)"),
+        (own()[[0, 1, 2, 1]], "got image 3 equal to image 1"),
+    ],
+)
+def test_wrong_images_are_refused(unchecked: None, images: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Shapes(images)  # type: ignore[arg-type] # wrong on purpose
+
+
+def test_the_papers_images_are_read_as_they_are(data_folder: Path) -> None:
+    shapes = Shapes.paper(data_folder)
+    assert shapes.name == "webb2021"
+    for number in (0, 38, 99):
+        with Image.open(data_folder / "esbn_unicode" / f"{number}.png") as picture:
+            assert np.array_equal(shapes.images[number], np.asarray(picture))
+    pictures = shapes.items.flatten(1).double()
+    distance = (pictures[38] - pictures[95]).norm()
+    assert distance == pytest.approx(PAPER_CLOSEST, abs=0.005)
+
+
+def test_the_data_folder_may_come_from_the_environment(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    assert Shapes.paper() == Shapes.paper(data_folder)
+    sets = SameDifferent(shapes=Shapes.paper()).draw(stream(0))
+    assert torch.equal(sets["training"].items, Shapes.paper().items)
+
+
+def test_without_a_folder_the_error_says_how_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FARFIELD_DATA", raising=False)
+    with pytest.raises(ValueError, match="set FARFIELD_DATA"):
+        Shapes.paper()
+
+
+def chunk(kind: bytes, content: bytes) -> bytes:
+    check = struct.pack(">I", zlib.crc32(kind + content))
+    return struct.pack(">I", len(content)) + kind + content + check
+
+
+def png(width: int = 32, height: int = 32, depth: int = 8, colour: int = 0) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    rows = b"".join(b"\0" + bytes(range(32)) for _ in range(32))
+    data = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + data
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "does not start as such"),
+        (b"GIF89a" + bytes(64), "does not start as such"),
+        (png()[:20], "does not start as such"),
+        (png()[:60], "whole PNG"),
+        (png()[:41] + b"\xff" * 8 + png()[49:], "whole PNG"),
+        (png(width=60_000, height=60_000), "got 60000×60000"),
+        (png(width=31), "got 31×32"),
+        (png(colour=2), "colour type 2"),
+        (png(depth=16), "16-bit"),
+        (png() + bytes(100_000), "over 65536 B"),
+    ],
+    ids=["empty", "gif", "head", "cut", "broken", "bomb", "size", "colour", "deep", "large"],
+)
+def test_a_hostile_picture_ends_in_a_clear_error(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    folder = tmp_path / "esbn_unicode"
+    folder.mkdir()
+    (folder / "0.png").write_bytes(content)
+    with pytest.raises(ValueError, match=message) as raised:
+        Shapes.paper(tmp_path)
+    assert "0.png" in str(raised.value)
+
+
+def test_a_missing_picture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "esbn_unicode").mkdir()
+    (tmp_path / "esbn_unicode" / "0.png").write_bytes(png())
+    with pytest.raises(ValueError, match=r"1\.png"):
+        Shapes.paper(tmp_path)
