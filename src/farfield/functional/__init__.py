@@ -5,8 +5,8 @@ from farfield.functional._content_weights import content_weights as content_weig
 from farfield.functional._content_weights import read_confidence as read_confidence
 from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
-from farfield.functional._esbn import ESBNParameters as ESBNParameters
 from farfield.functional._esbn import esbn as esbn
+from farfield.functional._esbn_plain import ESBNParameters as ESBNParameters
 from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized

@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
 
-from farfield.functional._lstm import lstm_step
-
-
-class ESBNParameters(NamedTuple):
-    """Weights of the controller and of its two heads, for H hidden units and keys of K numbers.
-
-    Attributes:
-        weight_ih: Controller, from the retrieved key and its confidence, if any: (4H, K + 1).
-        weight_hh: Controller, from its own state: (4H, H).
-        bias_ih: Controller: (4H).
-        bias_hh: Controller: (4H).
-        key_weight: Head of the written key: (K, H).
-        key_bias: Head of the written key: (K).
-        gate_weight: Head of the gate on what is read: (1, H).
-        gate_bias: Head of the gate on what is read: (1).
-        default_key: Key that stands in the memory from the start: (K), or None.
-    """
-
-    weight_ih: Tensor
-    weight_hh: Tensor
-    bias_ih: Tensor
-    bias_hh: Tensor
-    key_weight: Tensor
-    key_bias: Tensor
-    gate_weight: Tensor
-    gate_bias: Tensor
-    default_key: Tensor | None = None
+from farfield.functional._esbn_by_hand import esbn_by_hand
+from farfield.functional._esbn_plain import ESBNParameters, esbn_plain
 
 
 def esbn(
@@ -62,24 +34,33 @@ def esbn(
     Returns:
         The hidden state after the extra step, from which the answer is read.
 
+    Raises:
+        ValueError: If the shapes do not belong together.
+
     Reference:
         webb2021, algorithm 1 and appendix A.3.3.
     """
-    bias = parameters.bias_ih + parameters.bias_hh
-    # Zero input and zero state: until something is read, all problems share one row.
-    state, cell = lstm_step(bias.unsqueeze(0), bias.new_zeros(()))
-    keys = [] if parameters.default_key is None else [parameters.default_key.unsqueeze(0)]
-    inputs = bias
-    for read in range(weights.shape[1]):
-        keys.append(torch.relu(F.linear(state, parameters.key_weight, parameters.key_bias)))
-        state, cell = lstm_step(F.linear(state, parameters.weight_hh) + inputs, cell)
-        gate = torch.sigmoid(F.linear(state, parameters.gate_weight, parameters.gate_bias))
-        retrieved = sum(
-            (weights[:, read, slot, None] * key for slot, key in enumerate(keys[1:], start=1)),
-            start=weights[:, read, :1] * keys[0],
+    _check_shapes(weights, confidence, parameters)
+    # Without a gradient nothing need be kept; at one place nothing is read.
+    by_hand = torch.is_grad_enabled() and weights.shape[1] > 0 and not torch.compiler.is_compiling()
+    return (esbn_by_hand if by_hand else esbn_plain)(weights, confidence, parameters)
+
+
+def _check_shapes(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> None:
+    batch, num_reads, num_slots = weights.shape
+    expected = num_reads + (parameters.default_key is not None)
+    if num_slots != expected:
+        raise ValueError(
+            f"weights must have {expected} slots for {num_reads} reads, got {num_slots}"
         )
-        if confidence is not None:
-            retrieved = torch.cat((retrieved, confidence[:, read, None]), dim=-1)
-        inputs = F.linear(gate * retrieved, parameters.weight_ih) + bias
-    state, _ = lstm_step(F.linear(state, parameters.weight_hh) + inputs, cell)
-    return state.expand(weights.shape[0], -1)
+    if confidence is not None and confidence.shape != (batch, num_reads):
+        raise ValueError(
+            f"confidence must be {(batch, num_reads)} as the weights, "
+            f"got shape {tuple(confidence.shape)}"
+        )
+    size = len(parameters.key_weight) + (confidence is not None)
+    if parameters.weight_ih.shape[-1] != size:
+        raise ValueError(
+            f"weight_ih must take the key and the confidence, if any, {size} numbers in all, "
+            f"got {parameters.weight_ih.shape[-1]}"
+        )

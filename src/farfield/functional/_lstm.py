@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
+
+from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain
 
 
 def lstm(
@@ -39,28 +40,8 @@ def lstm(
         Hochreiter and Schmidhuber 1997; webb2021, appendix A.3.4.
     """
     _check_shapes(inputs, weight_ih, weight_hh)
-    projected = F.linear(inputs, weight_ih, bias_ih + bias_hh)
-    cell = inputs.new_zeros(())
-    states: list[Tensor] = []
-    for step, gates in enumerate(projected.unbind(1)):
-        total = gates + F.linear(states[-1], weight_hh) if step else gates
-        state, cell = lstm_step(total, cell)
-        states.append(state)
-    return torch.stack(states, dim=1)
-
-
-def lstm_step(
-    gates: Float[Tensor, "*batch _"], cell: Float[Tensor, " *_"]
-) -> tuple[Float[Tensor, "*batch _"], Float[Tensor, "*batch _"]]:
-    """Hidden state and cell after one step, from the summed inputs of the four gates.
-
-    Args:
-        gates: Inputs of the gates, in the order input, forget, candidate, output, each a quarter.
-        cell: The cell before the step.
-    """
-    enter, keep, candidate, leave = gates.chunk(4, dim=-1)
-    cell = torch.sigmoid(keep) * cell + torch.sigmoid(enter) * torch.tanh(candidate)
-    return torch.sigmoid(leave) * torch.tanh(cell), cell
+    by_hand = torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    return (lstm_by_hand if by_hand else lstm_plain)(inputs, weight_ih, weight_hh, bias_ih, bias_hh)
 
 
 def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:
