@@ -1,5 +1,43 @@
-"""Tables, curves and pictures of problems, for people."""
+"""Tables, curves and pictures of problems, for people; from records alone."""
 
+from farfield.reports._export import Line as Line
+from farfield.reports._export import export as export
+from farfield.reports._export import load_export as load_export
+from farfield.reports._html import html as html
+from farfield.reports._markdown import markdown as markdown
 from farfield.reports._problem_sheet import problem_sheet as problem_sheet
+from farfield.reports._profiles import png as png
+from farfield.reports._profiles import profiles as profiles
+from farfield.reports._profiles import svg as svg
+from farfield.reports._report import Report as Report
+from farfield.reports._report import Row as Row
+from farfield.reports._report import records_at as records_at
+from farfield.reports._report import tabulate as tabulate
+from farfield.reports._results import results_page as results_page
+from farfield.reports._terminal import terminal as terminal
+from farfield.reports._theme import DARK as DARK
+from farfield.reports._theme import LIGHT as LIGHT
+from farfield.reports._theme import Theme as Theme
+from farfield.reports._write import write_report as write_report
 
-__all__ = ["problem_sheet"]
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Line",
+    "Report",
+    "Row",
+    "Theme",
+    "export",
+    "html",
+    "load_export",
+    "markdown",
+    "png",
+    "problem_sheet",
+    "profiles",
+    "records_at",
+    "results_page",
+    "svg",
+    "tabulate",
+    "terminal",
+    "write_report",
+]

@@ -1,0 +1,140 @@
+"""Records as text that stays: one JSON line for each experiment and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, final
+
+import msgspec
+
+from farfield.records import Record, write_whole
+from farfield.reports._report import Finder
+from farfield.reproductions import Table
+
+LARGEST_LINE: Final = 1 << 20
+"""No record is longer, bytes."""
+
+
+@final
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of an export.
+
+    Args:
+        cell: Name of the cell within its table.
+        record: What the run left.
+    """
+
+    cell: str
+    record: Record
+
+    @property
+    def place(self) -> tuple[str, int, str, int]:
+        """What lines are sorted by, and where only one may be."""
+        return (self.cell, self.record.steps, self.record.key, self.record.seed)
+
+
+def export(table: Table, find: Finder, folder: Path) -> list[Path]:
+    """Write the records behind a table as text, `<folder>/<paper>/<table>.jsonl`.
+
+    A selection from several tables is written to the files of those. What a file holds of other
+    cells, budgets and seeds stays; of the same run the new record wins. The same records give the
+    same bytes.
+
+    Args:
+        table: The claims.
+        find: The records of a claim, e.g. from `records_at`.
+        folder: Where to; made if need be.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: If a number is not finite, or an older file is damaged.
+        StoreError: If a file cannot be written.
+    """
+    by_home: dict[str, list[Line]] = {}
+    for claim in table.claims:
+        for record in find(claim):
+            line = Line(cell=claim.cell, record=record)
+            _check(line, f"seed {record.seed} of {claim.name}")
+            by_home.setdefault(claim.home, []).append(line)
+    written = []
+    for home, lines in by_home.items():
+        path = folder / f"{home}.jsonl"
+        merged = {line.place: line for line in (load_export(path) if path.exists() else [])}
+        merged |= {line.place: line for line in lines}
+        write_whole(path, encode(merged.values()))
+        written.append(path)
+    return written
+
+
+def encode(lines: Iterable[Line]) -> bytes:
+    """Lines as text, sorted; the same lines give the same bytes.
+
+    Args:
+        lines: The lines, in any order.
+    """
+    encoder = msgspec.json.Encoder(order="sorted")
+    ordered = sorted(lines, key=lambda line: line.place)
+    return b"".join(encoder.encode(line) + b"\n" for line in ordered)
+
+
+def load_export(path: Path) -> list[Line]:
+    """Read what `export` wrote.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ValueError: If the file cannot be read, or a line is not a whole, sane record, naming file
+            and line.
+    """
+    decoder = msgspec.json.Decoder(Line)
+    found: dict[tuple[str, int, str, int], Line] = {}
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(iter(lambda: file.readline(LARGEST_LINE), b""), 1):
+                where = f"{path}, line {number}"
+                line = _decode(decoder, text, where)
+                if line.place in found:
+                    raise ValueError(
+                        f"{where}: seed {line.record.seed} of {line.cell} is there twice"
+                    )
+                found[line.place] = line
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
+    return list(found.values())
+
+
+def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Line:
+    """One line, checked."""
+    if not text.endswith(b"\n"):
+        raise ValueError(f"{where}: the line is cut short or longer than {LARGEST_LINE} bytes")
+    try:
+        line = decoder.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{where}: not a record: {error}") from error
+    _check(line, where)
+    return line
+
+
+def _check(line: Line, where: str) -> None:
+    """Refuse what no run can leave."""
+    record = line.record
+    if record.seed < 0 or record.steps < 1:
+        raise ValueError(
+            f"{where}: seed must be at least 0 and steps at least 1, "
+            f"got {record.seed} and {record.steps}"
+        )
+    numbers = (record.seconds, *(score.value for score in record.scores))
+    if not all(math.isfinite(number) for number in numbers) or record.seconds < 0:
+        raise ValueError(f"{where}: seconds and scores must be finite numbers")
+    places = {(score.step, score.regime, score.metric) for score in record.scores}
+    if len(places) < len(record.scores):
+        raise ValueError(f"{where}: a score is there twice")
+    for score in record.scores:
+        inside = score.metric != "accuracy" or 0 <= score.value <= 1
+        if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
+            raise ValueError(f"{where}: no run can leave {score}")

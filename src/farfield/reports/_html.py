@@ -1,0 +1,44 @@
+"""The report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+import jinja2
+
+from farfield.reports import _text as text
+from farfield.reports._profiles import profiles, svg
+from farfield.reports._report import Report
+from farfield.reports._theme import DARK, LIGHT
+
+
+def html(report: Report, sheets: Mapping[str, bytes] | None = None) -> str:
+    """The report as a page: style, pictures and all in one file, for light and dark screens.
+
+    Args:
+        report: The table with what was found.
+        sheets: Pictures of sample problems (PNG), by the name of the task.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("farfield.reports"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template("report.html.jinja")
+    return page.render(
+        report=report,
+        columns=text.COLUMNS,
+        place=text.place,
+        notes=text.notes(report),
+        light=LIGHT,
+        dark=DARK,
+        light_figure=_encoded(svg(profiles(report, LIGHT))),
+        dark_figure=_encoded(svg(profiles(report, DARK))),
+        sheets={name: _encoded(picture) for name, picture in (sheets or {}).items()},
+    )
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")

@@ -1,0 +1,155 @@
+"""The drawing of one panel of the extrapolation profiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from farfield.metrics import t_interval
+from farfield.reports._report import Row
+from farfield.reports._theme import Theme
+
+Dashes = str | tuple[float, tuple[float, ...]]
+
+DASHES: Final[tuple[Dashes, ...]] = ("-", (0, (3.5, 1.8)), (0, (1, 1.4)))
+"""Lines of the variants of one model (with and without normalization), in the table's order."""
+GOLDEN: Final = (math.sqrt(5) - 1) / 2
+DOT: Final = 5.0
+"""Area of the dot of one network, square points."""
+BESIDE: Final = 0.045
+"""How far the published mean stands from ours, in steps of the axis of distances."""
+LABEL_GAP: Final = 5.2
+"""Least distance of two labels, in points of score."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One model in one panel.
+
+    Args:
+        label: What it is called in the panel.
+        color: Its colour.
+        dashes: Its line.
+        rows: Its cells, by growing distance.
+    """
+
+    label: str
+    color: str
+    dashes: Dashes
+    rows: tuple[Row, ...]
+
+
+def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
+    """The models of one distance, each in a place of its own.
+
+    Args:
+        axes: Where to draw.
+        series: The models, each with one cell.
+        theme: Colours.
+    """
+    for place, one in enumerate(series):
+        (row,) = one.rows
+        _networks(axes, place - 0.14, row, one.color, width=0.2)
+        _mean(axes, place - 0.14, row, one.color, theme)
+        _published(axes, place + 0.2, row, one.color, theme)
+    middle, reach = (len(series) - 1) / 2, max(len(series), 3) / 2
+    axes.set_xlim(middle - reach, middle + reach)
+    axes.set_xticks(range(len(series)), [one.label for one in series])
+    axes.tick_params(axis="x", length=0, labelsize=7, pad=3)
+    for label, one in zip(axes.get_xticklabels(), series, strict=True):
+        label.set_color(one.color)
+
+
+def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
+    """Score against distance, one line for each model, labelled at its end.
+
+    The distances stand at even spaces: those of the papers crowd at the far end, where it matters.
+
+    Args:
+        axes: Where to draw.
+        series: The models.
+        theme: Colours.
+    """
+    distances = sorted({row.distance for one in series for row in one.rows})
+    places = {distance: place for place, distance in enumerate(distances)}
+    ends: list[tuple[float, Series]] = []
+    for number, one in enumerate(series):
+        dodge = 0.1 * (number - (len(series) - 1) / 2)
+        spots = [places[row.distance] + dodge for row in one.rows]
+        means = [row.judgement.ours.mean if row.judgement.ours else math.nan for row in one.rows]
+        axes.plot(spots, means, color=one.color, linestyle=one.dashes, linewidth=1.1, zorder=3)
+        for spot, row in zip(spots, one.rows, strict=True):
+            _networks(axes, spot - BESIDE, row, one.color, width=BESIDE)
+            _mean(axes, spot, row, one.color, theme)
+            _published(axes, spot + BESIDE, row, one.color, theme)
+        shown = [mean for mean in means if math.isfinite(mean)]
+        ends.append((shown[-1] if shown else one.rows[-1].claim.published.mean, one))
+    axes.set_xlim(-0.4, len(distances) - 0.6)
+    axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
+    axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
+    _end_labels(axes, ends)
+
+
+def _networks(axes: Axes, place: float, row: Row, color: str, *, width: float) -> None:
+    """A dot for each network, spread sideways by the golden ratio so that few cover each other."""
+    values = np.asarray(row.values)
+    spread = (np.arange(len(values)) * GOLDEN) % 1 - 0.5
+    axes.scatter(
+        place + width * spread, values, s=DOT, color=color, alpha=0.45, linewidths=0, zorder=2
+    )
+
+
+def _mean(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
+    """Our mean with its interval, cut where no score can be."""
+    if row.judgement.ours is None:
+        return
+    interval = t_interval(row.values, row.claim.rule.confidence)
+    if math.isfinite(interval.half_width):
+        ends = np.clip([interval.low, interval.high], 0, row.claim.published.scale)
+        axes.vlines(place, *ends, color=color, linewidth=1.3, zorder=4)
+    axes.plot(
+        place, row.judgement.ours.mean, "o", markersize=4.6, color=color,
+        markeredgecolor=theme.paper, markeredgewidth=0.7, zorder=5,
+    )  # fmt: skip
+
+
+def _published(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
+    """The published mean with its standard error."""
+    axes.errorbar(
+        place, row.claim.published.mean, yerr=row.claim.published.spread, fmt="D", markersize=4.4,
+        color=color, markerfacecolor=theme.paper, markeredgewidth=1.0, elinewidth=0.9, capsize=2,
+        capthick=0.9, zorder=4.5,
+    )  # fmt: skip
+
+
+def _end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
+    """The name of each line beside its end, moved apart where they would cover each other."""
+    ordered = sorted(ends, key=lambda end: end[0])
+    heights = spread_apart([height for height, _ in ordered], LABEL_GAP)
+    for (_, one), height in zip(ordered, heights, strict=True):
+        axes.annotate(
+            one.label, (1, height), (3, 0), ("axes fraction", "data"), textcoords="offset points",
+            color=one.color, fontsize=6.8, va="center", annotation_clip=False,
+        )  # fmt: skip
+
+
+def spread_apart(heights: Sequence[float], gap: float) -> list[float]:
+    """Heights moved as little as it takes to be `gap` apart.
+
+    Args:
+        heights: In ascending order.
+        gap: Least distance of neighbours.
+    """
+    blocks: list[list[float]] = []  # of neighbours that touch: wanted height of each lowest end
+    for place, height in enumerate(heights):
+        blocks.append([height - place * gap])
+        while len(blocks) > 1 and np.mean(blocks[-2]) >= np.mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    lows = [float(np.mean(block)) for block in blocks for _ in block]
+    return [low + place * gap for place, low in enumerate(lows)]

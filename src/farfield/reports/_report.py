@@ -1,0 +1,189 @@
+"""A table of claims with what was found, from records alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast, final
+
+import numpy as np
+
+from farfield.core import stream
+from farfield.records import Record
+from farfield.reproductions import Budget, Claim, Judgement, Table, judge
+from farfield.tasks import Shapes, Task
+
+ORACLE_PROBLEMS = 200
+"""Problems that the rule itself is scored on, for the ceiling."""
+
+PAPER_IMAGES = " --shapes paper"
+"""Shows the paper's own images instead of the built-in ones."""
+
+Finder = Callable[[Claim], Sequence[Record]]
+"""The records to judge a claim by."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One claim and what was found.
+
+    Args:
+        name: Name of the cell within the table.
+        claim: The claim.
+        judgement: The verdict and what it rests on.
+        records: Networks of ours, by seed.
+        floor: Score of answers that ignore the problem, in the unit of print.
+        ceiling: Score of the rule itself, in the unit of print.
+        command: What a reader types to make this row.
+    """
+
+    name: str
+    claim: Claim
+    judgement: Judgement
+    records: tuple[Record, ...]
+    floor: float
+    ceiling: float
+    command: str
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Score of each network, by seed, in the unit of print."""
+        scale = self.claim.published.scale
+        return tuple(
+            scale * record.final(self.claim.regime, self.claim.metric) for record in self.records
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        """Wall-clock seconds of training and scoring, all networks; `None` without any."""
+        return sum(record.seconds for record in self.records) if self.records else None
+
+    @property
+    def distance(self) -> float:
+        """How far the regime lies from training."""
+        return _regime_distance(self.claim)[0]
+
+    @property
+    def unit(self) -> str:
+        """Unit of the distance."""
+        return _regime_distance(self.claim)[1]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A table with what was found.
+
+    Args:
+        key: Name of the table.
+        title: What it shows.
+        rows: Its cells, in the table's order.
+    """
+
+    key: str
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def subjects(self) -> dict[str, list[Row]]:
+        """The rows by what their table is about."""
+        groups: dict[str, list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault(row.claim.subject, []).append(row)
+        return groups
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many claims got which verdict, the most frequent first."""
+        return dict(Counter(row.judgement.verdict.value for row in self.rows).most_common())
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Where the networks were trained, a line each, without doubles."""
+        parts = ("processor", "device", "engine", "torch", "farfield", "commit")
+        found = {
+            ", ".join(
+                f"{part} {record.environment[part]}" for part in parts if part in record.environment
+            ): None
+            for row in self.rows
+            for record in row.records
+        }
+        return tuple(found)
+
+
+def tabulate(table: Table, find: Finder, budget: Budget = Budget.PAPER) -> Report:
+    """The table with what the records say.
+
+    Args:
+        table: The claims.
+        find: The records to judge a claim by, e.g. from `records_at`.
+        budget: What the commands beside the rows ask for.
+
+    Raises:
+        ValueError: If records do not belong to the claim they were found for.
+    """
+    found = {claim.name: tuple(find(claim)) for claim in (*table.claims, *table.others)}
+    runs = [(claim, found[claim.name]) for claim in (*table.claims, *table.others)]
+    return Report(
+        key=table.key,
+        title=table.title,
+        rows=tuple(
+            Row(
+                name=name,
+                claim=claim,
+                judgement=judge(claim, found[claim.name], runs),
+                records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
+                floor=claim.published.scale * claim.experiment.task.chance(claim.regime),
+                ceiling=claim.published.scale
+                * _ceiling(cast("Any", claim.experiment.task), claim.regime),
+                command=claim.command(budget) + _images_option(claim.experiment.task),
+            )
+            for name, claim in table.cells.items()
+        ),
+    )
+
+
+def records_at(
+    records: Callable[[str], Sequence[Record]], budget: Budget, seeds: int | None = None
+) -> Finder:
+    """Finds the records of a claim at a budget.
+
+    Args:
+        records: The records of an experiment, by its key: `Store(...).records`.
+        budget: Share of the paper's steps.
+        seeds: Only seeds below this number; all of them if `None`.
+    """
+
+    def find(claim: Claim) -> list[Record]:
+        return [
+            record
+            for record in records(claim.at(budget).key)
+            if seeds is None or record.seed < seeds
+        ]
+
+    return find
+
+
+@cache
+def _ceiling(task: Task, regime: str) -> float:
+    """Score of the rule itself, over a few problems."""
+    generator = stream(0, "report", "ceiling").numpy()
+    problems = task.sample(regime, ORACLE_PROBLEMS, generator)
+    scores = task.score(task.oracle(problems), problems)
+    return float(np.mean(scores.numpy(), dtype=np.float64))
+
+
+def _images_option(task: Task) -> str:
+    """What the command needs where other than the built-in images are shown."""
+    shapes = getattr(task, "shapes", None)
+    return PAPER_IMAGES if isinstance(shapes, Shapes) and shapes.name == "webb2021" else ""
+
+
+def _regime_distance(claim: Claim) -> tuple[float, str]:
+    for regime in claim.experiment.task.regimes:
+        if regime.name == claim.regime:
+            return regime.distance, regime.unit
+    raise ValueError(f"{claim.name} names a regime that its task has not: {claim.regime!r}")

@@ -1,0 +1,120 @@
+"""The page of results, from exported records alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from farfield.core import UnknownNameError
+from farfield.records import Record
+from farfield.reports import _text as text
+from farfield.reports._export import Line, load_export
+from farfield.reports._markdown import markdown_rows
+from farfield.reports._report import Report, tabulate
+from farfield.reproductions import TABLES, Budget, Claim, Table
+
+HEAD: Final = """# Results
+
+Freshly trained networks beside published numbers. `farfield report --export` writes every network
+as a line of a file under `results/`, and makes this page from those files alone.
+"""
+
+PAPER_IMAGES: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
+"""`array_digest` of the 100 images of webb2021."""
+
+Kind = tuple[float, str]
+"""Share of the paper's steps, and which images were shown."""
+
+
+def results_page(folder: Path) -> str:
+    """The page, as Markdown.
+
+    Args:
+        folder: What `export` wrote to.
+
+    Raises:
+        ValueError: If a file is damaged, or holds what belongs to no claim, naming it.
+    """
+    paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in _files(folder)}
+    for key, path in paths.items():
+        if key not in TABLES:
+            raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
+    reports: list[Report] = []
+    parts = [HEAD]
+    for key, table in TABLES.items():
+        if key not in paths:
+            continue
+        parts.append(f"\n## {key}\n\n{table.title}.\n")
+        for kind, found in _kinds(table, paths[key]).items():
+            reports.append(_report(table, found))
+            parts.append(_section(table, kind, reports[-1]))
+    if not reports:
+        return HEAD + "\nNothing has been run yet.\n"
+    notes = dict.fromkeys(note for report in reports for note in text.notes(report))
+    return "".join([*parts, "\n## How to read it\n\n", *(f"- {note}\n" for note in notes)])
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.jsonl")) if folder.is_dir() else []
+
+
+def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
+    """The records of a file by budget and images, then by the name of their claim."""
+    kinds: dict[Kind, dict[str, list[Record]]] = {}
+    for line in load_export(path):
+        claim = _claim(table, line, path)
+        fraction = float(f"{line.record.steps / claim.experiment.recipe.steps:.2g}")
+        kind = (fraction, _images(claim, line.record))
+        kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)
+    return dict(sorted(kinds.items(), key=lambda item: (-item[0][0], item[0][1])))
+
+
+def _claim(table: Table, line: Line, path: Path) -> Claim:
+    """The claim that a line is about."""
+    if line.cell not in table.cells:
+        raise ValueError(f"{path}: {UnknownNameError('cell', line.cell, table.cells)}")
+    return table.cells[line.cell]
+
+
+def _images(claim: Claim, record: Record) -> str:
+    """What the record's task has in the fields that the claim leaves free, in words."""
+    task: Mapping[str, object] = record.experiment.get("task", {})
+    free = {name: task[name] for name in claim.free if name in task}
+    if not free:
+        return "built-in images"
+    described = json.dumps(free, sort_keys=True)
+    if PAPER_IMAGES in described:
+        return "the paper's own images"
+    return f"own images {hashlib.sha256(described.encode()).hexdigest()[:8]}"
+
+
+def _report(table: Table, found: Mapping[str, list[Record]]) -> Report:
+    """The cells that have records."""
+    cells = [name for name, claim in table.cells.items() if claim.name in found]
+    whole = any(
+        record.steps == claim.experiment.recipe.steps
+        for claim in table.claims
+        for record in found.get(claim.name, [])
+    )
+    budget = Budget.PAPER if whole else Budget.QUICK
+    return tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget)
+
+
+def _section(table: Table, kind: Kind, report: Report) -> str:
+    """One table at one budget."""
+    fraction, images = kind
+    budget = "All" if fraction == 1 else f"{100 * fraction:g} %"
+    lines = [
+        "",
+        f"### {budget} of the paper's steps, {images}",
+        "",
+        f"{len(report.rows)} of {len(table.claims)} cells run: {text.tally(report)}.",
+        "",
+        *markdown_rows(list(report.rows)),
+        "",
+        *(f"Trained on: {place}.\n" for place in report.environments),
+    ]
+    return "\n".join(lines)

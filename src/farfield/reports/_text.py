@@ -1,0 +1,129 @@
+"""How the numbers of a row are written, wherever they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from farfield.reports._report import Report, Row
+from farfield.reproductions import VerdictRule
+
+MISSING: Final = "–"
+"""Stands where there is nothing to show."""
+
+
+def published(row: Row) -> str:
+    """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`."""
+    return f"{row.claim.published} ({row.claim.published.runs})"
+
+
+def ours(row: Row) -> str:
+    """Our mean, its standard error and the number of networks, to the digits of print."""
+    summary = row.judgement.ours
+    if summary is None:
+        return MISSING
+    mean_digits, error_digits = row.claim.published.decimals
+    error = (
+        ""
+        if math.isnan(summary.standard_error)
+        else f" ± {summary.standard_error:.{error_digits}f}"
+    )
+    return f"{summary.mean:.{mean_digits}f}{error} ({summary.count})"
+
+
+def difference(row: Row) -> str:
+    """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`."""
+    found = row.judgement.difference
+    if found is None:
+        return MISSING
+    digits = row.claim.published.decimals[0]
+    low, high = signed(found.interval.low, digits), signed(found.interval.high, digits)
+    return f"{signed(found.value, digits)} [{low}, {high}]"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, and a minus as wide as a plus; zero has none."""
+    if math.isinf(value):
+        return "+∞" if value > 0 else "−∞"
+    text = f"{value:+.{digits}f}"
+    if float(text) == 0:
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def floor(row: Row) -> str:
+    """Score of answers that ignore the problem."""
+    return f"{row.floor:.1f}"
+
+
+def ceiling(row: Row) -> str:
+    """Score of the rule itself."""
+    return f"{row.ceiling:.1f}"
+
+
+def budget(row: Row) -> str:
+    """Share of the paper's steps, e.g. `10 %`."""
+    fraction = row.judgement.fraction
+    return MISSING if fraction is None else f"{100 * fraction:.3g} %"
+
+
+def verdict(row: Row) -> str:
+    """The verdict."""
+    return row.judgement.verdict.value
+
+
+def seconds(row: Row) -> str:
+    """Seconds of all networks together."""
+    return MISSING if row.seconds is None else f"{row.seconds:,.0f}"
+
+
+COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
+    "published ± SE (n)": published,
+    "ours ± SE (n)": ours,
+    "difference [95 %]": difference,
+    "floor": floor,
+    "ceiling": ceiling,
+    "steps": budget,
+    "verdict": verdict,
+    "seconds": seconds,
+}
+"""Heading and content of each column, after the name of the cell."""
+
+
+def place(row: Row) -> str:
+    """Row and column as printed, e.g. `ESBN + TCN, m = 95`."""
+    return f"{row.claim.row}, {row.claim.column}"
+
+
+def tally(report: Report) -> str:
+    """How many claims got which verdict, in a line."""
+    return " · ".join(f"{count} {word}" for word, count in report.verdicts.items())
+
+
+def notes(report: Report) -> list[str]:
+    """What a reader must know to read the table, a sentence or two each."""
+    rules = dict.fromkeys(row.claim.rule for row in report.rows)
+    scored = dict.fromkeys(
+        f"{row.claim.published.selection}; {row.claim.published.split}" for row in report.rows
+    )
+    return [
+        "Mean ± standard error of the mean over n trained networks, in percent.",
+        *(f"Scored: {what}." for what in scored),
+        "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
+        "Floor: answers that ignore the problem. Ceiling: the rule itself.",
+        "Steps: share of the paper's training steps. Seconds: all networks together.",
+        *(_rule(rule) for rule in rules),
+        "Direction only: not that, but all clear differences from other rows of the column hold.",
+        "Underpowered: fewer networks or steps than published, whatever the numbers.",
+    ]
+
+
+def _rule(rule: VerdictRule) -> str:
+    """A verdict rule in words."""
+    interval = f"{100 * rule.confidence:g} % interval"
+    return (
+        f"Reproduced: the {interval} lies within ±{rule.margin:g}; or it holds 0, the difference "
+        f"is at most {rule.margin:g} or {rule.noise:g} published standard errors, "
+        f"whichever is more, and the interval reaches at most {rule.reach:g} times as far."
+    )
