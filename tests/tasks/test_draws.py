@@ -88,7 +88,7 @@ def test_a_space_beyond_64_bits_can_be_drawn_from() -> None:
 
 
 def test_more_rows_than_there_are_is_refused() -> None:
-    with pytest.raises(ValueError, match="at most 6, .* got 7"):
+    with pytest.raises(ValueError, match=r"at most 6, .* got 7"):
         distinct(generator(), (2, 3), 7)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import struct
 import time
 import zlib
@@ -54,7 +55,8 @@ def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
 def test_ink_is_what_the_outline_of_another_reader_winds_round(character: str) -> None:
     """FreeType's outline, and winding as the sum of angles at sampling points of the picture.
 
-    The points lie a thousandth of a unit to the right and up, off the edges that pass through them.
+    The points lie a thousandth of a unit to the right and up, off the edges that pass through them;
+    three of the 64 points of a pixel may lie between the curve of either number of pieces.
     """
     font = FT2Font(str(Path(mpl.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"))
     font.load_char(ord(character), flags=LoadFlags.NO_SCALE)
@@ -68,7 +70,7 @@ def test_ink_is_what_the_outline_of_another_reader_winds_round(character: str) -
             right = (column + (sample[0] + 0.5) / 8 - 16) * 64 + 1e-3
             up = (16 - row - (sample[1] + 0.5) / 8) * 64 + 1e-3
             inside += abs(_turns(segments, np.array([right, up]))) > 0.5
-        assert abs(grey[row, column] - (255 - 255 * inside / 64)) <= 255 / 64 + 1
+        assert abs(grey[row, column] - (255 - 255 * inside / 64)) <= 3 * 255 / 64 + 0.5
 
 
 def _flattened(vertices: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -86,7 +88,7 @@ def _flattened(vertices: np.ndarray, codes: np.ndarray) -> np.ndarray:
             control, end = vertices[place], vertices[place + 1]
             at = np.linspace(0, 1, 25)[:, None]
             curve = (1 - at) ** 2 * last + 2 * at * (1 - at) * control + at**2 * end
-            segments += list(zip(curve[:-1], curve[1:], strict=True))
+            segments += list(itertools.pairwise(curve))
             last = end
             place += 2
         else:
@@ -119,7 +121,7 @@ def test_the_glyphs_are_drawn_once() -> None:
 
 def test_a_font_that_draws_other_pixels_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farfield.tasks._shapes.CHARACTERS", CHARACTERS[::-1])
-    with pytest.raises(RuntimeError, match="not version 2.37"):
+    with pytest.raises(RuntimeError, match=r"not version 2\.37"):
         Shapes.glyphs.__wrapped__()
 
 

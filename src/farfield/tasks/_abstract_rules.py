@@ -19,8 +19,8 @@ from farfield.tasks._draws import distinct, permutation, repeated
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import TRAINING, Regime
 
-Digits = Int64[np.ndarray, "batch slot"]
-"""Problems by number: each row of digits is one problem of its kind."""
+Digits = Int64[np.ndarray, "_ _"]
+"""Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
 Columns = dict[str, np.ndarray]
 """The drawn columns of problems: `index`, `target`, and the latent description."""
 NUM_GLYPHS: Final = 100
@@ -201,7 +201,7 @@ def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[st
     train, test = wanted
     total = sum(wanted.values())
     unique = _draw_unique(place, kind, total)
-    cut = max(1, len(unique) * wanted[test] // total)
+    cut = max(min(1, wanted[test]), len(unique) * wanted[test] // max(1, total))
     return {train: unique[cut:], test: unique[:cut]}
 
 

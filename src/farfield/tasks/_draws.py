@@ -75,6 +75,8 @@ def repeated(
     generator: np.random.Generator, rows: Int64[np.ndarray, "batch feature"], count: int
 ) -> Int64[np.ndarray, "time feature"]:
     """`count` of `rows`: each as often as any other, but for one where they do not divide."""
+    if count <= len(rows):
+        return rows[:count]
     whole, rest = divmod(count, len(rows))
     extra = permutation(generator, len(rows))[:rest]
     return np.concatenate([np.tile(rows, (whole, 1)), rows[extra]])

@@ -129,7 +129,7 @@ def _ink(pieces: Int64[np.ndarray, "time 2 2"]) -> Bool[np.ndarray, "height widt
     return ink
 
 
-def _share(ink: Bool[np.ndarray, "..."]) -> Int64[np.ndarray, "height width"]:
+def _share(ink: Bool[np.ndarray, ...]) -> Int64[np.ndarray, "height width"]:
     """How many sampling points of each pixel are ink."""
     pattern = "(height row) (width column) -> height width"
     return einops.reduce(ink.astype(np.int64), pattern, "sum", row=_SAMPLES, column=_SAMPLES)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import einops
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -214,8 +215,8 @@ def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Col
     for rule, (pattern, kind) in enumerate(zip(_PATTERNS.values(), digits, strict=True)):
         choices = pool[arrangement(kind[:, :4])]
         letters = np.take_along_axis(choices, arrangement(kind[:, 4:]), axis=1)
-        distinct_letters = letters.reshape(len(letters), 2, -1)
-        rows = distinct_letters[:, :, list(pattern)]
+        of_row = einops.rearrange(letters, "batch (row letter) -> batch row letter", row=2)
+        rows = of_row[:, :, list(pattern)]
         columns.append(
             {
                 "index": np.concatenate([rows[:, 0], rows[:, 1, :2], choices], axis=1),
