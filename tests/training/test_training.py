@@ -107,11 +107,14 @@ def run(learner: OneNetwork | Stack, experiment: Experiment) -> list[list[Score]
 
 
 def test_training_learns_the_training_problems() -> None:
-    experiment = tiny_experiment(steps=150)
+    experiment = tiny_experiment(steps=300)
     [scores] = run(OneNetwork(experiment, 0), experiment)
     final = {(score.regime, score.metric): score.value for score in scores}
+    first = {
+        (score.regime, score.metric): score.value for score in OneNetwork(experiment, 0).score(0)[0]
+    }
     assert final["training", "accuracy"] == 1.0
-    assert final["training", "loss"] < 0.1
+    assert final["training", "loss"] < 0.35 < first["training", "loss"]
     assert {score.count for score in scores if score.regime == TRAINING} == {4}
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -116,7 +117,7 @@ class Experiment:
     recipe: Recipe
     objective: Objective = Supervised()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name of the experiment: 20 hexadecimal digits of SHA-256 over `to_json`."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))

@@ -62,14 +62,20 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Run torch on one thread, and leave threads and the global generator as they were."""
+def _settled() -> Iterator[None]:
+    """One thread and no denormal numbers; then threads and global generator as they were.
+
+    Once a network answers with confidence, its gradients sink below 1e-38, and a product of such
+    numbers takes several times as long as any other. They are counted as zero.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
     try:
         with torch.random.fork_rng(devices=[]):
             yield
     finally:
+        torch.set_flush_denormal(False)
         torch.set_num_threads(threads)
 
 
@@ -101,7 +107,7 @@ def train(
     """
     clock = clock or Clock()
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
-    with _one_thread():
+    with _settled():
         step, before, scores = _resume(learner, experiment, checkpoint)
         noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
