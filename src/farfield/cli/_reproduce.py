@@ -1,0 +1,99 @@
+"""`farfield reproduce` and `farfield report`: published numbers beside freshly trained networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from farfield.cli._arguments import Report as ReportCommand
+from farfield.cli._arguments import Reproduce
+from farfield.cli._display import Display
+from farfield.cli._names import find, shapes_of
+from farfield.execution import jobs_of, run
+from farfield.records import Store, write_whole
+from farfield.reports import (
+    export,
+    problem_sheet,
+    records_at,
+    results_page,
+    tabulate,
+    terminal,
+    write_report,
+)
+from farfield.reproductions import TABLES, Budget, Table
+
+
+def reproduce(command: Reproduce) -> None:
+    """Run the cells of a table that have no record yet, then report.
+
+    Args:
+        command: Which table, and how much of it.
+    """
+    if command.seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {command.seeds}")
+    budget = Budget(command.budget)
+    table = _table(command.table, command.shapes).select(*command.cell)
+    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(command.seeds))
+    labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
+    store, console = Store(command.records), Console()
+    console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
+    with Display(jobs, labels, console) as display:
+        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+    folder = command.out or Path("reports") / f"{table.key.replace('/', '-')}-{budget.value}"
+    _report(table, store, budget, command.seeds, folder, console)
+
+
+def report(command: ReportCommand) -> None:
+    """Make reports from what is recorded.
+
+    Args:
+        command: Of which tables, and where to.
+    """
+    budget, console = Budget(command.budget), Console()
+    if not (command.records / "records.sqlite").is_file():
+        raise ValueError(
+            f"records must name a folder of records, got {command.records}: it holds none; "
+            "`farfield reproduce` makes one"
+        )
+    store = Store(command.records)
+    names = [command.table] if command.table is not None else list(TABLES)
+    recorded = set(store.keys())
+    for name in names:
+        table = _table(name, command.shapes)
+        if any(claim.at(budget).key in recorded for claim in table.claims):
+            folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
+            _report(table, store, budget, command.seeds, folder, console)
+            if command.export:
+                find_records = records_at(store.records, budget, command.seeds)
+                for path in export(table, find_records, command.results):
+                    console.print(f"records as text: {path}", soft_wrap=True)
+        elif command.table is not None:
+            raise ValueError(f"table {name} has no records at the {budget.value} budget")
+    if command.export:
+        write_whole(command.page, results_page(command.results).encode())
+        console.print(f"page of results: {command.page}", soft_wrap=True)
+
+
+def _table(name: str, shapes: str) -> Table:
+    table = find("table", name, TABLES)
+    images = shapes_of(shapes)
+    return table.with_task(shapes=images) if images is not None else table
+
+
+def _report(
+    table: Table, store: Store, budget: Budget, seeds: int, folder: Path, console: Console
+) -> None:
+    """Print the table and write its files."""
+    found = tabulate(table, records_at(store.records, budget, seeds), budget)
+    sheets: dict[str, Path] = {}
+    for claim in table.claims:
+        task = claim.experiment.task
+        if task.name not in sheets:
+            sheets[task.name] = folder / f"problems-{task.name}.png"
+            problem_sheet(task, sheets[task.name])
+    pictures = {name: path.read_bytes() for name, path in sheets.items()}
+    written = write_report(found, folder, pictures)
+    console.print(terminal(found))
+    for path in (*written, *sheets.values()):
+        console.print(f"  {path}", soft_wrap=True)
