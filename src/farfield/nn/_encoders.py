@@ -36,7 +36,7 @@ class ConvEncoder(nn.Module):
         fc1, fc2: The layers.
 
     Raises:
-        ValueError: If a side is not a positive multiple of 8.
+        ValueError: If a side is no positive multiple of 8, or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.3.1.
@@ -50,7 +50,7 @@ class ConvEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_item_shape(item_shape)
+        self.item_shape = _check_shapes(item_shape, out_features)
         if any(side % _STRIDES for side in self.item_shape):
             raise ValueError(
                 f"item_shape must have sides that are multiples of {_STRIDES} (three halvings), "
@@ -89,7 +89,7 @@ class MLPEncoder(nn.Module):
         fc1, fc2, fc3: The layers.
 
     Raises:
-        ValueError: If a side is below 1.
+        ValueError: If a side or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.5.4.
@@ -103,7 +103,7 @@ class MLPEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_item_shape(item_shape)
+        self.item_shape = _check_shapes(item_shape, out_features)
         self.out_features = out_features
         self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
         self.fc2 = _layer(512, 256, generator)
@@ -135,7 +135,7 @@ class RandomEncoder(nn.Module):
         bias: Buffer of `(out_features,)`, zero.
 
     Raises:
-        ValueError: If a side is below 1.
+        ValueError: If a side or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.5.4.
@@ -152,7 +152,7 @@ class RandomEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_item_shape(item_shape)
+        self.item_shape = _check_shapes(item_shape, out_features)
         self.out_features = out_features
         drawn = _layer(math.prod(self.item_shape), out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
@@ -173,7 +173,9 @@ def _layer(in_features: int, out_features: int, generator: torch.Generator | Non
     return kaiming_normal_(uninitialized(nn.Linear, in_features, out_features), generator)
 
 
-def _check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
+def _check_shapes(item_shape: tuple[int, ...], out_features: int) -> tuple[int, int]:
+    if out_features < 1:
+        raise ValueError(f"out_features must be at least 1, got {out_features}")
     if len(item_shape) != 2 or min(item_shape) < 1:
         raise ValueError(
             f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"

@@ -1,0 +1,201 @@
+"""The recurrences written by hand: the same values and gradients as what autograd derives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.functional import ESBNParameters, esbn, lstm
+from farfield.functional._esbn_by_hand import esbn_by_hand
+from farfield.functional._esbn_plain import esbn_plain
+from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain
+from oracles import webb2021 as oracle
+
+BATCH, HIDDEN, KEY = 3, 5, 4
+KINDS = {"confidence": (True, False), "neither": (False, False), "default": (False, True)}
+
+
+def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed + 1000 * sum(shape))
+    return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+
+def problem(length: int, kind: str, *lead: int, sizes=(BATCH, HIDDEN, KEY)) -> list:
+    """Weights, confidence and parameters of an ESBN, None where the kind has none."""
+    told, default = KINDS[kind]
+    batch, hidden, key = sizes
+    weights = drawn(*lead, batch, length - 1, length - 1 + default).softmax(-1)
+    return [
+        weights.tril(int(default)),
+        drawn(*lead, batch, length - 1, seed=1).sigmoid() if told else None,
+        drawn(*lead, 4 * hidden, key + told, seed=2),
+        drawn(*lead, 4 * hidden, hidden, seed=3),
+        drawn(*lead, 4 * hidden, seed=4),
+        drawn(*lead, 4 * hidden, seed=5),
+        drawn(*lead, key, hidden, seed=6),
+        drawn(*lead, key, seed=7),
+        drawn(*lead, 1, hidden, seed=8),
+        drawn(*lead, 1, seed=9),
+        drawn(*lead, key, seed=10) if default else None,
+    ]
+
+
+def lstm_arguments(length: int, *lead: int) -> list[torch.Tensor]:
+    shapes = ((BATCH, length, 3), (8, 3), (8, 2), (8,), (8,))
+    return [drawn(*lead, *shape, seed=seed) for seed, shape in enumerate(shapes)]
+
+
+def of_present(function, arguments: list):
+    """`function` of those arguments alone that are not None, and these arguments."""
+    present = [number for number, argument in enumerate(arguments) if argument is not None]
+
+    def call(*given):
+        full = [None] * len(arguments)
+        for number, argument in zip(present, given, strict=True):
+            full[number] = argument
+        return function(full[0], full[1], ESBNParameters(*full[2:]))
+
+    return call, [arguments[number] for number in present]
+
+
+def gradients(function, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    leaves = [tensor.clone().requires_grad_() for tensor in tensors]
+    out = function(*leaves)
+    found = torch.autograd.grad((out * drawn(*out.shape, seed=99)).sum(), leaves, allow_unused=True)
+    return [
+        torch.zeros_like(leaf) if gradient is None else gradient
+        for leaf, gradient in zip(leaves, found, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [2, 3, 4, 9])
+def test_esbn_by_hand_is_the_plain_one(length: int, kind: str) -> None:
+    arguments = problem(length, kind)
+    plain, tensors = of_present(esbn_plain, arguments)
+    by_hand, _ = of_present(esbn_by_hand, arguments)
+    torch.testing.assert_close(by_hand(*tensors), plain(*tensors), rtol=1e-10, atol=1e-12)
+    for ours, theirs in zip(gradients(by_hand, tensors), gradients(plain, tensors), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_lstm_by_hand_is_the_plain_one(length: int) -> None:
+    arguments = lstm_arguments(length)
+    torch.testing.assert_close(
+        lstm_by_hand(*arguments), lstm_plain(*arguments), rtol=1e-10, atol=1e-12
+    )
+    for ours, theirs in zip(
+        gradients(lstm_by_hand, arguments), gradients(lstm_plain, arguments), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def squared(function):
+    return lambda *tensors: function(*tensors).square().sum()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [2, 3, 5])
+@pytest.mark.parametrize("seeds_share_problems", [False, True])
+def test_esbn_by_hand_can_be_mapped(length: int, kind: str, seeds_share_problems: bool) -> None:
+    stacked = problem(length, kind, 4)
+    plain, tensors = of_present(esbn_plain, stacked)
+    by_hand, _ = of_present(esbn_by_hand, stacked)
+    where = [0] * len(tensors)
+    if seeds_share_problems:
+        num_shared = 1 + (stacked[1] is not None)
+        tensors[:num_shared] = [tensor[0] for tensor in tensors[:num_shared]]
+        where[:num_shared] = [None] * num_shared
+    wanted = tuple(range(len(tensors)))
+    mapped = [
+        torch.func.vmap(torch.func.grad_and_value(squared(function), wanted), tuple(where))
+        for function in (plain, by_hand)
+    ]
+    (expected, value), (found, own_value) = mapped[0](*tensors), mapped[1](*tensors)
+    torch.testing.assert_close(own_value, value, rtol=1e-10, atol=1e-12)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_lstm_by_hand_can_be_mapped(length: int) -> None:
+    stacked = lstm_arguments(length, 4)
+    wanted = tuple(range(5))
+    expected = torch.func.vmap(torch.func.grad(squared(lstm_plain), wanted))(*stacked)
+    found = torch.func.vmap(torch.func.grad(squared(lstm_by_hand), wanted))(*stacked)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes, length", [((2, 2, 3), 2), ((1, 3, 2), 4)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives_of_esbn(kind: str, sizes: tuple[int, int, int], length: int) -> None:
+    function, tensors = of_present(esbn_by_hand, problem(length, kind, sizes=sizes))
+    leaves = [tensor.requires_grad_() for tensor in tensors]
+    assert torch.autograd.gradcheck(function, leaves)
+    assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_derivatives_of_lstm(length: int) -> None:
+    leaves = [tensor.requires_grad_() for tensor in lstm_arguments(length)]
+    assert torch.autograd.gradcheck(lstm_by_hand, leaves)
+    assert torch.autograd.gradgradcheck(lstm_by_hand, leaves, fast_mode=True)
+
+
+def test_lstm_is_that_of_the_equations_and_of_torch() -> None:
+    arguments = lstm_arguments(4)
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    state = dict(zip(names, (tensor.numpy() for tensor in arguments[1:]), strict=True))
+    states = lstm(*arguments)
+    expected = [oracle.lstm(sequence, state) for sequence in arguments[0].numpy()]
+    np.testing.assert_allclose(states.numpy(), expected, rtol=1e-10, atol=1e-12)
+    theirs = torch.nn.LSTM(3, 2, batch_first=True, dtype=torch.float64)
+    theirs.load_state_dict({f"{name}_l0": torch.tensor(array) for name, array in state.items()})
+    torch.testing.assert_close(states, theirs(arguments[0])[0], rtol=1e-10, atol=1e-12)
+
+
+def test_lstm_does_not_look_ahead() -> None:
+    first = lstm_arguments(5)
+    second = [first[0].clone(), *first[1:]]
+    second[0][:, 3:] += 1
+    before, after = lstm(*first), lstm(*second)
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert not torch.isclose(before[:, 3:], after[:, 3:]).all(-1).any()
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_without_gradient_the_same_state_comes_out(length: int) -> None:
+    function, tensors = of_present(esbn, problem(length, "default"))
+    with torch.no_grad():
+        alone = function(*tensors)
+    torch.testing.assert_close(alone, function(*tensors), rtol=1e-10, atol=1e-12)
+    arguments = lstm_arguments(length)
+    with torch.no_grad():
+        alone = lstm(*arguments)
+    torch.testing.assert_close(alone, lstm(*arguments), rtol=1e-10, atol=1e-12)
+
+
+def test_esbn_refuses_shapes_that_do_not_belong_together(unchecked) -> None:
+    weights, confidence, *rest = problem(3, "confidence")
+    parameters = ESBNParameters(*rest)
+    with pytest.raises(ValueError, match="weights must have 2 slots for 2 reads, got 1"):
+        esbn(weights[..., :1], confidence, parameters)
+    with pytest.raises(ValueError, match=r"confidence must be \(3, 2\)"):
+        esbn(weights, confidence[:, :1], parameters)
+    with pytest.raises(ValueError, match=r"weight_ih must take .* 4 numbers in all, got 5"):
+        esbn(weights, None, parameters)
+
+
+def test_lstm_refuses_shapes_that_do_not_belong_together(unchecked) -> None:
+    inputs, weight_ih, weight_hh, *biases = lstm_arguments(2)
+    with pytest.raises(ValueError, match=r"at least one step, got shape \(3, 0, 3\)"):
+        lstm(inputs[:, :0], weight_ih, weight_hh, *biases)
+    with pytest.raises(ValueError, match=r"got shape \(3, 3\)"):
+        lstm(inputs[:, 0], weight_ih, weight_hh, *biases)
+    with pytest.raises(ValueError, match="the 3 features of weight_ih, got 2"):
+        lstm(inputs[..., :2], weight_ih, weight_hh, *biases)
+    with pytest.raises(ValueError, match="8 rows, four for each hidden unit, got 7 and 8"):
+        lstm(inputs, weight_ih[:7], weight_hh, *biases)

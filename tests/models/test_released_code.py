@@ -1,0 +1,117 @@
+"""Whole models against the arrays of the released code: answers, losses, gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.models import ESBN, LSTM, Relational, Transformer
+from farfield.nn import ContextNorm, ConvEncoder
+
+LAYER = "transformer_encoder.layers.0"
+RELEASED_NAMES = {
+    "context.weight": "gamma",
+    "context.bias": "beta",
+    "reasoner.controller.weight_ih": "lstm.weight_ih_l0",
+    "reasoner.controller.weight_hh": "lstm.weight_hh_l0",
+    "reasoner.controller.bias_ih": "lstm.bias_ih_l0",
+    "reasoner.controller.bias_hh": "lstm.bias_hh_l0",
+    "reasoner.attention_in.weight": f"{LAYER}.self_attn.in_proj_weight",
+    "reasoner.attention_in.bias": f"{LAYER}.self_attn.in_proj_bias",
+    "reasoner.confidence_gain": "confidence_gain",
+    "reasoner.confidence_bias": "confidence_bias",
+}
+RELEASED_LAYERS = {
+    "reasoner.key": "key_w_out",
+    "reasoner.gate": "g_out",
+    "reasoner.output": "y_out",
+    "reasoner.hidden": "out_hidden",
+    "reasoner.attention_out": f"{LAYER}.self_attn.out_proj",
+    "reasoner.norm1": f"{LAYER}.norm1",
+    "reasoner.norm2": f"{LAYER}.norm2",
+    "reasoner.norm3": "transformer_encoder.norm",
+    "reasoner.fc1": f"{LAYER}.linear1",
+    "reasoner.fc2": f"{LAYER}.linear2",
+}
+
+
+def released_name(name: str) -> str:
+    layer, _, kind = name.rpartition(".")
+    if layer in RELEASED_LAYERS:
+        return f"{RELEASED_LAYERS[layer]}.{kind}"
+    return RELEASED_NAMES.get(name, name)
+
+
+def small(num_outputs: int) -> ESBN:
+    return ESBN(128, num_outputs, hidden_size=48, key_size=24)
+
+
+PAIRS = ((0, 1), (2, 3), (4, 5))
+CASES = {
+    "esbn_dist3_T9": (lambda: small(4), None),
+    "esbn_dist3_full_width": (lambda: ESBN(128, 4), None),
+    "esbn_rmts_segmented_T6": (lambda: small(2), PAIRS),
+    "esbn_samediff_T2": (lambda: small(2), None),
+    "esbn_zoo_lstm": (lambda: LSTM(128, 4, hidden_size=48), None),
+    "esbn_zoo_transformer": (lambda: Transformer(128, 4, final_norm=True), None),
+}
+# The released code fills its table of positions in float32; everything else is exact.
+TOLERANCE = dict.fromkeys(CASES, 1e-9) | {"esbn_zoo_transformer": 5e-7}
+
+
+def loaded(case: str, arrays: dict[str, np.ndarray]) -> Relational:
+    reasoner, segments = CASES[case]
+    context = ContextNorm(128, segments=segments, correction=1)
+    model = Relational(ConvEncoder(), context, reasoner()).double()
+    model.load_state_dict(
+        {name: torch.tensor(arrays[f"state.{released_name(name)}"]) for name in model.state_dict()}
+    )
+    return model
+
+
+def answers(model: Relational, arrays: dict[str, np.ndarray]) -> torch.Tensor:
+    """Each distinct glyph in the table once, whatever the number of its places."""
+    images = torch.tensor(arrays["in.x"], dtype=torch.float64)
+    _, first, index = np.unique(arrays["in.seq_ind"], return_index=True, return_inverse=True)
+    return model(images.flatten(0, 1)[first], torch.tensor(index.reshape(images.shape[:2])))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_answers(case: str, golden) -> None:
+    arrays = golden(case)
+    with torch.no_grad():
+        logits = answers(loaded(case, arrays), arrays)
+    expected = arrays["out64.logits"]
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(logits, expected, rtol=0, atol=TOLERANCE[case] * scale)
+    assert (logits.argmax(1).numpy() == arrays["out.pred"]).all()
+
+
+# The arrays hold float32 gradients of the original. Context norm divides by the small deviations
+# of nearly constant units, so those of the encoder are off by up to 1e-3; the others are not.
+@pytest.mark.parametrize(
+    "case, encoder, elsewhere",
+    [
+        ("esbn_dist3_T9", 1e-3, 1.5e-6),
+        ("esbn_rmts_segmented_T6", 1e-3, 1.5e-6),
+        ("esbn_samediff_T2", 1.5e-5, 1.5e-7),
+    ],
+)
+def test_loss_and_gradients(case: str, encoder: float, elsewhere: float, golden) -> None:
+    arrays = golden(case)
+    model = loaded(case, arrays)
+    target = torch.tensor(arrays["in.y"])
+    loss = torch.nn.functional.cross_entropy(answers(model, arrays), target)
+    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+    loss.backward()
+    compared = 0
+    for name, parameter in model.named_parameters():
+        expected = arrays.get(f"grad.{released_name(name)}")
+        if expected is not None:
+            tolerance = encoder if name.startswith("encoder") else elsewhere
+            np.testing.assert_allclose(
+                parameter.grad, expected, rtol=0, atol=tolerance, err_msg=name
+            )
+            compared += 1
+    assert compared == sum(name.startswith("grad.") for name in arrays)

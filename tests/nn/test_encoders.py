@@ -1,0 +1,130 @@
+"""Encoders: the original's embeddings, loops over single numbers, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.nn import ENCODERS, ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
+from oracles import webb2021 as oracle
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def arrays_of(module: torch.nn.Module) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy().astype(float) for name, tensor in module.state_dict().items()}
+
+
+def with_biases(module: torch.nn.Module) -> torch.nn.Module:
+    """Biases away from their first value, 0."""
+    with torch.no_grad():
+        for name, tensor in module.state_dict().items():
+            if name.endswith("bias"):
+                tensor.normal_(0, 0.1, generator=generator(1))
+    return module.double()
+
+
+def test_loops_over_single_numbers() -> None:
+    items = torch.rand(2, 16, 8, dtype=torch.float64, generator=generator(2))
+    encoder = with_biases(ConvEncoder((16, 8), out_features=5, generator=generator()))
+    expected = [oracle.conv_encoder(item, arrays_of(encoder)) for item in items.numpy()]
+    np.testing.assert_allclose(encoder(items).detach(), expected, rtol=1e-9, atol=1e-12)
+    encoder = with_biases(MLPEncoder((16, 8), out_features=5, generator=generator()))
+    expected = [
+        oracle.layers(item.reshape(-1), arrays_of(encoder), ["fc1", "fc2", "fc3"])
+        for item in items.numpy()
+    ]
+    np.testing.assert_allclose(encoder(items).detach(), expected, rtol=1e-9, atol=1e-12)
+    encoder = with_biases(RandomEncoder((16, 8), out_features=5, generator=generator()))
+    state = {f"only.{name}": array for name, array in arrays_of(encoder).items()}
+    expected = [oracle.layers(item.reshape(-1), state, ["only"]) for item in items.numpy()]
+    np.testing.assert_allclose(encoder(items), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_released_code_on_glyphs(golden) -> None:
+    arrays = golden("esbn_encoder_tcn")
+    encoder = ConvEncoder(generator=generator()).double()
+    prefix = "state.encoder."
+    encoder.load_state_dict(
+        {
+            name.removeprefix(prefix): torch.tensor(array)
+            for name, array in arrays.items()
+            if name.startswith(prefix)
+        }
+    )
+    images = torch.tensor(arrays["in.x"], dtype=torch.float64)
+    with torch.no_grad():
+        z = encoder(images.flatten(0, 1)).unflatten(0, images.shape[:2])
+    np.testing.assert_allclose(z, arrays["out64.z"], rtol=1e-9, atol=1e-9)
+    for name, segments in (("whole", None), ("segments", ((0, 1), (2, 3), (4, 5)))):
+        context = ContextNorm(128, segments=segments, correction=1).double()
+        context.load_state_dict(
+            {
+                "weight": torch.tensor(arrays["state.gamma"]),
+                "bias": torch.tensor(arrays["state.beta"]),
+            }
+        )
+        out = context(z).detach()
+        np.testing.assert_allclose(out, arrays[f"out64.z_norm_{name}"], rtol=1e-8, atol=1e-9)
+
+
+def test_widths_are_those_of_the_paper() -> None:
+    shapes = {
+        name: {part: tuple(tensor.shape) for part, tensor in cls().state_dict().items()}
+        for name, cls in ENCODERS.items()
+    }
+    assert {part: shape for part, shape in shapes["conv"].items() if "weight" in part} == {
+        "conv1.weight": (32, 1, 4, 4),
+        "conv2.weight": (32, 32, 4, 4),
+        "conv3.weight": (32, 32, 4, 4),
+        "fc1.weight": (256, 512),
+        "fc2.weight": (128, 256),
+    }
+    assert {part: shape for part, shape in shapes["mlp"].items() if "weight" in part} == {
+        "fc1.weight": (512, 1024),
+        "fc2.weight": (256, 512),
+        "fc3.weight": (128, 256),
+    }
+    assert shapes["random"] == {"weight": (128, 1024), "bias": (128,)}
+
+
+def test_first_weights_are_kaiming_normal_and_biases_zero() -> None:
+    for cls in ENCODERS.values():
+        for name, tensor in cls(generator=generator()).state_dict().items():
+            if name.endswith("bias"):
+                assert (tensor == 0).all()
+            else:
+                spread = tensor.double().square().mean().sqrt() * math.sqrt(tensor[0].numel() / 2)
+                assert abs(spread - 1) < 6 / math.sqrt(2 * tensor.numel())
+
+
+def test_a_random_encoder_is_never_trained() -> None:
+    encoder = RandomEncoder(generator=generator())
+    items = torch.rand(2, 32, 32, generator=generator(2))
+    assert list(encoder.parameters()) == []
+    assert not encoder(items).requires_grad
+    assert encoder(items.requires_grad_()).requires_grad
+
+
+@pytest.mark.parametrize("cls", ENCODERS.values())
+def test_wrong_items_are_refused(cls, unchecked) -> None:
+    encoder = cls((16, 8), generator=generator())
+    for shape in ((2, 8, 16), (16, 8), (2, 1, 16, 8)):
+        with pytest.raises(ValueError, match=r"items must be \(item, 16, 8\), got shape"):
+            encoder(torch.zeros(shape))
+    for item_shape in ((8,), (0, 8), (1, 8, 8)):
+        with pytest.raises(ValueError, match=r"item_shape must be \(height, width\)"):
+            cls(item_shape)
+    with pytest.raises(ValueError, match="out_features must be at least 1, got 0"):
+        cls((16, 8), out_features=0)
+
+
+def test_sides_must_be_halved_three_times() -> None:
+    with pytest.raises(ValueError, match=r"multiples of 8 .* got \(32, 20\)"):
+        ConvEncoder((32, 20))
+    assert MLPEncoder((3, 20)).fc1.in_features == 60
