@@ -1,0 +1,226 @@
+"""Mutants of metrics, reproductions and reports."""
+
+MUTANTS = [
+    (
+        "metrics/_intervals.py",
+        "shifted.std(ddof=1)",
+        "shifted.std(ddof=0)",
+        ["tests/metrics/test_intervals.py::test_mean_and_standard_error_are_scipy_s"],
+    ),
+    (
+        "metrics/_accuracy.py",
+        "(outputs[..., 0] > 0)",
+        "(outputs[..., 0] >= 0)",
+        ["tests/metrics/test_accuracy.py::test_one_output_answers_by_its_sign"],
+    ),
+    (
+        "metrics/_accuracy.py",
+        "right.mean(-1)",
+        "right.mean(0)",
+        ["tests/metrics/test_accuracy.py::test_each_seed_has_its_own_accuracy"],
+    ),
+    (
+        "metrics/_intervals.py",
+        "0.5 + confidence / 2",
+        "confidence",
+        ["tests/metrics/test_intervals.py::test_t_interval_is_scipy_s"],
+    ),
+    (
+        "metrics/_intervals.py",
+        "noise += square**2 / (side.count - 1)",
+        "noise += square**2 / side.count",
+        ["tests/metrics/test_intervals.py::test_welch_interval_is_scipy_s"],
+    ),
+    (
+        "metrics/_intervals.py",
+        "side.standard_error**2 + side.error_rounding**2 / 3",
+        "side.standard_error**2",
+        ["tests/metrics/test_intervals.py::test_a_printed_zero_is_not_an_error_of_zero"],
+    ),
+    (
+        "metrics/_intervals.py",
+        "if ours.count == 1 or theirs.count == 1:",
+        "if ours.count == 1:",
+        ["tests/metrics/test_intervals.py::test_one_network_says_nothing_of_the_spread"],
+    ),
+    (
+        "reproductions/_published.py",
+        "0.5 * 10.0**-digits",
+        "10.0**-digits",
+        [
+            "tests/reproductions/test_claims.py::test_rounding_of_print_is_half_a_unit_of_the_last_digit"
+        ],
+    ),
+    (
+        "reproductions/_claims.py",
+        "others=(*self.others, *left_out)",
+        "others=self.others",
+        [
+            "tests/reproductions/test_claims.py::test_cells_left_out_stay_at_hand_for_comparison",
+            "tests/reports/test_report.py::test_the_order_is_judged_against_cells_that_are_not_shown",
+        ],
+    ),
+    (
+        "reproductions/_claims.py",
+        "return self._fixed(own) == self._fixed(other)",
+        "return True",
+        [
+            "tests/reproductions/test_verdicts.py::test_records_that_do_not_belong_are_refused",
+            "tests/reports/test_results.py::test_records_of_another_experiment_are_refused",
+        ],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "if len(records) < runs:",
+        "if len(records) < 2:",
+        [
+            "tests/reproductions/test_verdicts.py::test_three_seeds_are_underpowered_whatever_they_say"
+        ],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "if records[0].steps < paper:",
+        "if records[0].steps < paper // 2:",
+        [
+            "tests/reproductions/test_verdicts.py::test_fewer_steps_are_underpowered_whatever_they_say"
+        ],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "and abs(difference.value) <= allowed",
+        "",
+        ["tests/reproductions/test_verdicts.py::test_true_differences_are_called"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "and difference.interval.half_width <= self.reach * allowed",
+        "",
+        ["tests/reproductions/test_verdicts.py::test_wild_scatter_does_not_pass_for_a_quiet_cell"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "max(self.margin, self.noise * standard_error)",
+        "self.margin",
+        ["tests/reproductions/test_verdicts.py::test_noise_is_not_called"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "if difference.interval.within(self.margin):\n            return True",
+        "",
+        [
+            "tests/reproductions/test_verdicts.py::"
+            "test_a_clear_difference_matters_only_if_it_may_exceed_the_margin"
+        ],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "if not here.clear or (here.value > 0) != (theirs.value > 0):",
+        "if (here.value > 0) != (theirs.value > 0):",
+        ["tests/reproductions/test_verdicts.py::test_an_order_that_is_not_clear_does_not_hold"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "(here.value > 0) != (theirs.value > 0)",
+        "False",
+        ["tests/reproductions/test_verdicts.py::test_one_row_out_of_order_is_not_reproduced"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "if not records or _lack(other, records):",
+        "if not records:",
+        ["tests/reproductions/test_verdicts.py::test_the_order_needs_the_other_rows_in_full"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "place = (claim.home, claim.column, claim.metric)",
+        "place = (claim.home, other.column, claim.metric)",
+        ["tests/reproductions/test_verdicts.py::test_the_order_is_that_of_one_column"],
+    ),
+    (
+        "reproductions/webb2021.py",
+        "epochs = source.longer.get(name, source.epochs)[column]",
+        "epochs = source.epochs[column]",
+        ["tests/reproductions/test_webb2021.py::test_training_is_the_paper_s"],
+    ),
+    (
+        "reproductions/webb2021.py",
+        "context=Spec(ContextNorm) if normalized else None,",
+        "context=Spec(ContextNorm),",
+        ["tests/reproductions/test_webb2021.py::test_a_claim_is_about_what_its_place_says"],
+    ),
+    (
+        "reproductions/webb2021.py",
+        "training=(10_000, 10_000, 10_000, 480)",
+        "training=(10_000, 10_000, 10_000, 500)",
+        [
+            "tests/reproductions/test_webb2021.py::"
+            "test_the_task_draws_as_many_training_problems_as_the_steps_were_counted_for"
+        ],
+    ),
+    (
+        "reports/_report.py",
+        "if seeds is None or record.seed < seeds",
+        "if True",
+        ["tests/reports/test_report.py::test_records_come_from_a_store"],
+    ),
+    (
+        "reports/_text.py",
+        'return text.replace("-", "−")',
+        "return text",
+        ["tests/reports/test_renderings.py::test_signs"],
+    ),
+    (
+        "reports/_terminal.py",
+        "yield grid if fits else _narrow(report)",
+        "yield grid",
+        ["tests/reports/test_renderings.py::test_the_terminal_shows_every_number_whole"],
+    ),
+    (
+        "reports/_html.py",
+        "autoescape=True",
+        "autoescape=False",
+        ["tests/reports/test_renderings.py::test_html_takes_names_as_text_and_not_as_markup"],
+    ),
+    (
+        "reports/_panels.py",
+        "interval = t_interval(row.values, row.claim.rule.confidence)",
+        "interval = t_interval(row.values, 0.5)",
+        ["tests/reports/test_profiles.py::test_intervals_are_those_of_the_numbers"],
+    ),
+    (
+        "reports/_panels.py",
+        "yerr=row.claim.published.spread",
+        "yerr=2 * row.claim.published.spread",
+        ["tests/reports/test_profiles.py::test_intervals_are_those_of_the_numbers"],
+    ),
+    (
+        "reports/_profiles.py",
+        '{"svg.hashsalt": "farfield", "svg.fonttype": "path"}',
+        "{}",
+        ["tests/reports/test_profiles.py::test_pictures_are_the_same_bytes_each_time"],
+    ),
+    (
+        "reports/_export.py",
+        'if not text.endswith(b"\\n"):',
+        "if not text:",
+        ["tests/reports/test_export.py::test_damaged_lines_are_named"],
+    ),
+    (
+        "reports/_export.py",
+        "ordered = sorted(lines, key=lambda line: line.place)",
+        "ordered = list(lines)",
+        ["tests/reports/test_export.py::test_the_same_records_give_the_same_bytes"],
+    ),
+    (
+        "reports/_export.py",
+        "(load_export(path) if path.exists() else [])",
+        "[]",
+        ["tests/reports/test_export.py::test_other_runs_stay_and_the_same_run_is_replaced"],
+    ),
+    (
+        "reports/_results.py",
+        "free = {name: task[name] for name in claim.free if name in task}",
+        "free = {}",
+        ["tests/reports/test_results.py::test_other_images_have_sections_of_their_own"],
+    ),
+]

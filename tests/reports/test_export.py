@@ -1,0 +1,133 @@
+"""Records as text: there and back, and what is refused."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from farfield.reports import Line, export, load_export
+from farfield.reproductions import Budget, Table
+from reproductions import made_up
+
+ESBN = made_up.claim(100.0, 0.0, row="ESBN", hidden_size=1)
+TABLE = Table(key="webb2021/some", title="Some", claims=(ESBN, made_up.claim(row="LSTM")))
+RECORDS = made_up.records(ESBN, [90.0, 91.0, 92.0])
+
+
+def three(claim):
+    return RECORDS if claim is ESBN else []
+
+
+@pytest.fixture
+def path(tmp_path):
+    (written,) = export(TABLE, three, tmp_path)
+    return written
+
+
+def test_records_survive_the_way_there_and_back(path, tmp_path):
+    assert path == tmp_path / "webb2021" / "table-9.jsonl"
+    assert load_export(path) == [Line(cell=ESBN.cell, record=record) for record in RECORDS]
+    assert len(path.read_bytes().splitlines()) == 3
+
+
+def test_the_same_records_give_the_same_bytes(path, tmp_path):
+    before = path.read_bytes()
+    export(TABLE, lambda claim: three(claim)[::-1], tmp_path)
+    assert path.read_bytes() == before
+    for line in before.splitlines():
+        assert line == json.dumps(json.loads(line), sort_keys=True, separators=(",", ":")).encode()
+
+
+def test_other_runs_stay_and_the_same_run_is_replaced(path, tmp_path):
+    quick = made_up.records(ESBN, [50.0], steps=ESBN.at(Budget.QUICK).recipe.steps)
+    again = made_up.records(ESBN, [80.0], first_seed=1)
+    export(TABLE, lambda claim: [*quick, *again] if claim is ESBN else [], tmp_path)
+    found = [
+        (line.record.steps, line.record.seed, round(100 * line.record.final(ESBN.regime)))
+        for line in load_export(path)
+    ]
+    assert found == [(10, 0, 50), (100, 0, 90), (100, 1, 80), (100, 2, 92)]
+
+
+def test_a_selection_goes_to_the_files_of_its_tables(tmp_path):
+    claim = dataclasses.replace(ESBN, table="table-10")
+    both = Table(key="webb2021/mixed", title="Mixed", claims=(ESBN, claim))
+    paths = export(both, lambda claim: RECORDS, tmp_path)
+    assert [path.name for path in paths] == ["table-9.jsonl", "table-10.jsonl"]
+
+
+def test_nothing_is_written_of_nothing(tmp_path):
+    assert export(TABLE, lambda claim: [], tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_that_is_none_is_not_exported(tmp_path):
+    broken = made_up.records(ESBN, [math.nan])
+    with pytest.raises(ValueError, match=r"seed 0 of webb2021/table-9/esbn/withheld-98: .* finite"):
+        export(TABLE, lambda claim: broken if claim is ESBN else [], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_is_not_overwritten(path, tmp_path):
+    path.write_bytes(path.read_bytes()[:-10])
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"table-9.jsonl, line 3"):
+        export(TABLE, three, tmp_path)
+    assert path.read_bytes() == before
+
+
+def broken(change):
+    """The second line with something changed."""
+
+    def damage(lines):
+        content = json.loads(lines[1])
+        change(content)
+        return [lines[0], json.dumps(content).encode() + b"\n", *lines[2:]]
+
+    return damage
+
+
+def with_score(**changes):
+    return broken(lambda line: line["record"]["scores"][1].update(changes))
+
+
+def with_record(**changes):
+    return broken(lambda line: line["record"].update(changes))
+
+
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda lines: [lines[0], lines[1][:-1]], "line 2: the line is cut short"),
+        (lambda lines: [lines[0], lines[1][: len(lines[1]) // 2] + b"\n"], "line 2: not a record"),
+        (lambda lines: [lines[0], b"\n"], "line 2: not a record"),
+        (lambda lines: [lines[0], b"\xff\xfe\n"], "line 2: not a record"),
+        (lambda lines: [lines[0], b"[" * 100_000 + b"\n"], "line 2: not a record"),
+        (lambda lines: [lines[0], b" " * 2_000_000 + b"\n"], "line 2: the line is cut short or lo"),
+        (lambda lines: [lines[0], lines[0]], "line 2: seed 0 of esbn/withheld-98 is there twice"),
+        (broken(lambda line: line.pop("cell")), "line 2: not a record: .*`cell`"),
+        (broken(lambda line: line.update(extra=1)), "line 2: not a record: .*`extra`"),
+        (with_record(extra=1), "line 2: not a record: .*`extra`"),
+        (with_record(seed="0"), "line 2: not a record: .*`int`"),
+        (with_record(seed=-1), "line 2: seed must be at least 0"),
+        (with_record(steps=0), "line 2: seed must be at least 0 and steps at least 1, got 1 and 0"),
+        (with_record(seconds=-1.0), "line 2: seconds and scores must be finite"),
+        (with_record(seconds=math.nan), "line 2: not a record"),
+        (with_score(value=None), "line 2: not a record"),
+        (with_score(value=1.5), "line 2: no run can leave"),
+        (with_score(value=-0.1), "line 2: no run can leave"),
+        (with_score(count=0), "line 2: no run can leave"),
+        (with_score(step=101), "line 2: no run can leave"),
+        (with_score(regime="training"), "line 2: a score is there twice"),
+    ],
+)
+def test_damaged_lines_are_named(path, damage, message):
+    path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(ValueError, match=f"table-9.jsonl, {message}"):
+        load_export(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*absent.jsonl: No such file"):
+        load_export(tmp_path / "absent.jsonl")

@@ -1,0 +1,162 @@
+"""The picture: what is drawn stands where the numbers are."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection, PathCollection
+from PIL import Image
+
+from farfield.metrics import t_interval
+from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
+from farfield.reports._panels import spread_apart
+from farfield.reproductions import TABLES
+from reproductions import made_up
+
+
+def trained(claim, count=10):
+    steps = claim.experiment.recipe.steps
+    mean = min(claim.published.mean, 97.0)
+    return made_up.records(claim, made_up.spread_out(mean, 0.8)[:count], steps=steps)
+
+
+def report_of(*patterns, find=trained, table="webb2021/table-11"):
+    return tabulate(TABLES[table].select(*patterns), find)
+
+
+def drawn_means(axes):
+    """Height of every filled marker, in the order drawn."""
+    return [
+        float(line.get_ydata()[0])
+        for line in axes.lines
+        if line.get_marker() == "o" and len(line.get_ydata()) == 1
+    ]
+
+
+def test_models_of_one_distance_stand_side_by_side():
+    report = report_of("*tcn/withheld-95")
+    (axes,) = profiles(report).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["ESBN", "Transformer", "LSTM"]
+    assert drawn_means(axes) == pytest.approx([row.judgement.ours.mean for row in report.rows])
+    dots = [part for part in axes.collections if isinstance(part, PathCollection)]
+    for part, row in zip(dots, report.rows, strict=True):
+        assert np.asarray(part.get_offsets())[:, 1] == pytest.approx(row.values)
+
+
+def test_intervals_are_those_of_the_numbers():
+    report = report_of("*tcn/withheld-95")
+    (axes,) = profiles(report).axes
+    bars = [part.get_segments()[0] for part in axes.collections if isinstance(part, LineCollection)]
+    ends = {tuple(np.round(bar[:, 1], 6)) for bar in bars}
+    for row in report.rows:
+        interval = t_interval(row.values)
+        assert tuple(np.round([interval.low, min(interval.high, 100.0)], 6)) in ends
+        mean, error = row.claim.published.mean, row.claim.published.spread
+        assert tuple(np.round([mean - error, mean + error], 6)) in ends
+
+
+def test_lines_run_over_the_distances():
+    report = report_of("esbn*")
+    (axes,) = profiles(report).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "50", "85", "95"]
+    assert axes.get_xlabel() == "withheld shapes"
+    lines = [line for line in axes.lines if len(line.get_ydata()) == 4]
+    assert len(lines) == 2
+    for line, row in zip(lines, ("ESBN + TCN", "ESBN"), strict=True):
+        means = [part.judgement.ours.mean for part in report.rows if part.claim.row == row]
+        assert list(line.get_ydata()) == pytest.approx(means)
+    assert lines[0].get_color() == lines[1].get_color()
+    assert lines[0].get_linestyle() != lines[1].get_linestyle()
+    texts = {text.get_text() for text in axes.texts}
+    assert {"ESBN + TCN", "ESBN"} <= texts
+
+
+def test_floor_and_ceiling_are_drawn():
+    (axes,) = profiles(report_of("*tcn/withheld-95")).axes
+    levels = [
+        float(line.get_ydata()[0])
+        for line in axes.lines
+        if list(line.get_ydata()) == [line.get_ydata()[0]] * 2
+    ]
+    assert levels == [25.0, 100.0]
+    low, high = axes.get_ylim()
+    assert low < levels[0] < levels[1] < high
+
+
+def test_each_task_has_a_panel():
+    figure = profiles(tabulate(TABLES["webb2021/demo"], lambda claim: []))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "Same/different",
+        "Relational match-to-sample",
+        "Distribution-of-three",
+        "Identity rules",
+    ]
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_few_networks_make_a_picture_too(count):
+    report = report_of("*95", find=lambda claim: trained(claim, count))
+    assert len(png(profiles(report), dpi=50)) > 1000
+
+
+def test_three_panels_leave_no_empty_axes():
+    claims = [TABLES[f"webb2021/table-{n}"].cells["esbn+tcn/withheld-0"] for n in (9, 10, 11)]
+    others = [TABLES[f"webb2021/table-{n}"].cells["esbn+tcn/withheld-50"] for n in (9, 10, 11)]
+    table = type(TABLES["webb2021/demo"])(
+        key="webb2021/three", title="Three", claims=(*claims, *others)
+    )
+    figure = profiles(tabulate(table, lambda claim: []))
+    assert [axes.get_visible() for axes in figure.axes] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_pictures_are_the_same_bytes_each_time(theme):
+    report = report_of("esbn+tcn/*")
+    for write in (svg, lambda figure: png(figure, dpi=60)):
+        assert write(profiles(report, theme)) == write(profiles(report, theme))
+
+
+def test_a_png_is_as_large_as_its_inches_say():
+    figure = profiles(report_of("*tcn/withheld-95"))
+    with Image.open(io.BytesIO(png(figure, dpi=100))) as picture:
+        assert picture.size == tuple(round(100 * inches) for inches in figure.get_size_inches())
+        assert picture.getpixel((0, 0))[:3] == (255, 255, 255)
+
+
+def test_dark_pictures_are_dark():
+    figure = profiles(report_of("*tcn/withheld-95"), DARK)
+    with Image.open(io.BytesIO(png(figure, dpi=50))) as picture:
+        assert max(picture.getpixel((0, 0))[:3]) < 40
+
+
+def luminance(color):
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_colours_stand_out_from_the_paper(theme):
+    def contrast(color):
+        bright, dim = sorted([luminance(color), luminance(theme.paper)], reverse=True)
+        return (bright + 0.05) / (dim + 0.05)
+
+    assert contrast(theme.ink) >= 7
+    assert contrast(theme.faint) >= 4.5
+    assert min(contrast(color) for color in theme.models[:3]) >= 3
+
+
+def test_labels_are_moved_apart_as_little_as_possible():
+    assert spread_apart([0.0, 10.0, 20.0], 5.0) == [0.0, 10.0, 20.0]
+    assert spread_apart([10.0, 10.0], 4.0) == [8.0, 12.0]
+    assert spread_apart([0.0, 10.0, 11.0, 12.0], 5.0) == [0.0, 6.0, 11.0, 16.0]
+    moved = spread_apart(sorted(np.random.default_rng(0).uniform(0, 100, 12).tolist()), 5.0)
+    assert min(np.diff(moved)) >= 5.0 - 1e-9
+
+
+def test_no_global_figure_is_kept():
+    code = "import sys, farfield.reports; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

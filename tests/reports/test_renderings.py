@@ -1,0 +1,171 @@
+"""The table in a terminal, in Markdown and in HTML."""
+
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from farfield.metrics import Difference, Interval
+from farfield.reports import _text as text
+from farfield.reports import html, markdown, tabulate, terminal, write_report
+from farfield.reproductions import TABLES, Budget
+from reproductions import made_up
+
+DEMO = TABLES["webb2021/demo"]
+
+
+def some(claim):
+    """Ten networks of ESBN, one of the Transformer, none of the LSTM."""
+    count = {"ESBN + TCN": 10, "Transformer + TCN": 1}.get(claim.row, 0)
+    values = made_up.spread_out(claim.published.mean - 1, 0.05, 10)[:count]
+    return made_up.records(claim, values, steps=claim.at(Budget.QUICK).recipe.steps)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return tabulate(DEMO, some, Budget.QUICK)
+
+
+def shown(report, width):
+    console = Console(width=width, color_system=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(terminal(report))
+    return capture.get()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140, 200])
+def test_the_terminal_shows_every_number_whole(report, width):
+    lines = shown(report, width)
+    assert "…" not in lines
+    squeezed = re.sub(r"\s+", " ", lines)
+    for row in report.rows:
+        assert squeezed.count(text.published(row)) >= 1
+        assert text.ours(row) in squeezed
+        assert text.difference(row) in squeezed
+        assert text.verdict(row) in squeezed
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_terminal_keeps_to_its_width(report, width):
+    assert max(len(line.rstrip()) for line in shown(report, width).splitlines()) <= width
+
+
+def test_a_wide_terminal_has_a_line_for_each_cell(report):
+    lines = shown(report, 150).splitlines()
+    for row in report.rows:
+        (line,) = [line for line in lines if text.published(row) in line and row.claim.row in line]
+        for write in text.COLUMNS.values():
+            assert write(row) in line
+
+
+def test_a_colour_is_never_all_that_tells_a_verdict(report):
+    assert "underpowered" in shown(report, 150)
+    assert "not run" in shown(report, 150)
+
+
+def test_markdown_has_a_row_for_each_cell(report):
+    page = markdown(report)
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "withheld" in line]
+    assert len(rows) == len(report.rows)
+    for row, line in zip(report.rows, rows, strict=True):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells == [
+            text.place(row),
+            *(write(row) for write in text.COLUMNS.values()),
+            f"`{row.command}`",
+        ]
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to, and which tags are left open."""
+
+    VOID = frozenset({"meta", "img", "source", "br"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.links, self.open, self.tags, self.words = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("src", "srcset", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_html_needs_nothing_but_itself(report):
+    page = html(report, {"same-different": b"\x89PNG"})
+    parsed = Page(page)
+    assert parsed.open == []
+    assert len(parsed.links) == 3
+    assert all(link.startswith("data:image/") for link in parsed.links)
+    assert not {"script", "link", "iframe"} & set(parsed.tags)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_html_shows_every_number(report):
+    words = re.sub(r"\s+", " ", " ".join(Page(html(report)).words))
+    for row in report.rows:
+        for write in text.COLUMNS.values():
+            assert write(row) in words
+        assert row.command in words
+        assert row.judgement.reason in words
+
+
+def test_html_takes_names_as_text_and_not_as_markup(report):
+    page = html(report, {"<script>alert(1)</script>": b""})
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_files_are_written_beside_each_other(report, tmp_path):
+    paths = write_report(report, tmp_path / "new" / "folder")
+    assert sorted(path.name for path in paths) == ["profiles.png", "report.html", "report.md"]
+    assert sorted(tmp_path.rglob("*.*")) == sorted(paths)
+    assert (tmp_path / "new/folder/profiles.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "new/folder/report.md").read_text(encoding="utf-8") == markdown(report)
+
+
+@pytest.mark.parametrize(
+    "value, digits, written",
+    [
+        (0.44, 1, "+0.4"),
+        (-0.44, 1, "−0.4"),
+        (0.04, 1, "0.0"),
+        (-0.04, 1, "0.0"),
+        (math.inf, 1, "+∞"),
+        (-math.inf, 1, "−∞"),
+        (-0.014, 2, "−0.01"),
+    ],
+)
+def test_signs(value, digits, written):
+    assert text.signed(value, digits) == written
+
+
+def test_numbers_are_written_to_the_digits_of_print(report):
+    ten, one, none = report.rows[3:6]
+    assert text.published(ten) == "95.0 ± 0.7 (10)"
+    assert text.ours(ten) == "94.0 ± 0.1 (10)" or text.ours(ten) == "94.0 ± 0.0 (10)"
+    assert text.ours(one).endswith(" (1)")
+    assert "±" not in text.ours(one)
+    assert text.difference(one).endswith("[−∞, +∞]")
+    assert text.budget(ten) == "10 %"
+    assert [text.ours(none), text.difference(none), text.budget(none), text.seconds(none)] == [
+        text.MISSING
+    ] * 4
+
+
+def test_a_difference_shows_its_interval(report):
+    row = report.rows[0]
+    found = Difference(value=-1.25, interval=Interval(low=-2.5, high=0.04), degrees=9.0)
+    object.__setattr__(row.judgement, "difference", found)
+    assert text.difference(row) in ("−1.2 [−2.5, 0.0]", "−1.3 [−2.5, 0.0]")

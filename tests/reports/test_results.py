@@ -1,0 +1,123 @@
+"""The page of results is made from the exported records and from nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from farfield.experiments import array_digest
+from farfield.reports import export, load_export, results_page
+from farfield.reports._results import PAPER_IMAGES
+from farfield.reproductions import TABLES, Budget
+from farfield.tasks import Shapes
+from reproductions import made_up
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TABLE = TABLES["webb2021/table-9"].select("*tcn/withheld-98")
+
+
+def at(budget, shift=0.0):
+    def find(claim):
+        mean = claim.published.mean - 5.0 + shift
+        steps = claim.at(budget).recipe.steps
+        return made_up.records(claim, made_up.spread_out(mean, 0.1), steps=steps)
+
+    return find
+
+
+def disagreement(results: Path, page: Path) -> str:
+    """What is wrong between the exported records and the page; empty if nothing."""
+    if not page.exists():
+        return "there are results but no page" if any(results.rglob("*.jsonl")) else ""
+    fresh = results_page(results)
+    return "" if page.read_text(encoding="utf-8") == fresh else "the page is not that of results/"
+
+
+def test_the_committed_page_is_that_of_the_committed_records():
+    """`farfield report --export` writes both."""
+    assert disagreement(CHECKOUT / "results", CHECKOUT / "docs" / "results.md") == ""
+
+
+def test_disagreement_is_noticed(tmp_path):
+    results, page = tmp_path / "results", tmp_path / "results.md"
+    assert disagreement(results, page) == ""
+    export(TABLE, at(Budget.PAPER), results)
+    assert disagreement(results, page) == "there are results but no page"
+    page.write_text(results_page(results), encoding="utf-8")
+    assert disagreement(results, page) == ""
+    export(TABLE, at(Budget.PAPER, shift=1.0), results)
+    assert disagreement(results, page) == "the page is not that of results/"
+
+
+def test_without_records_the_page_says_so(tmp_path):
+    assert "Nothing has been run yet." in results_page(tmp_path)
+    assert results_page(tmp_path) == results_page(tmp_path / "absent")
+
+
+def test_the_page_shows_what_was_run(tmp_path):
+    export(TABLE, at(Budget.PAPER), tmp_path)
+    page = results_page(tmp_path)
+    assert "## webb2021/table-9" in page
+    assert "### All of the paper's steps, built-in images" in page
+    assert "3 of 30 cells run:" in page
+    assert "| ESBN + TCN, m = 98 | 100.0 ± 0.0 (10) | 95.0 ± 0.1 (10) | −5.0 [" in page
+    assert "LSTM, m = 98" not in page
+    assert "commit 0123456789ab" in page
+
+
+def test_budgets_have_sections_of_their_own(tmp_path):
+    table = TABLES["webb2021/table-11"].select("*tcn/withheld-95", "esbn/withheld-0")
+    export(table, at(Budget.QUICK), tmp_path)
+    export(table.select("esbn+tcn*"), at(Budget.PAPER), tmp_path)
+    page = results_page(tmp_path)
+    share = f"{100 * table.claims[0].quick:.2g} % of the paper's steps"
+    whole, quick = page.index("All of the paper's steps"), page.index(share)
+    assert whole < quick
+    assert page[whole:quick].count("| ESBN + TCN, m = 95 |") == 1
+    assert page[quick:].count(" m = 95 |") == 3
+    assert "--budget paper`" in page[whole:quick]
+    assert "--budget paper`" not in page[quick:]
+
+
+def test_other_images_have_sections_of_their_own(tmp_path):
+    images = np.random.default_rng(0).integers(0, 255, (100, 32, 32), dtype=np.uint8)
+    export(TABLE, at(Budget.PAPER), tmp_path)
+    changed = TABLE.with_task(shapes=Shapes(images))
+    export(changed, at(Budget.PAPER), tmp_path)
+    page = results_page(tmp_path)
+    assert page.count("### All of the paper's steps, built-in images") == 1
+    assert page.count("### All of the paper's steps, own images ") == 1
+    assert len(load_export(tmp_path / "webb2021" / "table-9.jsonl")) == 60
+
+
+def test_the_paper_s_images_are_known_by_their_bytes(data_folder, tmp_path):
+    shapes = Shapes.paper(data_folder)
+    assert array_digest(shapes.images) == PAPER_IMAGES
+    export(TABLE.with_task(shapes=shapes), at(Budget.PAPER), tmp_path)
+    page = results_page(tmp_path)
+    assert "### All of the paper's steps, the paper's own images" in page
+
+
+def test_a_file_of_no_table_is_refused(tmp_path):
+    (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
+    path.rename(path.with_name("table-99.jsonl"))
+    with pytest.raises(ValueError, match=r"table-99.jsonl: unknown table 'webb2021/table-99'"):
+        results_page(tmp_path)
+
+
+def test_a_cell_of_no_table_is_refused(tmp_path):
+    (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"cell":"lstm+tcn', '"cell":"ltsm+tcn'), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"table-9.jsonl: unknown cell .* 'lstm\+tcn/withheld-98'"):
+        results_page(tmp_path)
+
+
+def test_records_of_another_experiment_are_refused(tmp_path):
+    (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
+    text = path.read_text(encoding="utf-8")
+    changed = text.replace('"withheld":98', '"withheld":97')
+    assert changed != text
+    path.write_text(changed, encoding="utf-8")
+    with pytest.raises(ValueError, match="must be of its experiment, got another"):
+        results_page(tmp_path)
