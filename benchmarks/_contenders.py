@@ -12,6 +12,7 @@ import torch
 from benchmarks import straightforward
 from benchmarks._products import products
 from farfield.core import Problems
+from farfield.execution import keep_freed_memory
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
 from farfield.tasks import TASKS
@@ -97,6 +98,9 @@ class Straightforward:
 @final
 class Farfield:
     """The library's engine: one process of it, with its networks one after another."""
+
+    def __init__(self) -> None:
+        keep_freed_memory()
 
     def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> dict:
         """Draw each network's problems, make it, take the first steps."""

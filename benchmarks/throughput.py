@@ -184,7 +184,7 @@ def main(options: Options) -> None:
         "environment": described,
         "settings": {"rounds": rounds, "seconds": seconds},
         "lines": [],
-        "sets": measure_sets(rounds) if options.sets else [],
+        "sets": measure_sets(1 if options.quick else 3) if options.sets else [],
     }
     cases = [
         Case(reasoner=reasoner, task=task, withheld=withheld)

@@ -98,6 +98,15 @@ def test_products_are_counted_forward_and_backward():
     assert 0.0 < counted["seconds"] < 1.0
 
 
+def test_products_are_counted_in_inference_mode():
+    layer = torch.nn.Linear(5, 7)
+    inputs = torch.randn(3, 5)
+    with torch.inference_mode():
+        counted = _products.products(lambda: layer(inputs))
+    assert counted["flops"] == 2 * 3 * 5 * 7
+    assert counted["seconds"] > 0.0
+
+
 def test_fused_operators_are_counted_as_what_they_consist_of():
     lstm = torch.nn.LSTM(5, 4, batch_first=True)
     inputs = torch.randn(3, 6, 5)
