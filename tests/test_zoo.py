@@ -1,0 +1,344 @@
+"""Every public mechanism once, with a tiny input, through what all of them must hold.
+
+A new export of `farfield.functional`, `farfield.nn` or `farfield.models` that is missing fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import farfield.functional
+import farfield.models
+import farfield.nn
+from farfield.core import REFERENCES
+from farfield.functional import (
+    ESBNParameters,
+    content_scores,
+    content_weights,
+    context_norm,
+    esbn,
+    lstm,
+    read_confidence,
+    self_attention,
+    sinusoidal_position,
+)
+from farfield.models import ESBN, LSTM, Relational, Transformer
+from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
+
+BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def drawn(*shape: int, seed: int = 5) -> Tensor:
+    return torch.randn(*shape, generator=generator(seed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Animal:
+    """What the zoo needs to know of a module.
+
+    Args:
+        build: Makes it from a generator.
+        inputs: Of one call; all have the batch axis first.
+        shape: Of what it gives for these.
+        without_gradient: Parameters that get none.
+        drawing: Whether its first parameters are drawn.
+    """
+
+    build: Callable[[torch.Generator | None], nn.Module]
+    inputs: tuple[Tensor, ...]
+    shape: tuple[int, ...]
+    without_gradient: frozenset[str] = frozenset()
+    drawing: bool = True
+
+
+def relational(source: torch.Generator | None) -> Relational:
+    reasoner = ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=4, generator=source)
+    encoder = ConvEncoder((8, 8), out_features=FEATURES, generator=source)
+    return Relational(encoder, ContextNorm(FEATURES), reasoner)
+
+
+IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
+SEQUENCES = drawn(BATCH, TIME, FEATURES)
+
+
+def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
+    """The module in float64 with all parameters moved; the first biases, 0, silence much."""
+    module, source = module.double(), generator(100 + seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=source))
+    return module
+
+
+MODULES = {
+    "ContextNorm": Animal(
+        build=lambda _: ContextNorm(FEATURES),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ContextNorm, segments": Animal(
+        build=lambda _: ContextNorm(FEATURES, segments=((0, 2), (1,))),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ConvEncoder": Animal(
+        build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "MLPEncoder": Animal(
+        build=lambda source: MLPEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "RandomEncoder": Animal(
+        build=lambda source: RandomEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "ESBN": Animal(
+        build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "ESBN, default memory": Animal(
+        build=lambda source: ESBN(
+            FEATURES, OUTPUTS, hidden_size=5, key_size=8, default_memory=True, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "LSTM": Animal(
+        build=lambda source: LSTM(FEATURES, OUTPUTS, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "Transformer": Animal(
+        build=lambda source: Transformer(
+            FEATURES, OUTPUTS, num_heads=2, feedforward_size=8, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "Relational": Animal(
+        build=relational,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, OUTPUTS),
+    ),
+}
+WEIGHTS = drawn(BATCH, TIME - 1, TIME - 1).softmax(-1).tril()
+LSTM_PARAMETERS = [drawn(*shape) for shape in ((20, FEATURES), (20, 5), (20,), (20,))]
+ESBN_PARAMETERS = [
+    drawn(*shape) for shape in ((20, 4), (20, 5), (20,), (20,), (4, 5), (4,), (1, 5), (1,))
+]
+ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
+
+
+def like(z: Tensor, parameters: list[Tensor]) -> list[Tensor]:
+    return [parameter.to(z.dtype) for parameter in parameters]
+
+
+FUNCTIONS = {
+    "context_norm": (context_norm, (SEQUENCES,), SEQUENCES.shape),
+    "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
+    "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
+    "read_confidence": (
+        lambda scores, weights: read_confidence(
+            scores, weights, scores.new_ones(1), scores.new_zeros(1)
+        ),
+        (drawn(*WEIGHTS.shape), WEIGHTS),
+        WEIGHTS.shape[:-1],
+    ),
+    "lstm": (
+        lambda z: lstm(z, *like(z, LSTM_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, TIME, 5),
+    ),
+    "esbn": (
+        lambda weights: esbn(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))),
+        (WEIGHTS,),
+        (BATCH, 5),
+    ),
+    "self_attention": (
+        lambda z: self_attention(z, *like(z, ATTENTION_PARAMETERS), num_heads=2),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sinusoidal_position": (
+        lambda z: z + sinusoidal_position(TIME, FEATURES, dtype=z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+}
+# Initializations have tests of their own; the others are no mechanisms.
+ELSEWHERE = {
+    "ESBNParameters",
+    "ENCODERS",
+    "REASONERS",
+    "check_segments",
+    "kaiming_normal_",
+    "lstm_init_",
+    "uninitialized",
+    "xavier_normal_",
+}
+DTYPES = [torch.float32, torch.float64, torch.bfloat16]
+
+modules = pytest.mark.parametrize("animal", MODULES.values(), ids=MODULES)
+functions = pytest.mark.parametrize("function, inputs, shape", FUNCTIONS.values(), ids=FUNCTIONS)
+
+
+def exports() -> dict[str, object]:
+    floors = (farfield.functional, farfield.nn, farfield.models)
+    return {name: getattr(floor, name) for floor in floors for name in floor.__all__}
+
+
+def as_dtype(inputs: tuple[Tensor, ...], dtype: torch.dtype) -> tuple[Tensor, ...]:
+    return tuple(tensor.to(dtype) if tensor.is_floating_point() else tensor for tensor in inputs)
+
+
+def test_every_export_is_in_the_zoo() -> None:
+    listed = {name.partition(",")[0] for name in MODULES} | FUNCTIONS.keys() | ELSEWHERE
+    assert listed == exports().keys()
+
+
+def test_registries_hold_every_encoder_and_reasoner() -> None:
+    encoders = {cls for name, cls in exports().items() if name.endswith("Encoder")}
+    assert set(farfield.nn.ENCODERS.values()) == encoders
+    assert set(farfield.models.REASONERS.values()) == {ESBN, LSTM, Transformer}
+
+
+@pytest.mark.parametrize("name", sorted(exports().keys() - {"ENCODERS", "REASONERS"}))
+def test_docstrings_cite_known_papers(name: str) -> None:
+    cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
+    assert cited <= REFERENCES.keys()
+    if name not in {"ESBNParameters", "check_segments", "uninitialized"}:
+        assert cited
+
+
+@functions
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_functions_give_their_shape_in_the_dtype_of_the_input(
+    function, inputs, shape, dtype
+) -> None:
+    out = function(*as_dtype(inputs, dtype))
+    assert (out.shape, out.dtype) == (shape, dtype)
+    assert out.isfinite().all()
+
+
+@functions
+def test_functions_treat_every_problem_alone(function, inputs, shape) -> None:
+    inputs = as_dtype(inputs, torch.float64)
+    together = function(*inputs)
+    for row in range(BATCH):
+        alone = function(*(tensor[row : row + 1] for tensor in inputs))
+        torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-9, atol=1e-12)
+
+
+@functions
+def test_functions_can_be_mapped(function, inputs, shape) -> None:
+    stacked = [
+        torch.stack([tensor.double() * factor for factor in (1.0, 0.5, 0.1)]) for tensor in inputs
+    ]
+    mapped = torch.func.vmap(function)(*stacked)
+    looped = torch.stack([function(*(tensor[seed] for tensor in stacked)) for seed in range(3)])
+    torch.testing.assert_close(mapped, looped, rtol=1e-9, atol=1e-12)
+
+
+@modules
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_modules_give_their_shape_in_the_dtype_of_the_input(animal: Animal, dtype) -> None:
+    out = animal.build(generator()).to(dtype)(*as_dtype(animal.inputs, dtype))
+    assert (out.shape, out.dtype) == (animal.shape, dtype)
+    assert out.isfinite().all()
+
+
+@modules
+def test_modules_treat_every_problem_alone(animal: Animal) -> None:
+    module = unsettled(animal.build(generator()))
+    inputs = as_dtype(animal.inputs, torch.float64)
+    together = module(*inputs)
+    *tables, last = inputs
+    for row in range(BATCH):
+        alone = module(*tables, last[row : row + 1])
+        torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-9, atol=1e-12)
+
+
+@modules
+def test_networks_together_are_networks_alone(animal: Animal) -> None:
+    networks = [unsettled(animal.build(generator(seed)), seed) for seed in range(SEEDS)]
+    inputs = as_dtype(animal.inputs, torch.float64)
+    parameters, buffers = torch.func.stack_module_state(networks)
+
+    def loss(own: dict[str, Tensor], fixed: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        out = torch.func.functional_call(networks[0], (own, fixed), inputs)
+        return out.square().sum(), out
+
+    mapped = torch.func.vmap(torch.func.grad(loss, has_aux=True))
+    gradients, outs = mapped(parameters, buffers)
+    for seed, network in enumerate(networks):
+        out = network(*inputs)
+        torch.testing.assert_close(outs[seed], out, rtol=1e-9, atol=1e-10)
+        for name, parameter in network.named_parameters():
+            (alone,) = torch.autograd.grad(out.square().sum(), parameter, retain_graph=True)
+            torch.testing.assert_close(gradients[name][seed], alone, rtol=1e-8, atol=1e-9)
+
+
+def same_state(first: nn.Module, second: nn.Module) -> bool:
+    mine, theirs = first.state_dict(), second.state_dict()
+    return mine.keys() == theirs.keys() and all(torch.equal(mine[at], theirs[at]) for at in mine)
+
+
+@modules
+def test_state_makes_the_round_trip(animal: Animal) -> None:
+    inputs = as_dtype(animal.inputs, torch.float64)
+    module, other = (unsettled(animal.build(generator(seed)), seed) for seed in (0, 1))
+    assert not torch.equal(module(*inputs), other(*inputs))
+    other.load_state_dict(module.state_dict())
+    assert torch.equal(module(*inputs), other(*inputs))
+
+
+@modules
+def test_a_generator_decides_and_the_global_one_is_left_alone(animal: Animal) -> None:
+    before = torch.get_rng_state()
+    first, again, other = (animal.build(generator(seed)) for seed in (3, 3, 4))
+    first(*animal.inputs)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert same_state(first, again)
+    assert same_state(first, other) is not animal.drawing
+
+
+@modules
+def test_without_a_generator_the_global_one_decides(animal: Animal) -> None:
+    built = []
+    with torch.random.fork_rng():
+        for seed in (3, 3, 4):
+            torch.manual_seed(seed)
+            built.append(animal.build(None))
+    assert same_state(built[0], built[1])
+    assert same_state(built[0], built[2]) is not animal.drawing
+
+
+@modules
+def test_every_parameter_receives_a_gradient(animal: Animal) -> None:
+    module = unsettled(animal.build(generator(1)))
+    out = module(*as_dtype(animal.inputs, torch.float64))
+    if out.requires_grad:
+        (out * drawn(*out.shape, seed=8)).sum().backward()
+    silent = {
+        name
+        for name, parameter in module.named_parameters()
+        if parameter.grad is None or not parameter.grad.any()
+    }
+    assert silent == animal.without_gradient
