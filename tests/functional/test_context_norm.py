@@ -114,7 +114,7 @@ def test_two_places_become_plus_and_minus_one() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("segments", [None, [[0, 2], [1, 3]]])
-def test_statistics_of_short_floats_are_taken_in_float32(dtype, segments) -> None:
+def test_short_floats_keep_float32_statistics(dtype, segments) -> None:
     z = (1000 + torch.arange(12.0).reshape(4, 3) * 8).to(dtype)
     out = context_norm(z, segments=segments)
     assert out.dtype == dtype
@@ -131,7 +131,7 @@ def test_statistics_of_short_floats_are_taken_in_float32(dtype, segments) -> Non
         ([], "exactly once"),
     ],
 )
-def test_segments_that_do_not_cover_every_place_once_are_refused(segments, message) -> None:
+def test_segments_must_cover_every_place_once(segments, message) -> None:
     with pytest.raises(ValueError, match=message):
         context_norm(drawn(4, 3), segments=segments)
 

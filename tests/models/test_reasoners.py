@@ -210,7 +210,7 @@ def test_relational_encodes_each_item_once() -> None:
     torch.testing.assert_close(out, model.reasoner(items.flatten(1)[index]), rtol=1e-12, atol=0)
 
 
-def test_relational_with_a_table_is_relational_with_every_place() -> None:
+def test_a_table_is_the_same_as_every_place() -> None:
     parts = ConvEncoder((8, 8), out_features=FEATURES, generator=generator()), ContextNorm(FEATURES)
     model = Relational(*parts, ESBN(FEATURES, 2, generator=generator(1))).double()
     items = torch.rand(5, 8, 8, dtype=torch.float64, generator=generator(2))
