@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -18,6 +19,9 @@ from farfield.execution import Job, News
 PLAIN_SECONDS = 10.0
 """Seconds between two lines where the output is a file and not a screen."""
 
+WARM_STEPS = 10
+"""Steps before the pace of a network is believed."""
+
 
 @final
 class Display:
@@ -29,19 +33,21 @@ class Display:
         jobs: Everything that is asked for.
         labels: What to call an experiment, by its key.
         console: Where to write.
+        workers: Networks that train at once, for the time left.
     """
 
-    def __init__(self, jobs: Sequence[Job], labels: Mapping[str, str], console: Console) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], labels: Mapping[str, str], console: Console, workers: int = 1
+    ) -> None:
         self._labels = labels
         self._console = console
+        self._workers = workers
+        self._length = {j.experiment.key: j.experiment.task.length for j in jobs}
         self._steps = {(j.experiment.key, j.seed): j.experiment.recipe.steps for j in jobs}
-        self._weight = {
-            (j.experiment.key, j.seed): j.experiment.recipe.steps * j.experiment.task.length
-            for j in jobs
-        }
-        self._share = dict.fromkeys(self._steps, 0.0)
+        self._done = dict.fromkeys(self._steps, 0)
         self._found: set[tuple[str, int]] = set()
         self._running: dict[tuple[str, int], News] = {}
+        self._step_seconds: dict[str, float] = {}
         self._started = time.monotonic()
         self._written = 0.0
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=4)
@@ -66,15 +72,18 @@ class Display:
         Args:
             news: What happened.
         """
-        place = (news.job.experiment.key, news.job.seed)
+        key = news.job.experiment.key
+        place = (key, news.job.seed)
         if news.progress is None:
-            self._share[place] = 1.0
+            self._done[place] = self._steps[place]
             self._running.pop(place, None)
             if news.found:
                 self._found.add(place)
         else:
-            self._share[place] = news.progress.step / news.progress.steps
+            self._done[place] = news.progress.step
             self._running[place] = news
+            if news.progress.step >= WARM_STEPS:
+                self._step_seconds[key] = news.progress.seconds / news.progress.step
         if not self._console.is_terminal and not news.found:
             self._write_line()
 
@@ -96,20 +105,36 @@ class Display:
             f"training accuracy {100 * progress.accuracy:.1f} %"
         )
 
+    def _left(self) -> dict[tuple[str, int], int]:
+        """Steps still to do of every network."""
+        return {place: steps - self._done[place] for place, steps in self._steps.items()}
+
+    def _seconds_left(self) -> float | None:
+        """Time left at the pace so far; experiments not seen yet go by the length of a problem."""
+        if not self._step_seconds:
+            return None
+        known = [seconds / self._length[key] for key, seconds in self._step_seconds.items()]
+        typical = sum(known) / len(known)
+        total = sum(
+            steps * self._step_seconds.get(key, typical * self._length[key])
+            for (key, _), steps in self._left().items()
+        )
+        return total / self._workers
+
     def _fraction(self) -> float:
-        """Share of the work asked for that is done, in steps times places."""
-        asked = {place: w for place, w in self._weight.items() if place not in self._found}
-        done = sum(weight * self._share[place] for place, weight in asked.items())
-        return done / sum(asked.values()) if asked else 1.0
+        """Share of the time that is past; 0 until the pace is known."""
+        left, passed = self._seconds_left(), time.monotonic() - self._started
+        return passed / (passed + left) if left is not None and passed > 0 else 0.0
 
     def _summary(self) -> str:
-        finished = sum(share == 1 for share in self._share.values())
-        passed, fraction = time.monotonic() - self._started, self._fraction()
-        left = f"{_clock(passed * (1 - fraction) / fraction)} left" if fraction > 0 else "starting"
+        finished = sum(self._done[place] == steps for place, steps in self._steps.items())
         found = f", {len(self._found)} of them found in the records" if self._found else ""
-        return (
-            f"{finished}/{len(self._share)} networks done{found}; {_clock(passed)} so far, {left}"
-        )
+        count = f"{finished}/{len(self._steps)} networks done{found}"
+        if finished == len(self._steps):
+            return count
+        left = self._seconds_left()
+        ahead = "estimating the time left" if left is None else f"about {_clock(left)} left"
+        return f"{count}; {_clock(time.monotonic() - self._started)} so far, {ahead}"
 
     def _render(self) -> Group:
         bar = Grid.grid(padding=(0, 1))
@@ -119,6 +144,16 @@ class Display:
         )
         lines = [Text(f"  {self._line(news)}") for news in self._running.values()]
         return Group(Text(self._summary()), bar, *lines)
+
+
+def at_once(device: str, workers: int | None) -> int:
+    """Networks that train at once on a device, as far as the time left goes.
+
+    Args:
+        device: `"cpu"` or `"cuda"`.
+        workers: Processes asked for; `None` for as many as there are cores.
+    """
+    return (workers or os.cpu_count() or 1) if device == "cpu" else 1
 
 
 def _clock(seconds: float) -> str:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._arguments import Reproduce
-from farfield.cli._display import Display
+from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, shapes_of
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
@@ -38,7 +38,7 @@ def reproduce(command: Reproduce) -> None:
     labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
     store, console = Store(command.records), Console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
-    with Display(jobs, labels, console) as display:
+    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or Path("reports") / f"{table.key.replace('/', '-')}-{budget.value}"
     _report(table, store, budget, command.seeds, folder, console)

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from torch import nn
 
 from farfield.cli._arguments import Train
-from farfield.cli._display import Display
+from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, find_task, shapes_of
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
@@ -42,7 +42,8 @@ def train(command: Train, rest: Sequence[str]) -> None:
         raise ValueError(f"seeds must be at least 1, got {command.seeds}")
     jobs = jobs_of([experiment], range(command.seeds))
     store, console = Store(command.records), Console()
-    with Display(jobs, {experiment.key: f"{command.model} on {command.task}"}, console) as display:
+    labels = {experiment.key: f"{command.model} on {command.task}"}
+    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     console.print(_scores(experiment.task, results(jobs, store)))
     console.print(f"experiment {experiment.key} in {command.records}")
