@@ -551,7 +551,9 @@ def test_what_is_not_a_number_is_wrong(cls: type) -> None:
     task = cls(withheld=50)
     outputs = task.oracle(test)
     outputs[::2] = torch.nan
-    assert task.score(outputs, test)[:4].tolist() == [0, 1, 0, 1]
+    score = task.score(outputs, test)
+    assert (score[::2] == 0).all()
+    assert (score[1::2] == 1).all()
 
 
 @every_task
@@ -635,9 +637,9 @@ def test_drawing_takes_little_time_and_memory(cls: type, withheld: int) -> None:
 
 
 def _seconds(task: SameDifferent) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     task.draw(stream(0))
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 @every_task

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import struct
-import time
 import zlib
 from pathlib import Path
 
@@ -102,14 +101,6 @@ def _turns(segments: np.ndarray, point: np.ndarray) -> float:
     first, second = segments[:, 0] - point, segments[:, 1] - point
     cross = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
     return float(np.arctan2(cross, (first * second).sum(axis=1)).sum() / (2 * np.pi))
-
-
-
-
-def _seconds_to_draw() -> float:
-    start = time.perf_counter()
-    draw_characters(CHARACTERS)
-    return time.perf_counter() - start
 
 
 def test_the_glyphs_are_drawn_once() -> None:

@@ -1,0 +1,189 @@
+"""Sheets of sample problems: the images stand in their places, the right answer is marked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from farfield.core import stream
+from farfield.records import StoreError
+from farfield.reports import problem_sheet
+from farfield.reports._problem_layouts import layout_of
+from farfield.reports._problem_sheet import _RIGHT, _assorted, _sheet
+from farfield.tasks import (
+    TASKS,
+    TRAINING,
+    IdentityRules,
+    RelationalMatchToSample,
+    SameDifferent,
+    Shapes,
+    Task,
+)
+
+SCALE = 3  # dots of the picture across a pixel of an image
+every_task = pytest.mark.parametrize("cls", list(TASKS.values()), ids=list(TASKS))
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as picture:
+        assert picture.format == "PNG"
+        return np.asarray(picture.convert("RGB")).astype(int)
+
+
+def where_it_stands(sheet: np.ndarray, image: np.ndarray) -> list[tuple[int, int]]:
+    """Rows and columns where an image, three dots to the pixel, stands within its border."""
+    inner = np.kron(image[2:-2, 2:-2], np.ones((SCALE, SCALE))).astype(int)
+    height, width = inner.shape
+    grey = np.where(np.ptp(sheet, axis=2) == 0, sheet[..., 0], -1)
+    darkest = np.unravel_index(inner.argmin(), inner.shape)
+    found = []
+    for row, column in np.argwhere(grey == inner[darkest]) - darkest:
+        if row < 0 or column < 0 or abs(grey[row, column] - inner[0, 0]) > 1:
+            continue
+        place = grey[row : row + height, column : column + width]
+        if place.shape == inner.shape and (abs(place - inner) <= 1).all():
+            found.append((int(row), int(column)))
+    return found
+
+
+def own_shapes(count: int) -> Shapes:
+    """Images of random greys, whose darkest point is rare."""
+    return Shapes(np.random.default_rng(0).integers(30, 255, (count, 32, 32), dtype=np.uint8))
+
+
+@every_task
+def test_every_image_of_the_problems_stands_on_the_sheet(cls: type, tmp_path: Path) -> None:
+    task = cls(withheld=6, shapes=own_shapes(12), max_problems=20)
+    sheet = pixels(problem_sheet(task, tmp_path / "sheet.png", seed=3, problems_per_regime=1))
+    layout = layout_of(task)
+    for problems in task.draw(stream(3)).values():
+        problem = problems[_assorted(problems, layout, 1)]
+        corners = []
+        for place in range(task.length):
+            image = task.shapes.images[int(problem.index[0, place])]
+            found = where_it_stands(sheet, image)
+            times = int((problem.index[0] == problem.index[0, place]).sum())
+            assert len(found) == times
+            corners += found
+        across = {(column - min(c for _, c in corners)) / 96 for _, column in corners}
+        expected = {right - min(r for r, _ in layout.places) for right, _ in layout.places}
+        assert len(across) == len(expected)
+        assert np.allclose(sorted(across), sorted(expected), atol=1 / 96)
+
+
+@every_task
+def test_a_sheet_is_the_same_bytes_again(cls: type, tmp_path: Path) -> None:
+    first = problem_sheet(cls(withheld=50), tmp_path / "first.png").read_bytes()
+    assert problem_sheet(cls(withheld=50), tmp_path / "second.png").read_bytes() == first
+    assert problem_sheet(cls(withheld=50), tmp_path / "third.png", seed=1).read_bytes() != first
+
+
+def words(task: Task, regime: str, count: int) -> tuple[list[str], list[str]]:
+    """What a sheet of one regime says: everything, and what it says in the colour of answers."""
+    figure = _sheet(layout_of(task), {regime: task.draw(stream(0))[regime]}, count)
+    texts = figure.axes[0].texts
+    return [text.get_text() for text in texts], [
+        text.get_text() for text in texts if text.get_color() == _RIGHT
+    ]
+
+
+@every_task
+def test_the_right_answers_are_marked_in_order(cls: type) -> None:
+    task = cls(withheld=50)
+    layout = layout_of(task)
+    problems = task.draw(stream(0))["withheld-50"]
+    targets = problems.target[_assorted(problems, layout, 4)].tolist()
+    _, marked = words(task, "withheld-50", 4)
+    if cls is SameDifferent:
+        assert marked == [("same", "different")[target] for target in targets]
+    else:
+        assert marked == [f"{target + 1}" for target in targets]
+
+
+@pytest.mark.parametrize("cls", [cls for cls in TASKS.values() if cls is not SameDifferent])
+def test_a_frame_encloses_the_right_answer_alone(cls: type) -> None:
+    task = cls(withheld=50)
+    layout = layout_of(task)
+    problems = task.draw(stream(0))[TRAINING]
+    rows = _assorted(problems, layout, 4)
+    axes = _sheet(layout, {TRAINING: problems}, 4).axes[0]
+    frames = [patch for patch in axes.patches if type(patch).__name__ == "FancyBboxPatch"]
+    corners = [image.get_extent() for image in axes.images]
+    assert len(frames) == 4
+    assert len(corners) == 4 * task.length
+    for number, (frame, target) in enumerate(zip(frames, problems.target[rows], strict=True)):
+        left, low = frame.get_x(), frame.get_y()
+        right, top = left + frame.get_width(), low + frame.get_height()
+        held = [
+            place
+            for place in range(task.length)
+            for (x0, x1, y0, y1) in [corners[number * task.length + place]]
+            if left <= x0 + 1e-9 and x1 <= right + 1e-9 and low <= y0 + 1e-9 and y1 <= top + 1e-9
+        ]
+        chosen = int(target)
+        pairs = cls is RelationalMatchToSample
+        assert held == ([2 + 2 * chosen, 3 + 2 * chosen] if pairs else [5 + chosen])
+
+
+def test_kinds_take_turns_and_are_named() -> None:
+    said, _ = words(IdentityRules(withheld=95), TRAINING, 4)
+    assert [word for word in said if set(word) <= {"A", "B"}] == ["ABA", "ABB", "AAA", "ABA"]
+    _, marked = words(SameDifferent(withheld=98), TRAINING, 4)
+    assert marked == ["same", "different"] * 2
+
+
+def test_a_regime_says_how_much_there_is() -> None:
+    said, _ = words(SameDifferent(withheld=98), TRAINING, 4)
+    assert "training" in said
+    assert "4 problems over 2 of 100 images" in said
+
+
+def test_fewer_problems_than_asked_for_are_all_shown() -> None:
+    _, marked = words(SameDifferent(withheld=98), TRAINING, 9)
+    assert len(marked) == 4
+
+
+def test_an_image_that_is_not_square_keeps_its_proportions() -> None:
+    images = np.random.default_rng(0).integers(0, 255, (4, 8, 32), dtype=np.uint8)
+    task = SameDifferent(withheld=2, shapes=Shapes(images))
+    axes = _sheet(layout_of(task), task.draw(stream(0)), 1).axes[0]
+    left, right, low, top = axes.images[0].get_extent()
+    assert (right - left, top - low) == pytest.approx((1, 0.25))
+
+
+def test_a_sheet_does_not_load_the_drawing_program(tmp_path: Path) -> None:
+    """Pyplot would look for a screen and keep every figure."""
+    code = (
+        "import sys; from farfield.reports._problem_sheet import problem_sheet;"
+        "from farfield.tasks import SameDifferent;"
+        f"problem_sheet(SameDifferent(withheld=98), {str(tmp_path / 'sheet.png')!r});"
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="cannot write"):
+        problem_sheet(SameDifferent(withheld=98), tmp_path / "file" / "sheet.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_whole_picture_replaces_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sheet.png"
+    problem_sheet(SameDifferent(withheld=50), path)
+    before = path.read_bytes()
+    assert problem_sheet(SameDifferent(withheld=98), str(path)) == path
+    assert path.read_bytes() != before
+    assert [found.name for found in path.parent.iterdir()] == ["sheet.png"]
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="problems_per_regime must be at least 1, got 0"):
+        problem_sheet(SameDifferent(), tmp_path / "sheet.png", problems_per_regime=0)
+    assert not list(tmp_path.iterdir())
