@@ -89,7 +89,7 @@ MUTANTS = [
         "reproductions/_verdicts.py",
         "and abs(difference.value) <= allowed",
         "",
-        ["tests/reproductions/test_verdicts.py::test_true_differences_are_called"],
+        ["tests/reproductions/test_verdicts.py::test_our_noise_does_not_hide_a_difference"],
     ),
     (
         "reproductions/_verdicts.py",
@@ -107,10 +107,7 @@ MUTANTS = [
         "reproductions/_verdicts.py",
         "if difference.interval.within(self.margin):\n            return True",
         "",
-        [
-            "tests/reproductions/test_verdicts.py::"
-            "test_a_clear_difference_matters_only_if_it_may_exceed_the_margin"
-        ],
+        ["tests/reproductions/test_verdicts.py::test_a_clear_difference_inside_the_margin_is_none"],
     ),
     (
         "reproductions/_verdicts.py",
@@ -152,10 +149,7 @@ MUTANTS = [
         "reproductions/webb2021.py",
         "training=(10_000, 10_000, 10_000, 480)",
         "training=(10_000, 10_000, 10_000, 500)",
-        [
-            "tests/reproductions/test_webb2021.py::"
-            "test_the_task_draws_as_many_training_problems_as_the_steps_were_counted_for"
-        ],
+        ["tests/reproductions/test_webb2021.py::test_the_task_draws_that_many_training_problems"],
     ),
     (
         "reports/_report.py",

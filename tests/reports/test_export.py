@@ -33,7 +33,9 @@ def test_records_survive_the_way_there_and_back(path, tmp_path):
 
 def test_the_same_records_give_the_same_bytes(path, tmp_path):
     before = path.read_bytes()
-    export(TABLE, lambda claim: three(claim)[::-1], tmp_path)
+    (again,) = export(TABLE, lambda claim: three(claim)[::-1], tmp_path / "again")
+    assert again.read_bytes() == before
+    export(TABLE, three, tmp_path)
     assert path.read_bytes() == before
     for line in before.splitlines():
         assert line == json.dumps(json.loads(line), sort_keys=True, separators=(",", ":")).encode()

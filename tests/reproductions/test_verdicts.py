@@ -37,7 +37,7 @@ def test_the_same_number_is_reproduced():
     assert (judgement.seeds, judgement.fraction) == (10, 1.0)
 
 
-def test_a_clear_difference_matters_only_if_it_may_exceed_the_margin():
+def test_a_clear_difference_inside_the_margin_is_none():
     tight = made_up.claim(90.0, 0.1)
     judgement = judge(tight, made_up.records(tight, made_up.spread_out(91.0, 0.1)))
     assert judgement.difference.clear
@@ -109,6 +109,13 @@ def test_wild_scatter_does_not_pass_for_a_quiet_cell():
     assert verdict(noisy, cell) is Verdict.NOT_REPRODUCED
     loud = made_up.claim(90.0, 10.0)
     assert verdict(noisy, loud) is Verdict.REPRODUCED
+
+
+def test_our_noise_does_not_hide_a_difference():
+    judgement = judge(CELL, made_up.records(CELL, made_up.spread_out(93.0, 1.5)))
+    assert judgement.difference.interval.contains(0.0)
+    assert judgement.difference.interval.half_width < 4.0
+    assert judgement.verdict is Verdict.NOT_REPRODUCED
 
 
 def test_a_score_that_is_no_number_is_not_reproduced():

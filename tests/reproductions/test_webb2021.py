@@ -57,7 +57,7 @@ def test_a_claim_is_about_what_its_place_says(claim):
 @pytest.mark.parametrize(
     "claim", [table.cells[f"esbn+tcn/withheld-{m}"] for table in FULL for m in (0, 50, 85, 95)]
 )
-def test_the_task_draws_as_many_training_problems_as_the_steps_were_counted_for(claim):
+def test_the_task_draws_that_many_training_problems(claim):
     drawn = claim.experiment.task.draw(stream(0, "test"))["training"]
     source = {
         "same-different": webb2021.SAME_DIFFERENT,
