@@ -15,8 +15,8 @@ MUTANTS = [
     ),
     (
         "tasks/_draws.py",
-        "rows = rows[np.sort(first)]",
-        "rows = rows[first]",
+        "return np.sort(first)",
+        "return first",
         [
             "tests/tasks/test_draws.py::test_first_draws_are_those_stored",
             "tests/tasks/test_abstract_rules.py::test_drawn_sets_are_frozen_for_this_version",
@@ -24,7 +24,7 @@ MUTANTS = [
     ),
     (
         "tasks/_draws.py",
-        "first = np.unique(rows, axis=0, return_index=True)[1]",
+        "first = np.unique(numbers, return_index=True)[1]",
         "first = np.arange(len(rows))",
         ["tests/tasks/test_draws.py::test_rows_of_a_large_space_are_distinct"],
     ),

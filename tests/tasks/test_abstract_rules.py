@@ -594,7 +594,7 @@ def test_an_unknown_regime_is_named(cls: type) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'withheld-50'"):
         task.sample("withheld-5", 1, stream(0).numpy())
     with pytest.raises(UnknownNameError, match="did you mean 'training'"):
-        task.chance("trainin")
+        task.chance("Training")
     with pytest.raises(ValueError, match="n must be at least 1, got 0"):
         task.sample(TRAINING, 0, stream(0).numpy())
 
