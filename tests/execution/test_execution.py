@@ -125,22 +125,32 @@ def test_images_of_ones_own_reach_the_workers(tmp_path: Path) -> None:
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-def test_a_run_that_fails_leaves_the_others(tmp_path: Path) -> None:
-    class Wrong(nn.Module):
-        def __init__(self, in_features: int, num_outputs: int) -> None:
-            super().__init__()
-            raise ArithmeticError("out of luck")
+class Unlucky(nn.Module):
+    """A reasoner that cannot be made."""
 
-    Wrong.__qualname__ = "Missing"
-    Wrong.__module__ = "test_execution"
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        raise ArithmeticError(f"out of luck with {in_features} features, {num_outputs} outputs")
+
+
+class LocallyUnlucky(Unlucky):
+    """The same, made to look as if no other process could import it."""
+
+
+LocallyUnlucky.__module__ = "__main__"
+
+
+@pytest.mark.parametrize("cls", [Unlucky, LocallyUnlucky], ids=["in a worker", "here"])
+def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]) -> None:
     bad = Experiment(
         task=SameDifferent(withheld=98),
-        model=Network(reasoner=Spec(Wrong)),
+        model=Network(reasoner=Spec(cls)),
         recipe=Recipe(steps=1),
     )
     store = Store(tmp_path)
-    with pytest.raises(ExecutionError, match=r"1 of 3 runs did not finish: .*Missing"):
-        run([Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))], store, workers=2)
+    jobs = [Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))]
+    with pytest.raises(ExecutionError, match=r"1 of 3 runs did not finish: .*out of luck with 128"):
+        run(jobs, store, workers=2)
     assert len(store.records(tiny_experiment().key)) == 2
 
 
@@ -193,6 +203,8 @@ SCRIPT = textwrap.dedent(
     from small import small_experiment
     from farfield.execution import jobs_of, run
     from farfield.records import Store
+    from farfield.training import Clock
+
     jobs = jobs_of([small_experiment(steps=int(sys.argv[3]), evaluations=3)], (0, 1))
     run(jobs, Store(sys.argv[1]), workers=2, clock=Clock(checkpoint_seconds=0.2))
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import importlib
-import importlib.util
 from collections.abc import Iterable
+from importlib.machinery import PathFinder
 from typing import Any, final
 
 import msgspec
@@ -127,6 +127,6 @@ def why_not_elsewhere(classes: Iterable[type]) -> str | None:
             return f"{cls.__name__} is defined in the script itself, not in a module"
         if "<locals>" in cls.__qualname__:
             return f"{cls.__name__} is defined inside a function"
-        if importlib.util.find_spec(cls.__module__) is None:
+        if PathFinder.find_spec(cls.__module__.partition(".")[0]) is None:
             return f"{cls.__name__} comes from {cls.__module__}, which cannot be imported again"
     return None

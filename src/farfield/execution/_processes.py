@@ -12,7 +12,7 @@ from typing import final
 
 import msgspec
 
-from farfield.execution._job import ExecutionError, Job, News
+from farfield.execution._job import Job, News
 from farfield.execution._messages import Answer, Order, order
 from farfield.records import Store
 from farfield.training import Clock
@@ -70,7 +70,7 @@ def run_processes(
     workers: int,
     report: Callable[[News], None] | None = None,
     clock: Clock | None = None,
-) -> None:
+) -> list[tuple[Job, str]]:
     """Train every job, `workers` at a time, each in a single-threaded process.
 
     Args:
@@ -80,8 +80,8 @@ def run_processes(
         report: Takes the news, in this thread.
         clock: How often to report and to save.
 
-    Raises:
-        ExecutionError: If some jobs failed; the others are done and kept.
+    Returns:
+        The jobs that failed, and why; the others are done and kept.
     """
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
@@ -113,16 +113,10 @@ def run_processes(
     try:
         for thread in threads:
             thread.start()
-        failed = _follow(news, count, report)
+        return _follow(news, count, report)
     finally:
         for worker in crew:
             worker.stop()
-    if failed:
-        first = "; ".join(sorted({trouble for _, trouble in failed})[:3])
-        raise ExecutionError(
-            f"{len(failed)} of {len(jobs)} runs did not finish: {first}. "
-            "What finished is kept; the same command goes on with the rest"
-        )
 
 
 def _follow(

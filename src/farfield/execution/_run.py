@@ -52,8 +52,8 @@ def run(
 
     Raises:
         ValueError: If the device is not at hand, or `workers` is not positive.
-        ExecutionError: If some runs did not finish; those that did are kept.
-        BusyError: If another process is at one of the runs.
+        ExecutionError: If some runs did not finish (one failed, or another process is at it); those
+            that did are kept.
         StoreError: If the folder of records cannot be used.
     """
     if torch.device(device).type == "cuda" and not torch.cuda.is_available():
@@ -83,14 +83,42 @@ def _run_on_cpu(
 ) -> None:
     reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
     elsewhere = [job for job in jobs if reasons[job] is None]
-    here = [job for job in jobs if reasons[job] is not None]
+    failed: list[tuple[Job, str]] = []
     if elsewhere:
-        run_processes(elsewhere, store, workers=cores, report=report, clock=clock)
-    for job in here:
-        engine = f"one after another: {reasons[job]}"
-        run_one(job, store, device="cpu", engine=engine, report=tell(job, report), clock=clock)
-        if report:
-            report(News(job=job))
+        failed += run_processes(elsewhere, store, workers=cores, report=report, clock=clock)
+    for job in jobs:
+        if reasons[job] is not None:
+            engine = f"one after another: {reasons[job]}"
+            failed += _try_here(job, store, "cpu", engine, report, clock)
+    _raise_failures(failed, len(jobs))
+
+
+def _try_here(
+    job: Job,
+    store: Store,
+    device: str,
+    engine: str,
+    report: Callable[[News], None] | None,
+    clock: Clock | None,
+) -> list[tuple[Job, str]]:
+    """Run a job in this process; returns it with the reason if it failed."""
+    try:
+        run_one(job, store, device=device, engine=engine, report=tell(job, report), clock=clock)
+    except Exception as error:  # noqa: BLE001 — the other jobs must still run
+        return [(job, f"{type(error).__name__}: {error}")]
+    if report:
+        report(News(job=job))
+    return []
+
+
+def _raise_failures(failed: Sequence[tuple[Job, str]], asked: int) -> None:
+    """Say which jobs failed, if any did."""
+    if failed:
+        reasons = "; ".join(sorted({trouble for _, trouble in failed})[:3])
+        raise ExecutionError(
+            f"{len(failed)} of {asked} runs did not finish: {reasons}. "
+            "What finished is kept; the same command goes on with the rest"
+        )
 
 
 def _run_on_gpu(
@@ -103,20 +131,21 @@ def _run_on_gpu(
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.experiment.key, []).append(job)
+    failed: list[tuple[Job, str]] = []
     for group in groups.values():
-        experiment, first = group[0].experiment, tell(group[0], report)
+        experiment = group[0].experiment
         reason = why_not_stacked(experiment, device)
         if reason is None:
             seeds = [job.seed for job in group]
+            first = tell(group[0], report)
             run_stack(experiment, seeds, store, device=device, report=first, clock=clock)
+            for job in group if report else ():
+                report(News(job=job))  # type: ignore[misc]  # the loop is empty without a report
         else:
             for job in group:
                 engine = f"one after another: {reason}"
-                run_one(
-                    job, store, device=device, engine=engine, report=tell(job, report), clock=clock
-                )
-        for job in group if report else ():
-            report(News(job=job))  # type: ignore[misc]  # the loop is empty without a report
+                failed += _try_here(job, store, device, engine, report, clock)
+    _raise_failures(failed, len(jobs))
 
 
 def results(jobs: Sequence[Job], store: Store) -> list[Record]:
