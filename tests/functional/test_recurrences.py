@@ -80,14 +80,24 @@ def test_esbn_by_hand_is_the_plain_one(length: int, kind: str) -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("length", [1, 2, 7])
-def test_lstm_by_hand_is_the_plain_one(length: int) -> None:
+def last_states_by_hand(num_states: int):
+    return lambda *arguments: lstm_by_hand(num_states, *arguments)
+
+
+def last_plain_states(num_states: int):
+    return lambda *arguments: lstm_plain(*arguments)[:, -num_states:]
+
+
+LSTM_LENGTHS = [(1, 1), (2, 2), (3, 1), (7, 7), (7, 3), (7, 1)]
+
+
+@pytest.mark.parametrize("length, num_states", LSTM_LENGTHS)
+def test_lstm_by_hand_is_the_plain_one(length: int, num_states: int) -> None:
     arguments = lstm_arguments(length)
-    torch.testing.assert_close(
-        lstm_by_hand(*arguments), lstm_plain(*arguments), rtol=1e-10, atol=1e-12
-    )
+    by_hand, plain = last_states_by_hand(num_states), last_plain_states(num_states)
+    torch.testing.assert_close(by_hand(*arguments), plain(*arguments), rtol=1e-10, atol=1e-12)
     for ours, theirs in zip(
-        gradients(lstm_by_hand, arguments), gradients(lstm_plain, arguments), strict=True
+        gradients(by_hand, arguments), gradients(plain, arguments), strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
@@ -119,12 +129,13 @@ def test_esbn_by_hand_can_be_mapped(length: int, kind: str, seeds_share_problems
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("length", [1, 4])
-def test_lstm_by_hand_can_be_mapped(length: int) -> None:
+@pytest.mark.parametrize("length, num_states", LSTM_LENGTHS)
+def test_lstm_by_hand_can_be_mapped(length: int, num_states: int) -> None:
     stacked = lstm_arguments(length, 4)
-    wanted = tuple(range(5))
-    expected = torch.func.vmap(torch.func.grad(squared(lstm_plain), wanted))(*stacked)
-    found = torch.func.vmap(torch.func.grad(squared(lstm_by_hand), wanted))(*stacked)
+    expected, found = (
+        torch.func.vmap(torch.func.grad(squared(function(num_states)), tuple(range(5))))(*stacked)
+        for function in (last_plain_states, last_states_by_hand)
+    )
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
@@ -138,11 +149,12 @@ def test_derivatives_of_esbn(kind: str, sizes: tuple[int, int, int], length: int
     assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
 
 
-@pytest.mark.parametrize("length", [1, 3])
-def test_derivatives_of_lstm(length: int) -> None:
+@pytest.mark.parametrize("length, num_states", [(1, 1), (3, 3), (3, 1)])
+def test_derivatives_of_lstm(length: int, num_states: int) -> None:
     leaves = [tensor.requires_grad_() for tensor in lstm_arguments(length)]
-    assert torch.autograd.gradcheck(lstm_by_hand, leaves)
-    assert torch.autograd.gradgradcheck(lstm_by_hand, leaves, fast_mode=True)
+    function = last_states_by_hand(num_states)
+    assert torch.autograd.gradcheck(function, leaves)
+    assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
 
 
 def test_lstm_is_that_of_the_equations_and_of_torch() -> None:
@@ -173,9 +185,11 @@ def test_without_gradient_the_same_state_comes_out(length: int) -> None:
         alone = function(*tensors)
     torch.testing.assert_close(alone, function(*tensors), rtol=1e-10, atol=1e-12)
     arguments = lstm_arguments(length)
-    with torch.no_grad():
-        alone = lstm(*arguments)
-    torch.testing.assert_close(alone, lstm(*arguments), rtol=1e-10, atol=1e-12)
+    for num_states in (None, 1):
+        with torch.no_grad():
+            alone = lstm(*arguments, num_states=num_states)
+        states = lstm(*arguments, num_states=num_states)
+        torch.testing.assert_close(alone, states, rtol=1e-10, atol=1e-12)
 
 
 def test_esbn_refuses_shapes_that_do_not_belong_together(unchecked) -> None:
@@ -197,5 +211,8 @@ def test_lstm_refuses_shapes_that_do_not_belong_together(unchecked) -> None:
         lstm(inputs[:, 0], weight_ih, weight_hh, *biases)
     with pytest.raises(ValueError, match="the 3 features of weight_ih, got 2"):
         lstm(inputs[..., :2], weight_ih, weight_hh, *biases)
+    for number in (0, 3):
+        with pytest.raises(ValueError, match=f"num_states must be 1…2, got {number}"):
+            lstm(inputs, weight_ih, weight_hh, *biases, num_states=number)
     with pytest.raises(ValueError, match="8 rows, four for each hidden unit, got 7 and 8"):
         lstm(inputs, weight_ih[:7], weight_hh, *biases)

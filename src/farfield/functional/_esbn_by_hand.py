@@ -52,7 +52,7 @@ class _Gradient(torch.autograd.Function):
         weights, confidence, *rest = saved
         parameters = ESBNParameters(*rest[: len(ESBNParameters._fields)])
         tape = unflatten(rest[len(parameters) :], weights.shape[1] + 1)
-        return rewind(gradient.t(), weights, confidence, parameters, tape)
+        return rewind(gradient.t().contiguous(), weights, confidence, parameters, tape)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Gradients) -> None:  # noqa: ARG004

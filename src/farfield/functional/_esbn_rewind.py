@@ -73,7 +73,8 @@ def _rewind_late(state: Tensor, slots: Tensor, parameters: ESBNParameters, tape:
         received = parameters.weight_ih.t() @ total
         gate = tape.gates[place - 1]
         opened = (received * tape.reads[place - 2]).sum(0, keepdim=True) * (gate - gate.square())
-        state = (total.t() @ parameters.weight_hh).t()
+        # Contiguous, lest everything elementwise from here on walks two layouts at once.
+        state = (total.t() @ parameters.weight_hh).t().contiguous()
         state = torch.addmm(state, parameters.gate_weight.t(), opened)
         if reads:
             written = weighted_sum(

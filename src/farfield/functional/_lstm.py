@@ -15,8 +15,10 @@ def lstm(
     weight_hh: Float[Tensor, "_ _"],
     bias_ih: Float[Tensor, " _"],
     bias_hh: Float[Tensor, " _"],
-) -> Float[Tensor, "batch time _"]:
-    r"""Hidden states of an LSTM at every step, from a state of zeros.
+    *,
+    num_states: int | None = None,
+) -> Float[Tensor, "batch _ _"]:
+    r"""Hidden states of an LSTM after every step, or the last few, from a state of zeros.
 
     $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
       c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad
@@ -32,16 +34,23 @@ def lstm(
         weight_hh: $W_h$, $(4H, H)$.
         bias_ih: $b_x$, $(4H)$.
         bias_hh: $b_h$, $(4H)$.
+        num_states: How many of the last states are returned; None is all, one for each step.
 
     Raises:
-        ValueError: If the sequence is empty or a shape does not fit.
+        ValueError: If the sequence is empty, a shape does not fit, or `num_states` is no number
+            of steps.
 
     Reference:
         Hochreiter and Schmidhuber 1997; webb2021, appendix A.3.4.
     """
     _check_shapes(inputs, weight_ih, weight_hh)
-    by_hand = torch.is_grad_enabled() and not torch.compiler.is_compiling()
-    return (lstm_by_hand if by_hand else lstm_plain)(inputs, weight_ih, weight_hh, bias_ih, bias_hh)
+    number = inputs.shape[1] if num_states is None else num_states
+    if not 1 <= number <= inputs.shape[1]:
+        raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
+    arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
+    if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+        return lstm_by_hand(number, *arguments)
+    return lstm_plain(*arguments)[:, -number:]
 
 
 def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from farfield.functional._gradient_of_gradient import Gradients, gradient_of_gradient
 from farfield.functional._lstm_step import StepByHand, gradient_of_step, lstm_step, step_by_hand
 
-_NUM_INPUTS = 5
+_NUM_TENSORS = 5
 
 
 def lstm_plain(
@@ -29,10 +29,10 @@ def lstm_plain(
     return torch.stack(states, dim=1)
 
 
-def lstm_by_hand(*arguments: Tensor) -> Tensor:
-    """What `lstm_plain` computes, with a faster gradient."""
+def lstm_by_hand(num_states: int, *arguments: Tensor) -> Tensor:
+    """The last `num_states` states that `lstm_plain` gives, with a faster gradient."""
     # torch leaves `apply` untyped.
-    states, *_ = _Recurrence.apply(*arguments)  # type: ignore[no-untyped-call]
+    states, *_ = _Recurrence.apply(num_states, *arguments)  # type: ignore[no-untyped-call]
     return states
 
 
@@ -41,31 +41,39 @@ class _Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor, bias_hh: Tensor
+        num_states: int,
+        inputs: Tensor,
+        weight_ih: Tensor,
+        weight_hh: Tensor,
+        bias_ih: Tensor,
+        bias_hh: Tensor,
     ) -> tuple[Tensor, ...]:
         bias = (bias_ih + bias_hh).unsqueeze(1)
         projected = torch.addmm(bias, weight_ih, _columns(inputs))
-        steps: list[StepByHand] = []
-        for total in projected.split(inputs.shape[0], dim=1):  # type: ignore[no-untyped-call]
-            if steps:
-                steps.append(
-                    step_by_hand(torch.addmm(total, weight_hh, steps[-1].state), steps[-1].cell)
-                )
-            else:
-                steps.append(step_by_hand(total.contiguous(), None))
-        states = torch.stack([step.state for step in steps]).permute(2, 0, 1).contiguous()
-        return (states, *(tensor for step in steps for tensor in step))
+        first, *later = rearrange(
+            projected, "feature (time batch) -> time feature batch", batch=len(inputs)
+        ).unbind(0)
+        steps = [step_by_hand(first.contiguous(), None)]
+        for gates in later:
+            before = steps[-1]
+            steps.append(step_by_hand(torch.addmm(gates, weight_hh, before.state), before.cell))
+        states = torch.stack([step.state for step in steps[-num_states:]])
+        return (
+            rearrange(states, "time feature batch -> batch time feature").contiguous(),
+            *(tensor for step in steps for tensor in step),
+        )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*inputs, *output[1:])
+        ctx.save_for_backward(*inputs[1:], *output[1:])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> Gradients:
         if gradients[0] is None:
-            return (None,) * _NUM_INPUTS
-        return _Gradient.apply(gradients[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+            return (None,) * (1 + _NUM_TENSORS)
+        found = _Gradient.apply(gradients[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        return (None, *found)
 
 
 class _Gradient(torch.autograd.Function):
@@ -77,20 +85,21 @@ class _Gradient(torch.autograd.Function):
     def forward(gradient: Tensor, *saved: Tensor) -> Gradients:
         inputs, weight_ih, weight_hh, *_ = saved
         fields = len(StepByHand._fields)
-        tape = saved[_NUM_INPUTS:]
+        tape = saved[_NUM_TENSORS:]
         steps = [StepByHand(*tape[at : at + fields]) for at in range(0, len(tape), fields)]
-        totals = _rewind(gradient, weight_hh, steps)
-        columns = torch.cat(totals, dim=1)
-        of_inputs = rearrange(
-            columns.t() @ weight_ih, "(time batch) feature -> batch time feature", time=len(steps)
+        totals = torch.cat(_rewind(gradient, weight_hh, steps), dim=1)
+        states = torch.cat([step.state for step in steps], dim=1)
+        batch = len(inputs)
+        bias = totals.sum(1)
+        return (
+            rearrange(
+                totals.t() @ weight_ih, "(time batch) feature -> batch time feature", batch=batch
+            ),
+            totals @ _columns(inputs).t(),
+            totals[:, batch:] @ states[:, :-batch].t(),
+            bias,
+            bias.clone(),
         )
-        if len(steps) > 1:
-            states = torch.cat([step.state for step in steps[:-1]], dim=1)
-            of_weight_hh = torch.cat(totals[1:], dim=1) @ states.t()
-        else:
-            of_weight_hh = torch.zeros_like(weight_hh)
-        bias = columns.sum(1)
-        return of_inputs, columns @ _columns(inputs).t(), of_weight_hh, bias, bias.clone()
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Gradients) -> None:  # noqa: ARG004
@@ -100,8 +109,12 @@ class _Gradient(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor | None) -> Gradients:
         gradient, *saved = ctx.saved_tensors
-        found = gradient_of_gradient(lstm_plain, saved[:_NUM_INPUTS], gradient, upstream)
-        return (*found, *(None for _ in saved[_NUM_INPUTS:]))
+
+        def plain(*arguments: Tensor) -> Tensor:
+            return lstm_plain(*arguments)[:, -gradient.shape[1] :]
+
+        found = gradient_of_gradient(plain, saved[:_NUM_TENSORS], gradient, upstream)
+        return (*found, *(None for _ in saved[_NUM_TENSORS:]))
 
 
 def _columns(inputs: Tensor) -> Tensor:
@@ -110,14 +123,16 @@ def _columns(inputs: Tensor) -> Tensor:
 
 
 def _rewind(gradient: Tensor, weight_hh: Tensor, steps: list[StepByHand]) -> list[Tensor]:
-    """Gradients of the gate inputs of all steps, from those of the states."""
-    of_states = gradient.permute(1, 2, 0).unbind(0)
-    state, cell = of_states[-1], None
+    """Gradients of the gate inputs of all steps, from those of the last states."""
+    *earlier, state = rearrange(gradient, "batch time feature -> time feature batch").unbind(0)
+    state, cell = state.contiguous(), None
     totals: list[Tensor] = []
     for step in range(len(steps) - 1, -1, -1):
         before = steps[step - 1].cell if step else None
         total, cell = gradient_of_step(steps[step], before, state, cell)
         totals.append(total)
-        if step:
-            state = (total.t() @ weight_hh).t() + of_states[step - 1]
+        # Contiguous, lest everything elementwise from here on walks two layouts at once.
+        state = (total.t() @ weight_hh).t().contiguous()
+        if earlier:
+            state = state + earlier.pop()
     return totals[::-1]

@@ -58,5 +58,5 @@ class LSTM(nn.Module):
         """Answer every problem of a batch."""
         cell = self.controller
         check_sequence(z, cell.input_size)
-        states = lstm(z, cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
-        return self.output(states[:, -1])
+        weights = (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
+        return self.output(lstm(z, *weights, num_states=1).squeeze(1))
