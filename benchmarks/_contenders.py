@@ -22,13 +22,17 @@ WARM_UP = 5
 """Steps before anything is measured."""
 
 
+Answer = dict[str, float]
+"""What was done: `count` and `seconds`, or `flops` and `seconds`."""
+
+
 class Contender(Protocol):
     """What a worker process can be asked for; every answer is plain JSON."""
 
-    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> dict: ...
-    def train(self, *, seconds: float, networks: int) -> dict[str, float]: ...
-    def evaluate(self, *, networks: int) -> dict[str, float]: ...
-    def products(self, *, work: str) -> dict[str, float]: ...
+    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> Answer: ...
+    def train(self, *, seconds: float, networks: int) -> Answer: ...
+    def evaluate(self, *, networks: int) -> Answer: ...
+    def products(self, *, work: str) -> Answer: ...
 
 
 def take(steps: Iterator[object], count: int) -> None:
@@ -37,7 +41,7 @@ def take(steps: Iterator[object], count: int) -> None:
         next(steps)
 
 
-def timed_steps(steps: Iterator[object], seconds: float) -> dict[str, float]:
+def timed_steps(steps: Iterator[object], seconds: float) -> Answer:
     """Take steps until `seconds` have passed: how many, in how long."""
     start = time.perf_counter()
     count, elapsed = 0, 0.0
@@ -52,7 +56,7 @@ def timed_steps(steps: Iterator[object], seconds: float) -> dict[str, float]:
 class Straightforward:
     """One network after another, each slice of time another one."""
 
-    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> dict:
+    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> Answer:
         """Draw each network's problems, make it, take the first steps."""
         self.runs = [self.run(reasoner, task, withheld, seed) for seed in seeds]
         self.turn = itertools.cycle(range(len(seeds)))
@@ -73,12 +77,12 @@ class Straightforward:
         training, test = sets["training"], sets[described.regimes[-1].name]
         return network, straightforward.train(network, training, shuffle), test
 
-    def train(self, *, seconds: float, networks: int) -> dict[str, float]:
+    def train(self, *, seconds: float, networks: int) -> Answer:
         """Steps of the network whose turn it is; `networks` changes nothing here."""
         del networks
         return timed_steps(self.runs[next(self.turn)][1], seconds)
 
-    def evaluate(self, *, networks: int) -> dict[str, float]:
+    def evaluate(self, *, networks: int) -> Answer:
         """One network on its whole test set."""
         del networks
         network, _, test = self.runs[next(self.turn)]
@@ -86,7 +90,7 @@ class Straightforward:
         straightforward.evaluate(network, test)
         return {"count": len(test), "seconds": time.perf_counter() - start}
 
-    def products(self, *, work: str) -> dict[str, float]:
+    def products(self, *, work: str) -> Answer:
         """The products of one step, or of the evaluation per problem."""
         network, steps, test = self.runs[0]
         if work == "training":
@@ -101,8 +105,9 @@ class Farfield:
 
     def __init__(self) -> None:
         keep_freed_memory()
+        torch.set_flush_denormal(True)  # as `farfield.training.train` does around its loop
 
-    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> dict:
+    def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> Answer:
         """Draw each network's problems, make it, take the first steps."""
         described = TASKS[task](withheld=withheld)
         experiment = Experiment(
@@ -128,11 +133,11 @@ class Farfield:
             learner.update(step)
             yield
 
-    def train(self, *, seconds: float, networks: int) -> dict[str, float]:
+    def train(self, *, seconds: float, networks: int) -> Answer:
         """Steps of the network whose turn it is among the first `networks`."""
         return timed_steps(self.steps[next(self.turns) % networks], seconds)
 
-    def evaluate(self, *, networks: int) -> dict[str, float]:
+    def evaluate(self, *, networks: int) -> Answer:
         """One network on its whole test set."""
         place = next(self.turns) % networks
         start = time.perf_counter()
@@ -145,7 +150,7 @@ class Farfield:
         model = self.learners[place].model.eval()
         score_problems(model, self.task, self.tests[place])
 
-    def products(self, *, work: str) -> dict[str, float]:
+    def products(self, *, work: str) -> Answer:
         """The products of one step, or of the evaluation per problem."""
         if work == "training":
             return products(lambda: next(self.steps[0]), repeats=4)

@@ -53,6 +53,4 @@ class Worker:
 
     def close(self) -> None:
         """End the process and wait until it is gone."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()

@@ -130,7 +130,7 @@ class Transformer(nn.Module):
         )
         self.hidden = nn.Linear(FEATURES, 256)
         self.output = nn.Linear(256, num_outputs)
-        self.register_buffer("positions", sinusoids(length))
+        self.register_buffer("positions", sinusoids(length).to(self.output.weight.dtype))
 
     def forward(self, z: Tensor) -> Tensor:
         """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
@@ -142,8 +142,7 @@ def sinusoids(length: int) -> Tensor:
     """Sines in the even features and cosines in the odd ones, `(time, feature)`."""
     even = torch.arange(0, FEATURES, 2, dtype=torch.float64)
     angle = torch.arange(length).unsqueeze(1) * torch.exp(-math.log(10_000.0) / FEATURES * even)
-    table = torch.stack([angle.sin(), angle.cos()], dim=2).flatten(1)
-    return table.to(torch.get_default_dtype())
+    return torch.stack([angle.sin(), angle.cos()], dim=2).flatten(1)
 
 
 class Network(nn.Module):

@@ -41,6 +41,8 @@ def library_name(name):
 def two_networks(reasoner, task):
     """A network of the loop with random parameters, and the library's with the same ones."""
     loop = straightforward.Network(reasoner, task.num_outputs, task.segments).double()
+    if reasoner == "transformer":  # whose positions were rounded to float32
+        loop.reasoner.positions = straightforward.sinusoids(task.length)
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for parameter in loop.parameters():
@@ -73,7 +75,8 @@ def test_loop_and_library_have_the_same_loss_and_gradients(reasoner, name):
     largest = max(float(p.grad.norm()) for p in loop.parameters())
     for place, parameter in loop.named_parameters():
         difference = (gradients.pop(library_name(place)) - parameter.grad).norm()
-        assert difference <= 1e-9 * max(parameter.grad.norm(), 1e-6 * largest), place
+        # Gradients that cancel, as those of an encoder before pairs, keep fewer digits.
+        assert difference <= 1e-9 * max(parameter.grad.norm(), 1e-3 * largest), place
     assert not gradients
 
 
