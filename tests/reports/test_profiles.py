@@ -73,6 +73,15 @@ def test_lines_run_over_the_distances():
     assert {"ESBN + TCN", "ESBN"} <= texts
 
 
+def test_a_model_keeps_its_colour_in_every_picture():
+    def color(*patterns):
+        (axes,) = profiles(report_of(*patterns)).axes
+        labels = axes.get_xticklabels()
+        return next(label.get_color() for label in labels if label.get_text() == "LSTM")
+
+    assert color("lstm+tcn/withheld-95") == color("*+tcn/withheld-95")
+
+
 def test_floor_and_ceiling_are_drawn():
     (axes,) = profiles(report_of("*tcn/withheld-95")).axes
     levels = [

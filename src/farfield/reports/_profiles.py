@@ -16,6 +16,7 @@ from farfield.reports import _text as text
 from farfield.reports._panels import DASHES, Series, along_distance, side_by_side
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import LIGHT, Theme
+from farfield.reproductions import TABLES
 
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
@@ -108,7 +109,7 @@ def _series(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
     variants: dict[str, list[str]] = {}
     for label in by_row:
         variants.setdefault(label.partition(" + ")[0], []).append(label)
-    models = list(variants)
+    models = _models(rows)
     return [
         Series(
             label=label.removesuffix(shared),
@@ -118,6 +119,17 @@ def _series(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
         )
         for label, cells in by_row.items()
     ]
+
+
+def _models(rows: Sequence[Row]) -> list[str]:
+    """The models of the rows' whole tables, so that one keeps its colour in every picture."""
+    whole = [
+        claim.row
+        for home in dict.fromkeys(row.claim.home for row in rows if row.claim.home in TABLES)
+        for claim in TABLES[home].claims
+    ]
+    labels = [*whole, *(row.claim.row for row in rows)]
+    return list(dict.fromkeys(label.partition(" + ")[0] for label in labels))
 
 
 def _frame(axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float) -> None:
