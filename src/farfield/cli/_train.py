@@ -9,7 +9,6 @@ from typing import Any, get_type_hints
 
 import tyro
 from rich.console import Console
-from rich.table import Table as Grid
 from torch import nn
 
 from farfield.cli._arguments import Train
@@ -17,11 +16,10 @@ from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, find_task, shapes_of
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
-from farfield.metrics import mean_and_standard_error
 from farfield.models import REASONERS
 from farfield.nn import ENCODERS, ContextNorm
-from farfield.records import Record, Store
-from farfield.tasks import TRAINING, Task
+from farfield.records import Store
+from farfield.reports import extrapolation_profile
 
 PLAIN = (int, float, bool, str, int | None, float | None, bool | None)
 """Types of the fields that can be given on the command line."""
@@ -45,8 +43,10 @@ def train(command: Train, rest: Sequence[str]) -> None:
     labels = {experiment.key: f"{command.model} on {command.task}"}
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
-    console.print(_scores(experiment.task, results(jobs, store)))
-    console.print(f"experiment {experiment.key} in {command.records}")
+    profile = extrapolation_profile(experiment.task, results(jobs, store))
+    console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
+    console.print(str(profile), highlight=False, soft_wrap=True)
+    console.print(f"\nexperiment {experiment.key} in {command.records}", soft_wrap=True)
 
 
 def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
@@ -100,22 +100,3 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
 def _plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
     made = [(field, hint, dataclasses.field(default=default)) for field, hint, default in fields]
     return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
-
-
-def _scores(task: Task, records: Sequence[Record]) -> Grid:
-    """Mean score over seeds in every regime, with the floor."""
-    grid = Grid(title=f"{task.name}: accuracy in %, {len(records)} seeds", title_justify="left")
-    for heading in ("regime", "distance", "mean ± standard error", "lowest", "floor"):
-        grid.add_column(heading, justify="left" if heading == "regime" else "right")
-    for regime in task.regimes:
-        values = [100 * record.final(regime.name) for record in records]
-        summary = mean_and_standard_error(values)
-        spread = f" ± {summary.standard_error:.1f}" if len(values) > 1 else ""
-        grid.add_row(
-            regime.name,
-            "0" if regime.name == TRAINING else f"{regime.distance:g} {regime.unit}",
-            f"{summary.mean:.1f}{spread}",
-            f"{min(values):.1f}",
-            f"{100 * task.chance(regime.name):.0f}",
-        )
-    return grid

@@ -3,6 +3,9 @@
 from farfield.reports._export import Line as Line
 from farfield.reports._export import export as export
 from farfield.reports._export import load_export as load_export
+from farfield.reports._extrapolation import ExtrapolationProfile as ExtrapolationProfile
+from farfield.reports._extrapolation import Point as Point
+from farfield.reports._extrapolation import extrapolation_profile as extrapolation_profile
 from farfield.reports._html import html as html
 from farfield.reports._markdown import markdown as markdown
 from farfield.reports._problem_sheet import problem_sheet as problem_sheet
@@ -23,11 +26,14 @@ from farfield.reports._write import write_report as write_report
 __all__ = [
     "DARK",
     "LIGHT",
+    "ExtrapolationProfile",
     "Line",
+    "Point",
     "Report",
     "Row",
     "Theme",
     "export",
+    "extrapolation_profile",
     "html",
     "load_export",
     "markdown",

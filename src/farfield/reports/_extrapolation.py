@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Record
 from farfield.tasks import Task
+
+HEAD: Final = ("regime", "distance", "accuracy ± standard error", "lowest", "floor", "networks")
+"""What a profile shows of each point."""
 
 
 @final
@@ -42,6 +45,19 @@ class Point:
             return float("nan")
         return mean_and_standard_error(self.values).standard_error
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The point in words and percent, under the headings of a profile."""
+        spread = f" ± {100 * self.standard_error:.1f}" if len(self.values) > 1 else ""
+        return (
+            self.regime,
+            f"{self.distance:g} {self.unit}",
+            f"{100 * self.mean:.1f}{spread} %",
+            f"{100 * min(self.values):.1f} %",
+            f"{100 * self.floor:.0f} %",
+            str(len(self.values)),
+        )
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -57,22 +73,11 @@ class ExtrapolationProfile:
     points: tuple[Point, ...]
 
     def __str__(self) -> str:
-        head = ("regime", "distance", "accuracy ± standard error", "lowest", "floor", "networks")
-        lines = [_line(head), _line(["---"] * len(head))]
-        lines += [
-            _line(
-                (
-                    point.regime,
-                    f"{point.distance:g} {point.unit}",
-                    f"{100 * point.mean:.1f} ± {100 * point.standard_error:.1f} %",
-                    f"{100 * min(point.values):.1f} %",
-                    f"{100 * point.floor:.0f} %",
-                    str(len(point.values)),
-                )
-            )
-            for point in self.points
-        ]
-        return "\n".join(lines)
+        rows = [HEAD, *(point.cells for point in self.points)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+        lines = [_line(row, widths) for row in rows]
+        return "\n".join([lines[0], _line(rule, widths), *lines[1:]])
 
 
 def extrapolation_profile(task: Task, records: Sequence[Record]) -> ExtrapolationProfile:
@@ -102,5 +107,8 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
     )
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One row, the first column flush left and the others flush right."""
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"| {' | '.join(padded)} |"

@@ -1,0 +1,54 @@
+"""The extrapolation profile: score against distance, from records alone."""
+
+import math
+
+import pytest
+
+from farfield.reports import extrapolation_profile
+from reproductions import made_up
+
+CLAIM = made_up.claim()
+TASK = CLAIM.experiment.task
+
+
+def profile(*percents: float):
+    return extrapolation_profile(TASK, made_up.records(CLAIM, percents))
+
+
+def test_the_points_are_the_regimes_of_the_task():
+    points = profile(80, 90).points
+    assert [point.regime for point in points] == ["training", "withheld-98"]
+    assert [point.distance for point in points] == [0, 98]
+    assert {point.unit for point in points} == {"withheld shapes"}
+    assert {point.floor for point in points} == {0.5}
+
+
+def test_the_numbers_are_those_of_the_records():
+    training, withheld = profile(80, 90, 97).points
+    assert training.values == (1.0, 1.0, 1.0)
+    assert withheld.values == pytest.approx((0.8, 0.9, 0.97))
+    assert withheld.mean == pytest.approx(0.89)
+    # Deviations −9, 1 and 8: squares 146, over n − 1 and over n.
+    assert withheld.standard_error == pytest.approx(math.sqrt(146 / 2 / 3) / 100)
+
+
+PRINTED = """\
+| regime      |           distance | accuracy ± standard error |  lowest | floor | networks |
+| ----------- | -----------------: | ------------------------: | ------: | ----: | -------: |
+| training    |  0 withheld shapes |             100.0 ± 0.0 % | 100.0 % |  50 % |        2 |
+| withheld-98 | 98 withheld shapes |              85.0 ± 5.0 % |  80.0 % |  50 % |        2 |"""
+
+
+def test_it_prints_as_a_markdown_table_of_even_columns():
+    assert str(profile(80, 90)) == PRINTED
+
+
+def test_one_network_has_no_standard_error():
+    shown = profile(80)
+    assert math.isnan(shown.points[1].standard_error)
+    assert "| 80.0 % | 80.0 % |" in " ".join(str(shown).split())
+
+
+def test_without_records_there_is_no_profile():
+    with pytest.raises(ValueError, match="at least one record, got none"):
+        extrapolation_profile(TASK, [])
