@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self, final
+from typing import final
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -52,7 +52,7 @@ class Display:
         self._written = 0.0
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=4)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Display:
         if self._console.is_terminal:
             self._live.start()
         return self

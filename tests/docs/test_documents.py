@@ -1,0 +1,258 @@
+"""What the documents show works: Python runs, commands parse, links lead somewhere.
+
+The Python of a document is run as one script, as a reader would who pastes it block by block. It
+stands in the script on the lines it has in the document, so that a traceback names those.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted(
+    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
+    key=lambda path: path.relative_to(CHECKOUT).as_posix(),
+)
+WITH_PYTHON = ["README.md"]
+
+SHORTER = {"Recipe(steps=100)": "Recipe(steps=2)", "range(20)": "range(2)"}
+"""What the examples are run with instead, so that the tests stay short."""
+
+documents = pytest.mark.parametrize(
+    "document", DOCUMENTS, ids=lambda path: path.relative_to(CHECKOUT).as_posix()
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Args:
+        language: The word behind the fence.
+        line: Number of its first line, from 1.
+        text: What stands between the fences.
+    """
+
+    language: str
+    line: int
+    text: str
+
+
+def blocks(document: str) -> Iterator[Block]:
+    """The fenced blocks of a document, in order."""
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", document, re.MULTILINE | re.DOTALL):
+        yield Block(found[1], document[: found.start(2)].count("\n") + 1, found[2])
+
+
+def script(document: str) -> str:
+    """The Python of a document, on its own lines."""
+    lines: list[str] = []
+    for block in blocks(document):
+        if block.language == "python":
+            lines += [""] * (block.line - 1 - len(lines))
+            lines += block.text.splitlines()
+    text = "\n".join(lines) + "\n"
+    for written, shorter in SHORTER.items():
+        text = text.replace(written, shorter)
+    return text
+
+
+def run_as_script(text: str, name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in `folder`, where its records go; a warning is an error."""
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-W", "error", path],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_the_python_of_a_document_runs(name: str, tmp_path: Path) -> None:
+    document = (CHECKOUT / name).read_text(encoding="utf-8")
+    ended = run_as_script(script(document), name.partition(".")[0], tmp_path)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_only_these_documents_hold_python() -> None:
+    holding = {
+        path.relative_to(CHECKOUT).as_posix()
+        for path in DOCUMENTS
+        if any(b.language == "python" for b in blocks(path.read_text(encoding="utf-8")))
+    }
+    assert holding == set(WITH_PYTHON)
+
+
+def test_what_is_made_shorter_is_there() -> None:
+    text = "".join((CHECKOUT / name).read_text(encoding="utf-8") for name in WITH_PYTHON)
+    assert [written for written in SHORTER if written not in text] == []
+
+
+def test_a_block_that_fails_is_noticed_on_its_own_line(tmp_path: Path) -> None:
+    document = (
+        "Text.\n\n```python\na = 1\n```\n\n```console\n$ x\n```\n\n```python\nb = a / 0\n```\n"
+    )
+    ended = run_as_script(script(document), "failing", tmp_path)
+    assert ended.returncode == 1
+    assert "line 12" in ended.stderr
+    assert "ZeroDivisionError" in ended.stderr
+
+
+# --- Commands ------------------------------------------------------------------------------------
+
+
+def commands(document: str) -> list[list[str]]:
+    """The words of every line behind a prompt."""
+    return [
+        shlex.split(line.removeprefix("$ "))
+        for block in blocks(document)
+        if block.language == "console"
+        for line in block.text.replace("\\\n", "").splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+def check_command(words: list[str]) -> None:
+    """Raise what the command line would end with; nothing is run."""
+    import tyro
+
+    from farfield.cli._arguments import Cite, Command, Report, Reproduce, Show, Train
+    from farfield.cli._names import find, find_task
+    from farfield.cli._train import experiment_of
+    from farfield.core import REFERENCES
+    from farfield.reproductions import TABLES
+
+    command, rest = tyro.cli(Command, args=words, return_unknown_args=True)
+    match command:
+        case Train():
+            experiment_of(command, rest)
+            return
+        case Show(task=task, withheld=withheld):
+            find_task(task)(withheld=withheld)
+        case Reproduce(table=table, cell=cells):
+            find("table", table, TABLES).select(*cells)
+        case Report(table=str(table)):
+            find("table", table, TABLES)
+        case Cite(what=names):
+            for name in names:
+                find("paper or table", name, {**REFERENCES, **TABLES})
+    if rest:
+        raise ValueError(f"unrecognized: {rest}")
+
+
+def targets() -> set[str]:
+    """What `make` can make."""
+    makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+
+
+@documents
+def test_every_command_is_one(document: Path) -> None:
+    for words in commands(document.read_text(encoding="utf-8")):
+        match words:
+            case ["farfield", *arguments]:
+                check_command(arguments)
+            case ["make", *goals]:
+                assert {goal for goal in goals if "=" not in goal} <= targets()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lst",
+        "list --loud",
+        "show same-diferent",
+        "train --task same-different --model esbn --recipe.step 3",
+        "train --task same-different --model esnb",
+        "reproduce webb2021/table-99",
+        'reproduce webb2021/table-11 --cell "esnb*"',
+        "report webb2021/table-9 --budget large",
+        "cite webb2012",
+    ],
+)
+def test_a_wrong_command_is_noticed(line: str) -> None:
+    with pytest.raises((SystemExit, ValueError)):
+        check_command(shlex.split(line))
+
+
+# --- Links ---------------------------------------------------------------------------------------
+
+
+def slug(heading: str) -> str:
+    """The name that a heading can be linked to by."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def prose(document: str) -> str:
+    """A document without its fenced blocks and its code."""
+    text = re.sub(r"^```.*?^```$", "", document, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "code", text)
+
+
+def anchors(document: str) -> set[str]:
+    """Every name of a document that can be linked to."""
+    text = re.sub(r"^```.*?^```$", "", document, flags=re.MULTILINE | re.DOTALL)
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+def broken_links(path: Path) -> list[str]:
+    """Relative links of a document that lead nowhere."""
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(path.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        place, _, anchor = link.partition("#")
+        target = path.parent / place if place else path
+        if not target.exists() or (
+            anchor and anchor not in anchors(target.read_text(encoding="utf-8"))
+        ):
+            broken.append(link)
+    return broken
+
+
+@documents
+def test_every_relative_link_leads_somewhere(document: Path) -> None:
+    assert broken_links(document) == []
+
+
+def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(
+        "# One: `two`\n[a](page.md) [b](gone.md) [c](#one-two) [d](page.md#three) [e](https://x.y)\n"
+    )
+    assert broken_links(path) == ["gone.md", "page.md#three"]
+
+
+# --- What the README says of the house -----------------------------------------------------------
+
+
+def test_the_readme_names_every_folder_from_the_top_down() -> None:
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| \[`(\w+)`\]", text, re.MULTILINE)
+    there = {path.parent.name for path in (CHECKOUT / "src/farfield").glob("*/__init__.py")}
+    assert set(named) == there
+    layers = re.search(
+        r"^layers = \[(.*?)\]", (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert named == re.findall(r"\w+", layers[1])
+
+
+def test_the_readme_says_what_every_verdict_means() -> None:
+    from farfield.reproductions import Verdict
+
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert [v.value for v in Verdict if f"\n| {v.value} | " not in text] == []
