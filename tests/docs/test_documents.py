@@ -22,9 +22,9 @@ DOCUMENTS = sorted(
     [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
     key=lambda path: path.relative_to(CHECKOUT).as_posix(),
 )
-WITH_PYTHON = ["README.md"]
+WITH_PYTHON = ["README.md", "CONTRIBUTING.md"]
 
-SHORTER = {"Recipe(steps=100)": "Recipe(steps=2)", "range(20)": "range(2)"}
+SHORTER = {"Recipe(steps=100)": "Recipe(steps=2)", "for _ in range(20)": "for _ in range(2)"}
 """What the examples are run with instead, so that the tests stay short."""
 
 documents = pytest.mark.parametrize(
