@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
@@ -11,6 +12,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 import torch
 
@@ -62,10 +65,41 @@ def test_what_is_written_is_found(tmp_path: Path) -> None:
 def test_a_finished_run_is_never_overwritten(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write(make_record(value=0.5), WEIGHTS)
-    store.write(make_record(value=0.9), WEIGHTS)
+    store.write(make_record(value=0.9), {name: 2 * tensor for name, tensor in WEIGHTS.items()})
     found = store.find("k", 0)
     assert found is not None
     assert found.final("training") == 0.5
+    assert all(torch.equal(store.weights("k", 0)[name], WEIGHTS[name]) for name in WEIGHTS)
+
+
+def test_runs_that_finished_together_are_kept_together_or_not_at_all(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    unwritable = msgspec.structs.replace(make_record(2), steps=None)  # the table refuses it
+    with pytest.raises(StoreError, match="NOT NULL"):
+        store.write_all([(make_record(1), WEIGHTS), (unwritable, WEIGHTS)])
+    assert store.records("k") == []
+    store.write_all([(make_record(seed), WEIGHTS) for seed in (1, 2)])
+    assert store.records("k") == [make_record(1), make_record(2)]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_the_loss_of_a_network_that_diverged_is_kept(tmp_path: Path, value: float) -> None:
+    store = Store(tmp_path)
+    store.write(make_record(value=value), WEIGHTS)
+    found = store.find("k", 0)
+    assert found is not None
+    np.testing.assert_equal(found.final("training"), value)
+
+
+@pytest.mark.parametrize("column", ["experiment", "environment"])
+def test_a_damaged_record_is_named(tmp_path: Path, column: str) -> None:
+    store = Store(tmp_path)
+    store.write(make_record(), WEIGHTS)
+    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+        connection.execute(f"UPDATE runs SET {column} = '{{torn'")
+    connection.close()
+    with pytest.raises(StoreError, match=r"records\.sqlite holds a damaged record of k"):
+        store.records("k")
 
 
 def test_the_final_score_is_that_of_the_last_step() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import msgspec
 from torch import Tensor
@@ -34,6 +35,23 @@ CREATE TABLE IF NOT EXISTS scores (
     metric TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (key, seed, step, regime, metric));
 """
+
+
+def _insert(connection: sqlite3.Connection, record: Record) -> None:
+    """Add the rows of a run, as part of a transaction."""
+    place = (record.key, record.seed)
+    experiment = json.dumps(record.experiment, sort_keys=True)
+    environment = json.dumps(record.environment, sort_keys=True)
+    run = (*place, experiment, record.steps, record.seconds, environment)
+    # SQLite takes nan for NULL, which the table refuses; as text it stays what it is.
+    rows = [
+        (*place, s.step, s.regime, s.metric, "nan" if math.isnan(s.value) else s.value, s.count)
+        for s in record.scores
+    ]
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", run)
+    connection.executemany(
+        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows
+    )
 
 
 @final
@@ -96,24 +114,25 @@ class Store:
         Raises:
             StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
         """
+        self.write_all([(record, weights)])
+
+    def write_all(self, runs: Sequence[tuple[Record, Mapping[str, Tensor]]]) -> None:
+        """Keep runs that finished together: all of them or none, however the process ends.
+
+        Args:
+            runs: Numbers and trained networks; what is already there stays as it is.
+
+        Raises:
+            StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
+        """
         if not self._database.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
-        write_tensors(self.weights_path(record.key, record.seed), weights)
-        run = (
-            record.key,
-            record.seed,
-            json.dumps(record.experiment, sort_keys=True),
-            record.steps,
-            record.seconds,
-            json.dumps(record.environment, sort_keys=True),
-        )
-        place = (record.key, record.seed)
-        rows = [(*place, s.step, s.regime, s.metric, s.value, s.count) for s in record.scores]
+        new = [run for run in runs if self.find(run[0].key, run[0].seed) is None]
+        for record, weights in new:
+            write_tensors(self.weights_path(record.key, record.seed), weights)
         with self._connect() as connection:
-            connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", run)
-            connection.executemany(
-                "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows
-            )
+            for record, _ in new:
+                _insert(connection, record)
 
     def find(self, key: str, seed: int) -> Record | None:
         """The record of one run, or `None` if it is not finished.
@@ -144,20 +163,25 @@ class Store:
             ).fetchall()
         by_seed: dict[int, list[Score]] = {}
         for seed, step, regime, metric, value, count in scores:
-            score = Score(step=step, regime=regime, metric=metric, value=value, count=count)
+            score = Score(step=step, regime=regime, metric=metric, value=float(value), count=count)
             by_seed.setdefault(seed, []).append(score)
-        return [
-            Record(
-                key=key,
-                experiment=msgspec.json.decode(experiment),
-                seed=seed,
-                steps=steps,
-                scores=tuple(by_seed.get(seed, ())),
-                seconds=seconds,
-                environment=msgspec.json.decode(environment, type=dict[str, str]),
-            )
-            for seed, experiment, steps, seconds, environment in runs
-        ]
+        try:
+            return [
+                Record(
+                    key=key,
+                    experiment=msgspec.json.decode(experiment, type=dict[str, Any]),
+                    seed=seed,
+                    steps=steps,
+                    scores=tuple(by_seed.get(seed, ())),
+                    seconds=seconds,
+                    environment=msgspec.json.decode(environment, type=dict[str, str]),
+                )
+                for seed, experiment, steps, seconds, environment in runs
+            ]
+        except (msgspec.MsgspecError, TypeError) as error:
+            raise StoreError(
+                f"{self._database} holds a damaged record of {key}: {error}"
+            ) from error
 
     def keys(self) -> list[str]:
         """Every experiment with a finished run."""
