@@ -123,7 +123,7 @@ def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
 def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be positive and finite, got 0"):
         Recipe(**{"steps": 3, name: 0})
 
 

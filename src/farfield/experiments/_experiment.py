@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +73,8 @@ class Recipe:
             regime is scored.
 
     Raises:
-        ValueError: If a number is not positive, or there are more evaluations than steps.
+        ValueError: If a number is not positive and finite, or there are more evaluations than
+            steps.
     """
 
     steps: int
@@ -82,8 +84,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name in ("steps", "learning_rate", "batch_size", "evaluations"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
         if self.evaluations > self.steps:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
