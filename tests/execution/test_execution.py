@@ -24,13 +24,15 @@ from farfield.execution import (
     jobs_of,
     results,
     run,
+    run_one,
     run_stack,
     why_not_stacked,
 )
+from farfield.execution._run import _run_on_gpu
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import BusyError, Store
 from farfield.tasks import SameDifferent, Shapes
-from farfield.training import OneNetwork, train
+from farfield.training import OneNetwork, Progress, train
 from small import small_experiment, tiny_experiment
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -167,6 +169,34 @@ def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
     assert len(results(jobs, store)) == 1
 
 
+def test_what_another_process_finished_meanwhile_is_not_trained_again(tmp_path: Path) -> None:
+    experiment, store = tiny_experiment(), Store(tmp_path)
+    [first, second] = jobs_of([experiment], (0, 1))
+    shown = list[Progress]()
+    run_one(first, store, device="cpu", engine="first")
+    run_one(first, store, device="cpu", engine="second", report=shown.append)
+    run_stack(experiment, [0], store, device="cpu", report=shown.append)
+    assert shown == []
+    run_stack(experiment, [0, 1], store, device="cpu")
+    engines = [record.environment["engine"] for record in results([first, second], store)]
+    assert engines == ["first", "vmap over 1 seeds"]
+
+
+def test_seeds_of_one_program_run_together_and_a_failure_leaves_the_others(tmp_path: Path) -> None:
+    # The way of a GPU, on this machine's CPU.
+    store, news = Store(tmp_path), list[News]()
+    unmapped = small_experiment(steps=2, evaluations=1, reasoner=Spec(DataDependent))
+    jobs = jobs_of([small_experiment(steps=2, evaluations=1), unmapped, tiny_experiment()], (0, 1))
+    busy = store.claim(jobs[0].experiment.key, 1)
+    with busy, pytest.raises(ExecutionError, match="2 of 6 runs did not finish: BusyError"):
+        _run_on_gpu(jobs, store, "cpu", news.append, None)
+    engines = [record.environment["engine"] for record in results(jobs[2:], store)]
+    assert all("one after another: " in engine for engine in engines[:2])
+    assert engines[2:] == ["vmap over 2 seeds"] * 2
+    assert [item.job for item in news if item.progress is None] == jobs[2:]
+    assert store.records(jobs[0].experiment.key) == []
+
+
 def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
     experiment, store = small_experiment(steps=3, evaluations=1), Store(tmp_path)
     run_stack(experiment, [4, 6], store, device="cpu")
@@ -185,13 +215,16 @@ def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"device": "cuda"}, "torch finds no GPU"), ({"workers": 0}, "at least 1, got 0")],
+    [
+        ({"device": "cuda:99"}, "torch finds no such GPU"),
+        ({"device": "banana"}, "must be 'cpu' or 'cuda', got 'banana'"),
+        ({"device": "meta"}, "must be 'cpu' or 'cuda', got 'meta'"),
+        ({"workers": 0}, "at least 1, got 0"),
+    ],
 )
 def test_what_this_machine_cannot_do_is_said(
     tmp_path: Path, options: dict[str, object], message: str
 ) -> None:
-    if options.get("device") == "cuda" and torch.cuda.is_available():
-        pytest.skip("this machine has a GPU")
     with pytest.raises(ValueError, match=message):
         run(jobs_of([tiny_experiment()], (0,)), Store(tmp_path), **options)
 

@@ -7,6 +7,7 @@ from farfield.execution._here import why_not_stacked as why_not_stacked
 from farfield.execution._job import ExecutionError as ExecutionError
 from farfield.execution._job import Job as Job
 from farfield.execution._job import News as News
+from farfield.execution._run import check_machine as check_machine
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
@@ -15,6 +16,7 @@ __all__ = [
     "ExecutionError",
     "Job",
     "News",
+    "check_machine",
     "jobs_of",
     "keep_freed_memory",
     "results",

@@ -37,6 +37,8 @@ def run_one(
         StoreError: If the folder of records cannot be written.
     """
     with store.claim(job.experiment.key, job.seed):
+        if store.find(job.experiment.key, job.seed) is not None:
+            return  # another process finished it after this one looked
         learner = OneNetwork(job.experiment, job.seed, device=device)
         _finish(learner, job.experiment, store, device, engine, report, clock)
 
@@ -67,8 +69,11 @@ def run_stack(
     with ExitStack() as claims:
         for seed in seeds:
             claims.enter_context(store.claim(experiment.key, seed))
-        learner = Stack(experiment, seeds, device=device)
-        engine = f"vmap over {len(seeds)} seeds"
+        missing = [seed for seed in seeds if store.find(experiment.key, seed) is None]
+        if not missing:
+            return  # another process finished them after this one looked
+        learner = Stack(experiment, missing, device=device)
+        engine = f"vmap over {len(missing)} seeds"
         _finish(learner, experiment, store, device, engine, report, clock)
 
 
@@ -95,14 +100,14 @@ def _finish(
     report: Callable[[Progress], None] | None,
     clock: Clock | None,
 ) -> None:
-    """Train, write one record per seed, then drop the checkpoint."""
+    """Train, write one record per seed, all at once, then drop the checkpoint."""
     key = experiment.key
     checkpoint = store.checkpoint_path(key, learner.seeds[0])
     scores, seconds = train(learner, experiment, checkpoint=checkpoint, report=report, clock=clock)
     where = environment(device=str(torch.device(device)), engine=engine)
     share = seconds / len(learner.seeds)
-    for seed, found, weights in zip(learner.seeds, scores, learner.weights(), strict=True):
-        record = Record(
+    records = [
+        Record(
             key=key,
             experiment=experiment.to_json(),
             seed=seed,
@@ -111,7 +116,9 @@ def _finish(
             seconds=share,
             environment=where,
         )
-        store.write(record, weights)
+        for seed, found in zip(learner.seeds, scores, strict=True)
+    ]
+    store.write_all(list(zip(records, learner.weights(), strict=True)))
     checkpoint.unlink(missing_ok=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 import torch
@@ -25,6 +26,25 @@ def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job
     """
     distinct = {experiment.key: experiment for experiment in experiments}
     return [Job(experiment=found, seed=seed) for found in distinct.values() for seed in seeds]
+
+
+def check_machine(device: str, workers: int | None = None) -> None:
+    """Refuse a device or a number of processes that no run could have.
+
+    Args:
+        device: `"cpu"` or `"cuda"`, the latter also with a number, as in `"cuda:1"`.
+        workers: Number of processes; as many as there are cores if `None`.
+
+    Raises:
+        ValueError: If the device is not at hand, or `workers` is not positive.
+    """
+    kind, _, number = device.partition(":")
+    if device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", device):
+        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
+    if kind == "cuda" and torch.cuda.device_count() <= int(number or 0):
+        raise ValueError(f"device is {device!r}, but torch finds no such GPU here; use 'cpu'")
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers must be at least 1, got {workers}")
 
 
 def run(
@@ -56,11 +76,8 @@ def run(
             that did are kept.
         StoreError: If the folder of records cannot be used.
     """
-    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {device!r}, but torch finds no GPU here; use 'cpu'")
+    check_machine(device, workers)
     cores = workers if workers is not None else os.cpu_count() or 1
-    if cores < 1:
-        raise ValueError(f"workers must be at least 1, got {workers}")
     missing = []
     done = {key: {r.seed for r in store.records(key)} for key in {j.experiment.key for j in jobs}}
     for job in jobs:
@@ -136,16 +153,32 @@ def _run_on_gpu(
         experiment = group[0].experiment
         reason = why_not_stacked(experiment, device)
         if reason is None:
-            seeds = [job.seed for job in group]
-            first = tell(group[0], report)
-            run_stack(experiment, seeds, store, device=device, report=first, clock=clock)
-            for job in group if report else ():
-                report(News(job=job))  # type: ignore[misc]  # the loop is empty without a report
+            failed += _try_stack(group, store, device, report, clock)
         else:
             for job in group:
                 engine = f"one after another: {reason}"
                 failed += _try_here(job, store, device, engine, report, clock)
     _raise_failures(failed, len(jobs))
+
+
+def _try_stack(
+    jobs: Sequence[Job],
+    store: Store,
+    device: str,
+    report: Callable[[News], None] | None,
+    clock: Clock | None,
+) -> list[tuple[Job, str]]:
+    """Run the seeds of one experiment as one program; returns them with the reason if it failed."""
+    experiment, seeds = jobs[0].experiment, [job.seed for job in jobs]
+    shown = tell(jobs[0], report)
+    try:
+        run_stack(experiment, seeds, store, device=device, report=shown, clock=clock)
+    except Exception as error:  # noqa: BLE001 — the other experiments must still run
+        return [(job, f"{type(error).__name__}: {error}") for job in jobs]
+    if report:
+        for job in jobs:
+            report(News(job=job))
+    return []
 
 
 def results(jobs: Sequence[Job], store: Store) -> list[Record]:
