@@ -9,13 +9,14 @@ STAMP := $(VENV)/.installed
 SINGLE := OMP_NUM_THREADS=1
 WORKERS ?= 2
 
-.PHONY: help env test lint format demo bench mutants clean
+.PHONY: help env test lint format docs demo bench mutants clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
 	@echo 'make test     format, lint, types, layers, spelling and tests'
 	@echo 'make format   what ruff can mend of format and lint'
+	@echo 'make docs     make the cards of docs/ from the docstrings'
 	@echo 'make bench    training and evaluation speed against a straightforward loop'
 	@echo 'make mutants  break the code on purpose, every known way, and see the tests fail'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
@@ -48,6 +49,9 @@ test: lint
 
 demo: env
 	$(BIN)/farfield reproduce webb2021/demo
+
+docs: env
+	$(BIN)/python docs/cards.py
 
 bench: env
 	$(BIN)/python -m benchmarks.throughput

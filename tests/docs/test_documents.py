@@ -204,9 +204,14 @@ def prose(document: str) -> str:
 
 
 def anchors(document: str) -> set[str]:
-    """Every name of a document that can be linked to."""
+    """Every name of a document that can be linked to; equal ones are numbered."""
     text = re.sub(r"^```.*?^```$", "", document, flags=re.MULTILINE | re.DOTALL)
-    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    found: list[str] = []
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        name = slug(heading)
+        before = sum(re.fullmatch(rf"{name}(-\d+)?", earlier) is not None for earlier in found)
+        found.append(f"{name}-{before}" if before else name)
+    return set(found)
 
 
 def broken_links(path: Path) -> list[str]:

@@ -1,0 +1,302 @@
+"""Makes the pages of `docs/cards` from the docstrings.
+
+    make docs                       # or:
+    python docs/cards.py [FOLDER]
+
+A page for each folder of the house, a card for each public class and function. What a card says of
+a task's sets is measured on the task. The test command fails when the pages are not up to date.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docstring_parser import Docstring
+from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
+
+from farfield.core import REFERENCES, Reference, stream
+from farfield.models import REASONERS
+from farfield.nn import ENCODERS
+from farfield.tasks import TASKS, TRAINING, Task
+
+PAGES = {
+    "tasks": "Tasks",
+    "models": "Models",
+    "nn": "Modules",
+    "functional": "Functions",
+    "objectives": "Objectives",
+    "metrics": "Metrics",
+    "experiments": "Experiments",
+    "execution": "Execution",
+    "training": "Training",
+    "records": "Records",
+    "reproductions": "Reproductions",
+    "reports": "Reports",
+    "core": "Core",
+}
+"""Titles of the pages, by folder; the most used first."""
+
+OWN_NAMES = {"task": TASKS, "model": REASONERS, "encoder": ENCODERS}
+WITHHELD = (0, 50, 85, 95, 98)
+"""The numbers of withheld shapes that the paper has."""
+
+HEAD = "<!-- Made from the docstrings by `make docs`; mend those and make it again. -->"
+PARSER = GoogleParser(
+    [
+        *DEFAULT_SECTIONS,
+        Section("Shape", "shape", SectionType.SINGULAR),
+        Section("Reference", "reference", SectionType.SINGULAR),
+    ]
+)
+ACCENTS = {'{\\"o}': "ö", "{\\'e}": "é"}
+
+
+def page(folder: str) -> str:
+    """The cards of one folder, as Markdown.
+
+    Args:
+        folder: Name of the folder, e.g. `"nn"`.
+    """
+    module = importlib.import_module(f"farfield.{folder}")
+    names = [name for name in module.__all__ if is_described(getattr(module, name))]
+    anchors = [anchor(names[: place + 1]) for place in range(len(names))]
+    contents = " · ".join(
+        f"[`{name}`](#{place})" for name, place in zip(names, anchors, strict=True)
+    )
+    parts = [HEAD, f"# {PAGES[folder]}", inspect.getdoc(module) or "", contents]
+    parts += [card(folder, name, getattr(module, name)) for name in names]
+    return shielded("\n\n".join(parts)).rstrip() + "\n"
+
+
+def anchor(names: list[str]) -> str:
+    """What the last of some headings is linked to by; `Stream` and `stream` differ by a number."""
+    *before, last = [name.lower() for name in names]
+    return f"{last}-{before.count(last)}" if last in before else last
+
+
+def shielded(text: str) -> str:
+    """Formulas within lines whose escapes Markdown would eat, kept from it."""
+    return re.sub(r"\$([^$`\n]*\\[^\w\s][^$`\n]*)\$", r"$`\1`$", text)
+
+
+def is_described(thing: object) -> bool:
+    """Whether a public name has a card; constants have none."""
+    return inspect.isclass(thing) or inspect.isfunction(thing)
+
+
+def card(folder: str, name: str, thing: Any) -> str:
+    """One card.
+
+    Args:
+        folder: The folder that exports it.
+        name: Its name.
+        thing: A class or a function.
+    """
+    text = PARSER.parse(inspect.getdoc(thing) or "")
+    parts = [f"## {name}", text.short_description or "", call(folder, name, thing)]
+    parts += [f"On the command line: `{word}`." for word in own_names(thing)]
+    parts += [fenced_formulas(text.long_description or "")]
+    parts += list(sections(text))
+    if inspect.isclass(thing):
+        parts += [*([measured(thing)] if thing in TASKS.values() else []), members(thing)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def call(folder: str, name: str, thing: Any) -> str:
+    """Import and signature."""
+    lines = [f"from farfield.{folder} import {name}"]
+    if is_called(thing):
+        signature = inspect.signature(thing)
+        arguments = list(arguments_of(signature))
+        line = f"{name}({', '.join(arguments)}){returned(signature)}"
+        if len(line) > 88:
+            inner = "".join(f"    {argument},\n" for argument in arguments)
+            line = f"{name}(\n{inner}){returned(signature)}"
+        lines += ["", line]
+    return "\n".join(["```py", *lines, "```"])
+
+
+def is_called(thing: Any) -> bool:
+    """Whether users call it: functions, and classes that are no protocol, error or choice."""
+    if not inspect.isclass(thing):
+        return True
+    plain = not issubclass(thing, Exception | enum.Enum)
+    return plain and not getattr(thing, "_is_protocol", False)
+
+
+def arguments_of(signature: inspect.Signature) -> Iterator[str]:
+    """The arguments with their types and defaults."""
+    starred = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            starred = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            starred = True
+            yield "*"
+        prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+        annotation = "" if parameter.annotation is parameter.empty else parameter.annotation
+        shown = f"{prefix.get(parameter.kind, '')}{parameter.name}"
+        if annotation:
+            shown += f": {type_name(annotation)}"
+        if parameter.default is not parameter.empty:
+            default = repr(parameter.default)
+            shown += f" = {'…' if '<' in default else default}"
+        yield shown
+
+
+def returned(signature: inspect.Signature) -> str:
+    """What stands behind the parentheses."""
+    empty = signature.return_annotation in (signature.empty, None, "None")
+    return "" if empty else f" -> {type_name(signature.return_annotation)}"
+
+
+def type_name(annotation: object) -> str:
+    """A type as written."""
+    if isinstance(annotation, typing.ForwardRef):
+        annotation = annotation.__forward_arg__
+    if isinstance(annotation, str):
+        return annotation.replace("'", '"')
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return annotation.__name__
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", str(annotation))
+
+
+def own_names(thing: object) -> Iterator[str]:
+    """How the command line calls it."""
+    for kind, names in OWN_NAMES.items():
+        for name, cls in names.items():
+            if cls is thing:
+                yield f"--{kind} {name}"
+
+
+def fenced_formulas(text: str) -> str:
+    """Displayed formulas as blocks of their own, which no rule of Markdown touches."""
+    return re.sub(
+        r"\$\$(.+?)\$\$",
+        lambda found: f"```math\n{inspect.cleandoc(found[1])}\n```",
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def sections(text: Docstring) -> Iterator[str]:
+    """What follows the description, each section under its name."""
+    given: dict[str, list[str]] = {}
+    for part in text.meta:
+        kind, *names = part.args
+        line = on_one_line(part.description or "")
+        label = ", ".join(f"`{name.strip()}`" for name in ",".join(names).split(",") if name)
+        listed = kind in ("param", "attribute", "raises")
+        given.setdefault(kind, []).append(f"- {label}: {line}" if listed else line)
+    titles = {
+        "param": "Arguments",
+        "shape": "Shape",
+        "attribute": "Attributes",
+        "returns": "Returns",
+        "raises": "Raises",
+        "reference": "Reference",
+    }
+    for kind, title in titles.items():
+        lines = given.pop(kind, [])
+        if lines and lines[0].startswith("- "):
+            yield f"**{title}**\n\n" + "\n".join(lines)
+        elif lines:
+            yield f"**{title}.** {' '.join(lines)}"
+        if lines and kind == "reference":
+            yield "\n".join(
+                f"- {citation(reference)}"
+                for key, reference in REFERENCES.items()
+                if re.search(rf"\b{key}\b", lines[0])
+            )
+    if given:
+        raise ValueError(f"no place on a card for {', '.join(given)}")
+
+
+def on_one_line(text: str) -> str:
+    """A paragraph on one line; a list stays one."""
+    return re.sub(r"\s*\n(?!\s*- )\s*", " ", text)
+
+
+def citation(reference: Reference) -> str:
+    """A document as a list of references has it."""
+    authors = reference.authors
+    for written, letter in ACCENTS.items():
+        authors = authors.replace(written, letter)
+    everyone = "; ".join(authors.split(" and "))
+    venue = reference.venue
+    for written, letter in ACCENTS.items():
+        venue = venue.replace(written, letter)
+    return f"{everyone} ({reference.year}). *{reference.title}*. {venue}."
+
+
+def members(cls: Any) -> str:
+    """The public members of a class, a line each; those of a task are described with `Task`."""
+    if issubclass(cls, enum.Enum):
+        return "\n".join(f"- `{member.name}`: {member.value}" for member in cls)
+    if issubclass(cls, Exception):
+        return ""
+    known = set(dir(Task)) if cls in TASKS.values() else {"forward", "extra_repr"}
+    lines = []
+    for name, member in vars(cls).items():
+        if (name.startswith("_") and name != "__call__") or name in known:
+            continue
+        function = inspect.unwrap(getattr(member, "__func__", member))
+        summary = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
+        if isinstance(member, property) or hasattr(member, "attrname"):
+            lines.append(f"- `{name}`: {summary}")
+        elif inspect.isfunction(function):
+            arguments = ", ".join(a for a in inspect.signature(function).parameters if a != "self")
+            lines.append(f"- `{name}({arguments})`: {summary}")
+    more = "\n\nIts members are those of [`Task`](#task)." if cls in TASKS.values() else ""
+    return ("**Members**\n\n" + "\n".join(lines) + more if lines else more).strip()
+
+
+def measured(task: Any) -> str:
+    """Sizes, floor and ceiling, from the task itself."""
+    first = task()
+    rows = ["| m | training | test | test regime | distance | floor | ceiling |", "|--:" * 7 + "|"]
+    for withheld in WITHHELD:
+        try:
+            made = task(withheld=withheld)
+        except ValueError:
+            continue
+        sets = made.draw(stream(0))
+        test = made.regimes[-1]
+        problems = sets[test.name]
+        ceiling = float(made.score(made.oracle(problems), problems).mean())
+        rows.append(
+            f"| {withheld} | {len(sets[TRAINING]):,} | {len(problems):,} | `{test.name}` "
+            f"| {test.distance:g} {test.unit} | {made.chance(test.name):g} | {ceiling:g} |"
+        )
+    contexts = " ".join(str(segment) for segment in first.segments)
+    outputs = "1 output" if first.num_outputs == 1 else f"{first.num_outputs} outputs"
+    about = (
+        f"**As drawn** (version {task.version}): items of {first.item_shape}, "
+        f"{first.length} places, contexts {contexts}, {outputs}; "
+        "problems of each set, floor and ceiling of the test."
+    )
+    return about + "\n\n" + "\n".join(rows)
+
+
+def main(folder: Path) -> None:
+    """Write every page.
+
+    Args:
+        folder: Where to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PAGES:
+        (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "cards")
