@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, final
@@ -11,7 +12,7 @@ import tyro
 RECORDS = Path("runs")
 """Folder of records, where none is named."""
 
-Kind = Literal["all", "tasks", "models", "encoders", "objectives", "papers", "claims"]
+Device = Literal["cpu", "cuda"]
 
 
 @final
@@ -19,8 +20,8 @@ Kind = Literal["all", "tasks", "models", "encoders", "objectives", "papers", "cl
 class List:
     """List tasks, models, encoders, objectives, papers and claims."""
 
-    kind: tyro.conf.Positional[Kind] = "all"
-    """What to list."""
+    kind: tyro.conf.Positional[str] = "all"
+    """tasks, models, encoders, objectives, papers, claims or all."""
 
 
 @final
@@ -64,8 +65,8 @@ class Train:
     """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
     records: Path = RECORDS
     """Folder of records."""
-    device: str = "cpu"
-    """cpu or cuda."""
+    device: Device = "cpu"
+    """Where networks train."""
     workers: int | None = None
     """Processes on a CPU; as many as there are cores if not given."""
 
@@ -89,8 +90,8 @@ class Reproduce:
     """Folder of records: what is there is not run again."""
     out: Path | None = None
     """Folder for the report; reports/PAPER-TABLE-BUDGET if not given."""
-    device: str = "cpu"
-    """cpu or cuda."""
+    device: Device = "cpu"
+    """Where networks train."""
     workers: int | None = None
     """Processes on a CPU; as many as there are cores if not given."""
 
@@ -138,3 +139,17 @@ Command = (
     | Annotated[Cite, tyro.conf.subcommand("cite")]
 )
 """One command and what it takes."""
+
+COMMANDS = ("list", "show", "train", "reproduce", "report", "cite")
+"""Names of the commands."""
+
+
+def options_of(command: object) -> tuple[str, ...]:
+    """The options of a command as they are typed.
+
+    Args:
+        command: One of the classes above, made.
+    """
+    fields = dataclasses.fields(command)  # type: ignore[arg-type]
+    typed = [field for field in fields if "Positional" not in str(field.type)]
+    return tuple(f"--{field.name.replace('_', '-')}" for field in typed)

@@ -42,6 +42,8 @@ def list_names(command: List) -> None:
             for key, table in TABLES.items()
         ],
     }
+    if command.kind not in ("all", *kinds):
+        raise UnknownNameError("kind", command.kind, ("all", *kinds))
     console = Console()
     for kind, rows in kinds.items():
         if command.kind not in ("all", kind):

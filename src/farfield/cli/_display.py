@@ -65,6 +65,8 @@ class Display:
     ) -> None:
         if self._console.is_terminal:
             self._live.stop()
+        elif kind is None and len(self._found) == len(self._steps):
+            self._console.print(self._summary(), soft_wrap=True)  # no line was due before
 
     def take(self, news: News) -> None:
         """Note the news of a job.

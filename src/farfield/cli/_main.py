@@ -8,45 +8,96 @@ from typing import TextIO
 
 import tyro
 
-from farfield.cli._arguments import Cite, Command, List, Report, Reproduce, Show, Train
+from farfield.cli._arguments import (
+    COMMANDS,
+    Cite,
+    Command,
+    List,
+    Report,
+    Reproduce,
+    Show,
+    Train,
+    options_of,
+)
 
 DESCRIPTION = "Farfield: learning that holds far from its training data."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command; the process ends with status 0, 1 (a run failed) or 2 (a wrong argument).
+    """Run one command, then end the process.
+
+    The status is 0, 1 (a run failed, or a file cannot be read or written), 2 (a wrong argument;
+    nothing was written) or 130 (interrupted).
 
     Args:
         arguments: Words after `farfield`; those of the process if `None`.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _run(words)
+    except KeyboardInterrupt:
+        status = _say("stopped; what finished is kept, the same command goes on with the rest", 130)
+    sys.exit(status)
+
+
+def _run(words: Sequence[str]) -> int:
+    """Do a command; returns the exit status."""
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        return _unknown("command", words[0], COMMANDS)
     command, rest = tyro.cli(
         Command,
         prog="farfield",
         description=DESCRIPTION,
-        args=words,
+        args=list(words),
         return_unknown_args=True,
     )
+    for word in rest:
+        option = word.partition("=")[0]
+        if option.startswith("--") and not (isinstance(command, Train) and "." in option):
+            return _unknown("option", option, options_of(command))
     if rest and not isinstance(command, Train):
-        _stop(f"unrecognized: {' '.join(rest)}; `farfield --help` shows what there is", 2)
-    sys.exit(_run(command, rest))
+        message = (
+            f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
+        )
+        return _say(message, 2)
+    if isinstance(command, Reproduce) and "--cell" in words and not command.cell:
+        return _say("cell must name at least one cell, got none; without --cell all are run", 2)
+    return _do(command, rest)
 
 
-def _run(command: object, rest: Sequence[str]) -> int:
-    """Do a command; returns the exit status."""
+def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:
+    from farfield.core import UnknownNameError
+
+    return _say(str(UnknownNameError(kind, name, choices)), 2)
+
+
+def _do(command: object, rest: Sequence[str]) -> int:
+    """Do a command that was understood; returns the exit status."""
     from farfield.core import UnknownNameError  # torch is loaded from here on
     from farfield.execution import ExecutionError
     from farfield.records import BusyError, StoreError
 
     try:
+        _check(command)
         _dispatch(command, rest)
     except (UnknownNameError, ValueError, TypeError) as error:
         return _say(str(error), 2)
     except (ExecutionError, BusyError, StoreError, OSError) as error:
         return _say(str(error), 1)
-    except KeyboardInterrupt:
-        return _say("stopped; what finished is kept, the same command goes on with the rest", 130)
     return 0
+
+
+def _check(command: object) -> None:
+    """Refuse what no run could do, before a folder is made."""
+    from farfield.execution import check_machine
+
+    if isinstance(command, Train | Reproduce | Report) and command.seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {command.seeds}")
+    if isinstance(command, Train | Reproduce):
+        check_machine(command.device, command.workers)
+    out = command.out if isinstance(command, Reproduce | Report) else None
+    if out is not None and out.exists() and not out.is_dir():
+        raise ValueError(f"out must name a folder, got {out}: it is a file")
 
 
 def _dispatch(command: object, rest: Sequence[str]) -> None:
@@ -72,7 +123,3 @@ def _dispatch(command: object, rest: Sequence[str]) -> None:
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:
     (stream or sys.stderr).write(f"farfield: {message}\n")
     return status
-
-
-def _stop(message: str, status: int) -> None:
-    sys.exit(_say(message, status))

@@ -30,8 +30,6 @@ def reproduce(command: Reproduce) -> None:
     Args:
         command: Which table, and how much of it.
     """
-    if command.seeds < 1:
-        raise ValueError(f"seeds must be at least 1, got {command.seeds}")
     budget = Budget(command.budget)
     table = _table(command.table, command.shapes).select(*command.cell)
     jobs = jobs_of((claim.at(budget) for claim in table.claims), range(command.seeds))
@@ -58,18 +56,24 @@ def report(command: ReportCommand) -> None:
         )
     store = Store(command.records)
     names = [command.table] if command.table is not None else list(TABLES)
-    recorded = set(store.keys())
+    recorded, reported = set(store.keys()), 0
     for name in names:
         table = _table(name, command.shapes)
         if any(claim.at(budget).key in recorded for claim in table.claims):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             _report(table, store, budget, command.seeds, folder, console)
+            reported += 1
             if command.export:
                 find_records = records_at(store.records, budget, command.seeds)
                 for path in export(table, find_records, command.results):
                     console.print(f"records as text: {path}", soft_wrap=True)
         elif command.table is not None:
             raise ValueError(f"table {name} has no records at the {budget.value} budget")
+    if not reported:
+        raise ValueError(
+            f"records must hold runs of some table, got {command.records}: it holds none at the "
+            f"{budget.value} budget"
+        )
     if command.export:
         write_whole(command.page, results_page(command.results).encode())
         console.print(f"page of results: {command.page}", soft_wrap=True)

@@ -1,0 +1,66 @@
+"""What tests of the command line share: an empty folder, and the command as a user types it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from farfield.cli import main
+from farfield.reproductions import TABLES, Table
+from reproductions.made_up import claim
+from small import tiny_experiment
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Farfield = Callable[[str], Ended]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[None]) -> Path:
+    """An empty folder, in which the command is typed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+@pytest.fixture
+def farfield(folder: Path, capsys: pytest.CaptureFixture[str]) -> Farfield:
+    """`farfield("list tasks")` does what typing it does, in this process."""
+
+    def call(words: str) -> Ended:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(shlex.split(words))
+        captured = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def tiny_table(monkeypatch: pytest.MonkeyPatch) -> Table:
+    """A table of two cells that train in no time: `webb2021/tiny`."""
+    cells = [
+        replace(
+            claim(row=row),
+            table="tiny",
+            experiment=tiny_experiment(steps=steps),
+            quick=0.5,
+        )
+        for row, steps in (("LSTM", 4), ("ESBN", 6))
+    ]
+    table = Table(key="webb2021/tiny", title="A tiny table", claims=tuple(cells))
+    monkeypatch.setitem(TABLES, table.key, table)
+    return table

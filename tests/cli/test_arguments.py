@@ -1,0 +1,146 @@
+"""Wrong words: each ends with status 2 and one clear message, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from farfield.cli._arguments import COMMANDS
+
+TRAIN = "train --task same-different --model lstm"
+
+
+def test_help_of_every_command_is_printed_without_torch() -> None:
+    code = textwrap.dedent(
+        """
+        import sys
+        from farfield.cli import main
+        for words in ["--help"], *([name, "--help"] for name in sys.argv[1:]):
+            try:
+                main(words)
+            except SystemExit as ended:
+                assert not ended.code, ended.code
+        sys.exit(bool({"torch", "numpy", "scipy", "matplotlib"} & {*sys.modules}))
+        """
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *COMMANDS], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("usage: farfield") == 1 + len(COMMANDS)
+    for name in COMMANDS:
+        assert f"usage: farfield {name}" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "words, kind, name, nearest",
+    [
+        ("tarin", "command", "tarin", "train"),
+        ("list taks", "kind", "taks", "tasks"),
+        ("show same-diferent", "task", "same-diferent", "same-different"),
+        ("train --task identity-rule --model esbn", "task", "identity-rule", "identity-rules"),
+        ("train --task same-different --model ESNB", "model", "ESNB", "esbn"),
+        (f"{TRAIN} --encoder convv", "encoder", "convv", "conv"),
+        (f"{TRAIN} --sedes 3", "option", "--sedes", "--seeds"),
+        (f"{TRAIN} --sedes=3", "option", "--sedes", "--seeds"),
+        ("show same-different --with 5", "option", "--with", "--withheld"),
+        ("reproduce webb2021/table-13", "table", "webb2021/table-13", "webb2021/table-12"),
+        ("reproduce webb2021/demo --bugdet quick", "option", "--bugdet", "--budget"),
+        (
+            "reproduce webb2021/table-11 --cell esbn+tcn/withheld-99",
+            "cell",
+            "esbn+tcn/withheld-99",
+            "esbn+tcn/withheld-95",
+        ),
+        ("report webb2021/dmo", "table", "webb2021/dmo", "webb2021/demo"),
+        ("cite web2021", "paper or table", "web2021", "webb2021"),
+    ],
+)
+def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
+    farfield, folder: Path, words: str, kind: str, name: str, nearest: str
+) -> None:
+    if words.startswith("report"):
+        words += " --records ."
+        (folder / "records.sqlite").touch()
+    before = sorted(folder.iterdir())
+    ended = farfield(words)
+    assert ended.status == 2
+    assert f"unknown {kind} {name!r}; did you mean {nearest!r}?" in ended.err
+    assert ended.err.count("\n") == 1
+    assert ended.out == ""
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (f"{TRAIN} --seeds 0", "seeds must be at least 1, got 0"),
+        (f"{TRAIN} --seeds -3", "seeds must be at least 1, got -3"),
+        (f"{TRAIN} --workers 0", "workers must be at least 1, got 0"),
+        (f"{TRAIN} --task.withheld 99", "withheld must be 0 or 2…98"),
+        (f"{TRAIN} --task.max-problems 0", "max_problems must be"),
+        (f"{TRAIN} --shapes paper", "or set FARFIELD_DATA"),
+        ("show same-different --withheld -1", "withheld must be 0 or 2…98"),
+        ("show same-different --seed -1", "seed must be"),
+        ("show same-different 3", "unrecognized: 3; `farfield show --help`"),
+        ("reproduce webb2021/demo --seeds 0", "seeds must be at least 1, got 0"),
+        ("reproduce webb2021/demo --workers -1", "workers must be at least 1, got -1"),
+        ("reproduce webb2021/demo --cell", "cell must name at least one cell, got none"),
+        ("reproduce webb2021/demo --cell ''", "unknown cell ''"),
+        ("reproduce webb2021/demo --cell '' table-9/*", "unknown cell ''"),
+        ("report", "records must name a folder of records, got runs"),
+        ("report --seeds 0", "seeds must be at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_leaves_nothing(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, message: str
+) -> None:
+    monkeypatch.delenv("FARFIELD_DATA", raising=False)
+    ended = farfield(words)
+    assert ended.status == 2
+    assert ended.err.startswith("farfield: ")
+    assert ended.err.count("\n") == 1
+    assert message in ended.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words, received, offered",
+    [
+        ("", "subcommand", "reproduce"),
+        (f"{TRAIN} --seeds abc", "'abc'", "--seeds"),
+        (f"{TRAIN} --device banana", "'banana'", "'cuda'"),
+        (f"{TRAIN} --task.withhold 5", "--task.withhold", "--task.withheld"),
+        (f"{TRAIN} --model.hidden 5", "--model.hidden", "--model.hidden-size"),
+        (f"{TRAIN} --recipe.steps 0", "got 0", "steps must be positive"),
+        (f"{TRAIN} --recipe.learning-rate inf", "got inf", "learning_rate must be positive"),
+        (f"{TRAIN} --recipe.learning-rate nan", "got nan", "learning_rate must be positive"),
+        ("reproduce webb2021/demo --budget papr", "'papr'", "'paper'"),
+        ("train --task same-different", "required", "--model"),
+        ("reproduce", "required", "TABLE"),
+    ],
+)
+def test_a_wrong_value_is_repeated_with_what_is_offered(
+    farfield, folder: Path, words: str, received: str, offered: str
+) -> None:
+    ended = farfield(words)
+    assert ended.status == 2
+    assert received in ended.err
+    assert offered in ended.err
+    assert "Traceback" not in ended.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [TRAIN, "reproduce webb2021/demo"])
+def test_a_gpu_that_is_not_there_is_said(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    ended = farfield(f"{command} --device cuda")
+    assert ended.status == 2
+    assert "device is 'cuda', but torch finds no such GPU here; use 'cpu'" in ended.err
+    assert list(folder.iterdir()) == []
