@@ -256,8 +256,16 @@ def members(cls: Any) -> str:
         elif inspect.isfunction(function):
             arguments = ", ".join(a for a in inspect.signature(function).parameters if a != "self")
             lines.append(f"- `{name}({arguments})`: {summary}")
+            if getattr(cls, "_is_protocol", False):
+                lines += described_arguments(function)
     more = "\n\nIts members are those of [`Task`](#task)." if cls in TASKS.values() else ""
     return ("**Members**\n\n" + "\n".join(lines) + more if lines else more).strip()
+
+
+def described_arguments(function: Any) -> Iterator[str]:
+    """The arguments of a member that users write themselves."""
+    for part in PARSER.parse(inspect.getdoc(function) or "").params:
+        yield f"  - `{part.arg_name}`: {on_one_line(part.description or '')}"
 
 
 def measured(task: Any) -> str:

@@ -242,7 +242,12 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     assert broken_links(path) == ["gone.md", "page.md#three"]
 
 
-# --- What the README says of the house -----------------------------------------------------------
+# --- What the README says ------------------------------------------------------------------------
+
+
+def test_the_readme_holds_no_measured_number() -> None:
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\d\s?%|±\s?\d", text) == []
 
 
 def test_the_readme_names_every_folder_from_the_top_down() -> None:
