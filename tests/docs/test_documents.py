@@ -24,7 +24,11 @@ DOCUMENTS = sorted(
 )
 WITH_PYTHON = ["README.md", "CONTRIBUTING.md"]
 
-SHORTER = {"Recipe(steps=100)": "Recipe(steps=2)", "for _ in range(20)": "for _ in range(2)"}
+SHORTER = {
+    "Recipe(steps=100)": "Recipe(steps=2)",
+    "max_problems=1000": "max_problems=100",
+    "for _ in range(20)": "for _ in range(2)",
+}
 """What the examples are run with instead, so that the tests stay short."""
 
 documents = pytest.mark.parametrize(
