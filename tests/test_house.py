@@ -78,7 +78,7 @@ UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "random"
 UNSAFE_CALLS = {"print", "torch.load", "torch.save", "torch.manual_seed", "torch.seed"}
 # Dropout and the constructors of other people's modules draw from torch's global generator and know
 # no other: there it is set from a named stream.
-MAY_SET_THE_GLOBAL_GENERATOR = {"experiments/_spec.py", "training/_learner.py"}
+MAY_SET_THE_GLOBAL_GENERATOR = {"experiments/_spec.py", "training/_loop.py"}
 SAFE_NUMPY = {"Generator", "Philox", "BitGenerator"}
 TORCH_DRAWS = {"rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -9,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.functional import check_segments, context_norm
-from farfield.functional._context_norm import Segments
 
 
 @final
@@ -50,7 +50,7 @@ class ContextNorm(nn.Module):
         self,
         num_features: int,
         *,
-        segments: Segments | None = None,
+        segments: Sequence[Sequence[int]] | None = None,
         correction: int = 0,
         eps: float = 1e-8,
         affine: bool = True,
