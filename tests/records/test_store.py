@@ -152,6 +152,13 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
         Store(tmp_path)
 
 
+def test_looking_into_a_folder_changes_no_byte(tmp_path: Path) -> None:
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert Store(tmp_path).find("k", 0) == make_record()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot make the folder"):

@@ -82,9 +82,10 @@ class Store:
                 raise StoreError(
                     f"{self._database} has format {found}, this version reads {FORMAT}"
                 )
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(_TABLES)
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            if found != FORMAT:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_TABLES)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextlib.contextmanager
     def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:

@@ -1,0 +1,289 @@
+"""Commands as a user types them: what they print, and the files they leave."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from farfield.cli._arguments import Train
+from farfield.cli._train import experiment_of
+from farfield.core import REFERENCES
+from farfield.execution import run_one
+from farfield.execution._job import Job
+from farfield.models import REASONERS
+from farfield.nn import ENCODERS
+from farfield.objectives import OBJECTIVES
+from farfield.records import Store
+from farfield.reproductions import TABLES, Table
+from farfield.tasks import TASKS
+
+KINDS = {
+    "tasks": TASKS,
+    "models": REASONERS,
+    "encoders": ENCODERS,
+    "objectives": OBJECTIVES,
+    "papers": REFERENCES,
+    "claims": TABLES,
+}
+FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
+TRAIN = (
+    f"train --task same-different --model lstm --encoder random --no-context --workers 1 {FIELDS}"
+)
+ASKED_FOR = experiment_of(
+    Train(task="same-different", model="lstm", encoder="random", context=False), FIELDS.split()
+)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in files(folder)}
+
+
+def record_all(table: Table, store: Store, seeds: int, share: float = 1.0) -> None:
+    """Train what a table asks for, in this process."""
+    for claim in table.claims:
+        for seed in range(seeds):
+            job = Job(experiment=claim.experiment.at_fraction(share), seed=seed)
+            run_one(job, store, device="cpu", engine="here")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "all"])
+def test_list_names_everything_of_a_kind(farfield, folder: Path, kind: str) -> None:
+    ended = farfield(f"list {kind}")
+    assert (ended.status, ended.err) == (0, "")
+    for other, names in KINDS.items():
+        listed = {line.split()[0] for line in ended.out.splitlines() if line.strip()}
+        if kind in (other, "all"):
+            assert {other, *names} <= listed
+        else:
+            assert other not in listed
+    assert files(folder) == []
+
+
+def test_list_shows_the_fields_that_train_takes(farfield) -> None:
+    out = farfield("list").out
+    for field in ("withheld=0", "max_problems=10000", "hidden_size=512", "num_heads=8"):
+        assert field in out
+    for offered_by_the_task in ("in_features=", "num_outputs=", "generator="):
+        assert offered_by_the_task not in out
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_show_draws_every_task(farfield, folder: Path, task: str) -> None:
+    ended = farfield(f"show {task} --withheld 95")
+    assert (ended.status, ended.err) == (0, "")
+    assert files(folder) == [f"problems-{task}.png"]
+    assert f"problems-{task}.png" in ended.out
+    with Image.open(folder / f"problems-{task}.png") as picture:
+        assert picture.format == "PNG"
+        low, high = picture.convert("L").getextrema()
+    assert (low, high) == (low, 255)
+    assert low < 64
+
+
+def test_show_draws_a_row_for_every_regime_and_the_run_asked_for(farfield, folder: Path) -> None:
+    for name, options in {
+        "same": "--withheld 0",
+        "again": "--withheld 0",
+        "withheld": "--withheld 95",
+        "seed": "--withheld 0 --seed 1",
+    }.items():
+        assert farfield(f"show same-different {options} --out deep/{name}.png").status == 0
+    found = content(folder)
+    assert found["deep/same.png"] == found["deep/again.png"]
+    assert len(set(found.values())) == 3
+
+
+@pytest.mark.parametrize("out", ["file/picture.png", "folder"])
+def test_show_that_cannot_write_says_so(farfield, folder: Path, out: str) -> None:
+    (folder / "file").write_text("x")
+    (folder / "folder").mkdir()
+    ended = farfield(f"show same-different --out {out}")
+    assert ended.status == 1
+    assert ended.err.startswith(f"farfield: cannot write {out}: ")
+    assert ended.err.count("\n") == 1
+    assert files(folder) == ["file"]
+
+
+def test_cite_prints_each_paper_once(farfield) -> None:
+    assert farfield("cite webb2021 webb2021/table-9 webb2021").out.count("@") == 1
+    everything = farfield("cite").out
+    assert everything.count("@") == len(REFERENCES)
+    for key, paper in REFERENCES.items():
+        assert paper.bibtex() in everything
+        assert farfield(f"cite {key}").out.strip() == paper.bibtex().strip()
+
+
+def test_train_trains_once_and_then_finds_its_records(farfield, folder: Path) -> None:
+    first = farfield(f"{TRAIN} --seeds 2 --records here")
+    assert (first.status, first.err) == (0, "")
+    assert "2/2 networks done" in first.out
+    for word in ("lstm on same-different", "training", "withheld-98", "98 withheld shapes"):
+        assert word in first.out
+    key = ASKED_FOR.key
+    assert f"experiment {key} in here" in first.out
+    records = Store("here").records(key)
+    assert [(record.seed, record.steps) for record in records] == [(0, 3), (1, 3)]
+    described = records[0].experiment
+    assert described["task"]["withheld"] == 98
+    assert described["model"]["context"] is None
+    before = content(folder / "here" / "weights")
+
+    again = farfield(f"{TRAIN} --seeds 2 --records here")
+    assert again.status == 0
+    assert "2/2 networks done, 2 of them found in the records" in again.out
+    assert "step" not in again.out
+    assert Store("here").records(key) == records
+    assert content(folder / "here" / "weights") == before
+    assert first.out.splitlines()[-6:] == again.out.splitlines()[-6:]
+
+
+def test_reproduce_runs_what_is_missing_and_reports(
+    farfield, folder: Path, tiny_table: Table
+) -> None:
+    store = Store(folder / "runs")
+    record_all(tiny_table, store, seeds=2, share=0.5)
+    before = {key: store.records(key) for key in store.keys()}  # noqa: SIM118
+
+    found = farfield("reproduce webb2021/tiny --seeds 2")
+    assert (found.status, found.err) == (0, "")
+    assert "4/4 networks done, 4 of them found in the records" in found.out
+    assert {key: store.records(key) for key in store.keys()} == before  # noqa: SIM118
+    report = folder / "reports" / "webb2021-tiny-quick"
+    names = ["problems-same-different.png", "profiles.png", "report.html", "report.md"]
+    assert sorted(path.name for path in report.iterdir()) == names
+    for name in names:
+        assert f"reports/webb2021-tiny-quick/{name}" in found.out
+    assert "2 underpowered" in found.out
+
+    one = farfield("reproduce webb2021/tiny --cell lstm/* --seeds 3 --workers 1 --out here")
+    assert one.status == 0
+    assert "3/3 networks done, 2 of them found in the records" in one.out
+    lstm, other = (claim.experiment.at_fraction(0.5).key for claim in tiny_table.claims)
+    assert [record.seed for record in store.records(lstm)] == [0, 1, 2]
+    assert store.records(other) == before[other]
+    assert (folder / "here" / "report.html").is_file()
+
+
+def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: Table) -> None:
+    store = Store(folder / "runs")
+    record_all(tiny_table.select("lstm/*"), store, seeds=2)
+    before = (folder / "runs" / "records.sqlite").read_bytes()
+    ended = farfield("report webb2021/tiny")
+    assert (ended.status, ended.err) == (0, "")
+    assert "1 not run" in ended.out
+    assert "1 underpowered" in ended.out
+    assert (folder / "reports" / "webb2021-tiny-paper" / "report.md").is_file()
+    assert not (folder / "results").exists()
+    assert (folder / "runs" / "records.sqlite").read_bytes() == before
+
+    quick = farfield("report webb2021/tiny --budget quick")
+    assert quick.status == 2
+    assert "table webb2021/tiny has no records at the quick budget" in quick.err
+    nothing = farfield("report --budget quick")
+    assert nothing.status == 2
+    assert "it holds none at the quick budget" in nothing.err
+    assert not (folder / "reports" / "webb2021-tiny-quick").exists()
+
+
+def test_report_of_everything_exports_text_and_its_page(
+    farfield, folder: Path, tiny_table: Table
+) -> None:
+    record_all(tiny_table, Store(folder / "runs"), seeds=2)
+    ended = farfield("report --export --seeds 1 --page page.md")
+    assert (ended.status, ended.err) == (0, "")
+    path = folder / "results" / "webb2021" / "tiny.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert sorted((line["cell"], line["record"]["seed"]) for line in lines) == [
+        ("esbn/withheld-98", 0),
+        ("lstm/withheld-98", 0),
+    ]
+    page = (folder / "page.md").read_text(encoding="utf-8")
+    assert "webb2021/tiny" in page
+    assert str(path.relative_to(folder)) in ended.out
+    before = content(folder / "results")
+    assert farfield("report --export --seeds 1 --page page.md").status == 0
+    assert content(folder / "results") == before
+    assert (folder / "page.md").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    "words",
+    [f"{TRAIN} --seeds 1", "reproduce webb2021/tiny", "report webb2021/tiny"],
+    ids=["train", "reproduce", "report"],
+)
+class TestRecordsThatCannotBeUsed:
+    """The folder of records is not what it should be."""
+
+    def test_a_file_in_place_of_the_folder(
+        self, farfield, folder: Path, tiny_table: Table, words: str
+    ) -> None:
+        (folder / "file").write_text("mine")
+        ended = farfield(f"{words} --records file")
+        assert ended.status in (1, 2)
+        assert ended.err.count("\n") == 1
+        assert "file" in ended.err
+        assert content(folder) == {"file": b"mine"}
+
+    def test_a_database_of_something_else(
+        self, farfield, folder: Path, tiny_table: Table, words: str
+    ) -> None:
+        path = folder / "runs" / "records.sqlite"
+        path.parent.mkdir()
+        path.write_bytes(b"somebody's notes, and quite a lot of them\n" * 100)
+        before = content(folder)
+        ended = farfield(words)
+        assert ended.status == 1
+        assert ended.err.startswith("farfield: cannot use ")
+        assert ended.err.count("\n") == 1
+        assert content(folder) == before
+
+    def test_a_damaged_record(self, farfield, folder: Path, tiny_table: Table, words: str) -> None:
+        store = Store(folder / "runs")
+        record_all(tiny_table, store, seeds=1)
+        record_all(tiny_table, store, seeds=1, share=0.5)
+        run_one(Job(experiment=ASKED_FOR, seed=0), store, device="cpu", engine="here")
+        with sqlite3.connect(folder / "runs" / "records.sqlite") as connection:
+            connection.execute("UPDATE runs SET environment = 'torn'")
+        connection.close()
+        ended = farfield(words)
+        assert ended.status == 1
+        assert "holds a damaged record of" in ended.err
+        assert ended.err.count("\n") == 1
+        assert not (folder / "reports").exists()
+
+
+@pytest.mark.parametrize("command", ["reproduce", "report"])
+def test_a_report_that_has_no_place_is_refused_at_once(
+    farfield, folder: Path, tiny_table: Table, command: str
+) -> None:
+    (folder / "taken").write_text("mine")
+    ended = farfield(f"{command} webb2021/tiny --out taken")
+    assert ended.status == 2
+    assert "out must name a folder, got taken: it is a file" in ended.err
+    assert content(folder) == {"taken": b"mine"}
+
+
+def test_a_run_held_by_another_process_is_one_line(farfield, folder: Path) -> None:
+    store = Store("runs")
+    with store.claim(ASKED_FOR.key, 0):
+        ended = farfield(f"{TRAIN} --seeds 1")
+    assert ended.status == 1
+    assert "1 of 1 runs did not finish" in ended.err
+    assert "is at seed 0 of experiment" in ended.err
+    assert ended.err.count("\n") == 1
+    assert store.records(ASKED_FOR.key) == []
+
+
+def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
+    ended = farfield(f"{TRAIN} --seeds 1 --model.hidden-size 0")
+    assert ended.status == 2
+    assert ended.err == "farfield: hidden_size must be at least 1, got 0\n"
+    assert files(folder) == []
