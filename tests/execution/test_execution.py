@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-import subprocess
-import sys
-import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,12 +27,11 @@ from farfield.execution import (
 )
 from farfield.execution._run import _run_on_gpu
 from farfield.experiments import Experiment, Network, Recipe, Spec
-from farfield.records import BusyError, Store
+from farfield.records import BusyError, Store, read_tensors
 from farfield.tasks import SameDifferent, Shapes
-from farfield.training import OneNetwork, Progress, train
+from farfield.training import Clock, OneNetwork, Progress, train
+from processes import children
 from small import small_experiment, tiny_experiment
-
-TESTS = Path(__file__).resolve().parent.parent
 
 
 class MeanReasoner(nn.Module):
@@ -60,10 +56,22 @@ class DataDependent(nn.Module):
         return self.output(z.mean(1) if bool(z.sum() > 0) else z[:, 0])
 
 
-def alone(experiment: Experiment, seed: int) -> dict[str, torch.Tensor]:
-    learner = OneNetwork(experiment, seed)
-    train(learner, experiment)
-    return learner.weights()[0]
+def checkpointed(store: Store, experiment: Experiment) -> int:
+    """The step of the checkpoint of seed 0."""
+    note = json.loads(read_tensors(store.checkpoint_path(experiment.key, 0))[1])
+    return note["step"]
+
+
+def assert_same(store: Store, job: Job) -> None:
+    """A run's weights and scores are, bit for bit, those of the network trained here alone."""
+    learner = OneNetwork(job.experiment, job.seed)
+    [scores], _ = train(learner, job.experiment)
+    weights = store.weights(job.experiment.key, job.seed)
+    for name, content in learner.weights()[0].items():
+        assert torch.equal(weights[name], content), name
+    record = store.find(job.experiment.key, job.seed)
+    assert record is not None
+    assert {*record.scores} == {*scores}
 
 
 def test_processes_leave_the_records_of_networks_alone(tmp_path: Path) -> None:
@@ -76,9 +84,7 @@ def test_processes_leave_the_records_of_networks_alone(tmp_path: Path) -> None:
         assert record.experiment == json.loads(json.dumps(job.experiment.to_json()))
         assert record.environment["engine"] == "2 single-threaded processes"
         assert record.steps == job.experiment.recipe.steps
-        expected = alone(job.experiment, job.seed)
-        found = store.weights(record.key, job.seed)
-        assert all(torch.equal(found[name], expected[name]) for name in expected)
+        assert_same(store, job)
     assert {item.job for item in news if item.progress is None} == set(jobs)
     assert not list((tmp_path / "checkpoints").rglob("*.safetensors"))
 
@@ -86,7 +92,7 @@ def test_processes_leave_the_records_of_networks_alone(tmp_path: Path) -> None:
 def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1))
-    run(jobs[:1], store, workers=1)
+    run_one(jobs[0], store, device="cpu", engine="here")
     before = store.find(jobs[0].experiment.key, 0)
     run(jobs, store, workers=1, report=news.append)
     assert store.find(jobs[0].experiment.key, 0) == before
@@ -122,9 +128,7 @@ def test_images_of_ones_own_reach_the_workers(tmp_path: Path) -> None:
     )
     store, jobs = Store(tmp_path), jobs_of([experiment], (0,))
     run(jobs, store, workers=1)
-    expected = alone(experiment, 0)
-    found = store.weights(experiment.key, 0)
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert_same(store, jobs[0])
 
 
 class Unlucky(nn.Module):
@@ -203,7 +207,7 @@ def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
     records = store.records(experiment.key)
     assert [record.seed for record in records] == [4, 6]
     assert {record.environment["engine"] for record in records} == {"vmap over 2 seeds"}
-    assert set(store.weights(experiment.key, 4)) == set(alone(experiment, 4))
+    assert set(store.weights(experiment.key, 4)) == set(OneNetwork(experiment, 4).weights()[0])
 
 
 def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
@@ -229,89 +233,39 @@ def test_what_this_machine_cannot_do_is_said(
         run(jobs_of([tiny_experiment()], (0,)), Store(tmp_path), **options)
 
 
-SCRIPT = textwrap.dedent(
-    """
-    import sys
-    sys.path.insert(0, sys.argv[2])
-    from small import small_experiment
-    from farfield.execution import jobs_of, run
-    from farfield.records import Store
-    from farfield.training import Clock
+def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_path: Path) -> None:
+    experiment, store = small_experiment(steps=40, evaluations=3), Store(tmp_path)
+    first, other = jobs_of([experiment], (0, 1))
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    begun, moments = list[int](), np.random.default_rng(0)
 
-    jobs = jobs_of([small_experiment(steps=int(sys.argv[3]), evaluations=3)], (0, 1))
-    run(jobs, Store(sys.argv[1]), workers=2, clock=Clock(checkpoint_seconds=0.2))
-    """
-)
-"""Trains two networks in two processes; what the tests below kill."""
+    def kill_after(steps: int) -> Callable[[News], None]:
+        def take(news: News) -> None:
+            if news.job == first and news.progress:
+                shown.append(news.progress.step)
+                if len(shown) == steps:
+                    # While it works on the steps that follow: updates, checkpoints, scores.
+                    os.kill(children(os.getpid())[0], signal.SIGKILL)
 
+        shown = list[int]()
+        return take
 
-def start(folder: Path, steps: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, folder, TESTS, str(steps)],
-        stderr=subprocess.PIPE,
-    )
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < limit, "waited in vain"
-        time.sleep(0.02)
-
-
-def children(pid: int) -> list[int]:
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in path.read_text().split()]
+    why = r"1 of {} runs did not finish: the worker process ended \(signal 9\)"
+    for jobs in ([first, other], [first]):
+        steps = int(moments.integers(3, 12))
+        with pytest.raises(ExecutionError, match=why.format(len(jobs))):
+            run(jobs, store, workers=1, report=kill_after(steps), clock=clock)
+        assert [record.seed for record in store.records(experiment.key)] == [1]
+        begun.append(checkpointed(store, experiment))
+    assert begun == sorted(set(begun))
+    run([first], store, workers=1, clock=clock)
+    assert_same(store, first)
+    assert_same(store, other)
 
 
-def gone(pid: int) -> bool:
-    try:
-        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-
-
-@pytest.mark.timeout(180)
-def test_killed_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    steps = 1500
-    experiment = small_experiment(steps=steps, evaluations=3)
-    whole = start(tmp_path / "whole", steps)
-    assert whole.wait() == 0, whole.communicate()[1]
-
-    store = Store(tmp_path / "cut")
-    cut = start(tmp_path / "cut", steps)
-    wait_for(lambda: store.checkpoint_path(experiment.key, 0).exists())
-    workers = children(cut.pid)
-    cut.send_signal(signal.SIGKILL)
-    cut.wait()
-    assert len(workers) == 2
-    wait_for(lambda: all(gone(pid) for pid in workers))
-    assert store.find(experiment.key, 0) is None
-
-    again = start(tmp_path / "cut", steps)
-    assert again.wait() == 0, again.communicate()[1]
-    for process in (whole, cut, again):
-        process.communicate()
-    for seed in (0, 1):
-        first = Store(tmp_path / "whole")
-        assert (
-            store.weights_path(experiment.key, seed).read_bytes()
-            == first.weights_path(experiment.key, seed).read_bytes()
-        )
-        ours, theirs = store.find(experiment.key, seed), first.find(experiment.key, seed)
-        assert ours is not None
-        assert theirs is not None
-        assert ours.scores == theirs.scores
-
-
-@pytest.mark.timeout(180)
-def test_a_worker_that_is_killed_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
-    steps = 1500
-    experiment, store = small_experiment(steps=steps, evaluations=3), Store(tmp_path)
-    process = start(tmp_path, steps)
-    wait_for(lambda: store.checkpoint_path(experiment.key, 0).exists())
-    os.kill(children(process.pid)[0], signal.SIGKILL)
-    _, said = process.communicate()
-    assert process.returncode == 1
-    assert b"1 of 2 runs did not finish: the worker process ended (signal 9)" in said
-    assert len(store.records(experiment.key)) == 1
+def test_a_folder_that_vanishes_meanwhile_is_said_and_not_made_again(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    jobs = jobs_of([tiny_experiment()], (0,))
+    with pytest.raises(ExecutionError, match=r"the folder of records .* has vanished"):
+        run(jobs, store, workers=1, report=lambda news: shutil.rmtree(tmp_path / "runs"))
+    assert list(tmp_path.iterdir()) == []

@@ -44,6 +44,8 @@ class _Worker:
                     return answer.error
                 take(answer)
         except (OSError, ValueError, msgspec.MsgspecError) as error:
+            self._process.kill()  # whatever it does, nobody will hear of it
+            self._process.wait()
             return f"the pipe to the worker process broke: {error}"
         code = self._process.wait()
         why = f"signal {-code}" if code < 0 else f"exit status {code}"
@@ -91,22 +93,27 @@ def run_processes(
     engine = f"{count} single-threaded processes"
     folder = str(store.folder.resolve())
     crew = [_Worker() for _ in range(count)]
+    hiring, closed = threading.Lock(), threading.Event()
+
+    def replace_dead(place: int) -> None:
+        with hiring:
+            if not closed.is_set() and not crew[place].alive:
+                crew[place].stop()
+                crew[place] = _Worker()
 
     def serve(place: int) -> None:
-        while True:
+        while not closed.is_set():
             try:
                 job = waiting.get_nowait()
             except queue.Empty:
                 break
+            replace_dead(place)
 
             def take(answer: Answer, job: Job = job) -> None:
                 news.put(News(job=job, progress=answer.progress()))
 
             trouble = crew[place].do(order(job, folder, engine, clock or Clock()), take)
             news.put((job, trouble) if trouble else News(job=job))
-            if not crew[place].alive:
-                crew[place].stop()
-                crew[place] = _Worker()
         news.put(None)
 
     threads = [threading.Thread(target=serve, args=(k,), daemon=True) for k in range(count)]
@@ -115,8 +122,10 @@ def run_processes(
             thread.start()
         return _follow(news, count, report)
     finally:
-        for worker in crew:
-            worker.stop()
+        with hiring:
+            closed.set()
+            for worker in crew:
+                worker.stop()
 
 
 def _follow(

@@ -1,0 +1,157 @@
+"""The real process, interrupted, killed and starved: what is finished stays, the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import textwrap
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+from farfield.cli._arguments import Train
+from farfield.cli._train import experiment_of
+from farfield.execution import run_one
+from farfield.execution._job import Job
+from farfield.experiments import Experiment
+from farfield.records import Score, Store
+from farfield.training import OneNetwork, train
+from processes import children, gone, wait_for
+
+PROGRAM = textwrap.dedent(
+    """
+    import sys
+    import farfield.execution._processes as processes
+    from farfield.cli import main
+    from farfield.training import Clock
+
+    processes.Clock = lambda: Clock(checkpoint_seconds=0.05)
+    main(sys.argv[1:])
+    """
+)
+"""The command line, saving twenty times a second: a user's run lasts longer than these."""
+
+
+FIELDS = (
+    "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 "
+    "--recipe.steps 500 --recipe.evaluations 2"
+)
+TRAIN = "train --task same-different --model lstm --encoder random --no-context --seeds 2"
+
+
+@pytest.fixture
+def experiment(unchecked: None) -> Experiment:
+    """What the commands below train."""
+    command = Train(task="same-different", model="lstm", encoder="random", context=False)
+    return experiment_of(command, FIELDS.split())
+
+
+def start(folder: Path, *, workers: int) -> subprocess.Popen[str]:
+    words = shlex.split(f"{TRAIN} --workers {workers} {FIELDS}")
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@cache
+def alone(experiment: Experiment, seed: int) -> tuple[dict[str, torch.Tensor], list[Score]]:
+    learner = OneNetwork(experiment, seed)
+    [scores], _ = train(learner, experiment)
+    return learner.weights()[0], scores
+
+
+def assert_as_if_alone(store: Store, experiment: Experiment) -> None:
+    """What is recorded is, bit for bit, what an uninterrupted run leaves."""
+    assert [record.seed for record in store.records(experiment.key)] == [0, 1]
+    for record in store.records(experiment.key):
+        weights, scores = alone(experiment, record.seed)
+        found = store.weights(experiment.key, record.seed)
+        assert found.keys() == weights.keys()
+        assert all(torch.equal(found[name], weights[name]) for name in weights)
+        by_name = sorted(scores, key=lambda score: (score.step, score.regime, score.metric))
+        assert record.scores == tuple(by_name)
+
+
+def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
+    farfield, tmp_path: Path, experiment: Experiment
+) -> None:
+    store = Store(tmp_path / "runs")
+    run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="before")
+    [before] = store.records(experiment.key)
+    checkpoint = store.checkpoint_path(experiment.key, 1)
+    process = start(tmp_path, workers=1)
+    wait_for(checkpoint.exists)
+    workers = children(process.pid)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == (
+        "farfield: stopped; what finished is kept, the same command goes on with the rest\n"
+    )
+    assert len(workers) == 1
+    wait_for(lambda: all(gone(pid) for pid in workers))
+    assert store.records(experiment.key) == [before]
+    assert checkpoint.exists()
+
+    again = farfield(f"{TRAIN} --workers 1 {FIELDS}")
+    assert (again.status, again.err) == (0, "")
+    assert "2/2 networks done, 1 of them found in the records" in again.out
+    assert store.find(experiment.key, 0) == before
+    assert not checkpoint.exists()
+    assert_as_if_alone(store, experiment)
+
+
+def test_killed_and_started_again_ends_with_the_same_bytes(
+    tmp_path: Path, experiment: Experiment
+) -> None:
+    store = Store(tmp_path / "runs")
+    paths = [store.checkpoint_path(experiment.key, seed) for seed in range(2)]
+    process = start(tmp_path, workers=2)
+    wait_for(lambda: any(path.exists() for path in paths))
+    workers = children(process.pid)
+    process.kill()
+    process.communicate()
+    assert len(workers) == 2
+    wait_for(lambda: all(gone(pid) for pid in workers))
+    assert store.records(experiment.key) == []
+
+    shown: list[int] = []  # every run shows its first step, unless it goes on from a checkpoint
+    for path, seed in zip(paths, range(2), strict=True):
+        saved, before = path.exists(), len(shown)
+        job = Job(experiment=experiment, seed=seed)
+        run_one(job, store, device="cpu", engine="", report=lambda news: shown.append(news.step))
+        assert (1 in shown[before:]) is not saved
+        assert not path.exists()
+    assert_as_if_alone(store, experiment)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by a POSIX shell")
+def test_a_full_disk_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a full disk; the system answers alike."""
+    command = "train --task same-different --model lstm --seeds 2 --workers 1 --recipe.steps 1"
+    words = [*command.split(), "--task.max-problems", "40", "--task.withheld", "98"]
+    limited = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh"]  # 100 to 200 kB, as the shell counts
+    ended = subprocess.run(
+        [*limited, sys.executable, "-c", PROGRAM, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "2 of 2 runs did not finish: cannot write " in ended.stderr
+    assert "File too large" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    store = Store(tmp_path / "runs")
+    assert store.keys() == []
+    assert not [path for path in store.folder.rglob("*.*") if "records.sqlite" not in path.name]
