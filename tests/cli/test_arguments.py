@@ -40,7 +40,7 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
     "words, kind, name, nearest",
     [
         ("tarin", "command", "tarin", "train"),
-        ("list taks", "kind", "taks", "tasks"),
+        ("list task", "kind", "task", "tasks"),
         ("show same-diferent", "task", "same-diferent", "same-different"),
         ("train --task identity-rule --model esbn", "task", "identity-rule", "identity-rules"),
         ("train --task same-different --model ESNB", "model", "ESNB", "esbn"),

@@ -29,7 +29,7 @@ from farfield.execution._run import _run_on_gpu
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import BusyError, Store, read_tensors
 from farfield.tasks import SameDifferent, Shapes
-from farfield.training import Clock, OneNetwork, Progress, train
+from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from processes import children
 from small import small_experiment, tiny_experiment
 
@@ -87,6 +87,27 @@ def test_processes_leave_the_records_of_networks_alone(tmp_path: Path) -> None:
         assert_same(store, job)
     assert {item.job for item in news if item.progress is None} == set(jobs)
     assert not list((tmp_path / "checkpoints").rglob("*.safetensors"))
+
+
+def test_a_finished_run_leaves_no_checkpoint(tmp_path: Path) -> None:
+    store, [job] = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
+    path, seen = store.checkpoint_path(job.experiment.key, 0), list[bool]()
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    report = lambda progress: seen.append(path.exists())  # noqa: E731
+    run_one(job, store, device="cpu", engine="here", report=report, clock=clock)
+    assert seen == [False, True, True, True]
+    assert not path.exists()
+
+
+def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Path) -> None:
+    store, jobs = Store(tmp_path), jobs_of([tiny_experiment(steps=300)], (0,))
+
+    def interrupt(news: News) -> None:
+        if news.progress and news.progress.step == 1:
+            os.kill(children(os.getpid())[0], signal.SIGINT)
+
+    run(jobs, store, workers=1, report=interrupt)
+    assert_same(store, jobs[0])
 
 
 def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
@@ -207,7 +228,13 @@ def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
     records = store.records(experiment.key)
     assert [record.seed for record in records] == [4, 6]
     assert {record.environment["engine"] for record in records} == {"vmap over 2 seeds"}
-    assert set(store.weights(experiment.key, 4)) == set(OneNetwork(experiment, 4).weights()[0])
+    stack = Stack(experiment, [4, 6])
+    scores, _ = train(stack, experiment)
+    for record, expected, weights in zip(records, scores, stack.weights(), strict=True):
+        found = store.weights(experiment.key, record.seed)
+        assert {*record.scores} == {*expected}
+        assert all(torch.equal(found[name], weights[name]) for name in weights)
+    assert scores[0] != scores[1]
 
 
 def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:

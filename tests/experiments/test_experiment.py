@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
@@ -105,6 +106,24 @@ def test_a_description_cannot_call_what_is_not_public(path: str) -> None:
         Experiment.from_json({"class": path})
 
 
+@pytest.mark.parametrize(
+    "path", ["farfield.records._files.write_whole", "farfield.cli.annotations"]
+)
+def test_what_is_private_is_refused_by_name(path: str) -> None:
+    with pytest.raises(ValueError, match="is not a public name of Farfield"):
+        Experiment.from_json({"class": path})
+
+
+def test_each_part_of_a_network_draws_from_the_stream_of_its_name() -> None:
+    network, task = small_experiment().model, small_experiment().task
+    weights = stream(3, "weights")
+    alone = network.encoder.build({"item_shape": task.item_shape}, weights.child("encoder"))
+    built = network.build(task, weights).encoder
+    assert built.state_dict().keys() == alone.state_dict().keys()
+    for name, content in alone.state_dict().items():
+        assert torch.equal(built.state_dict()[name], content), name
+
+
 @pytest.mark.parametrize("hostile", [{}, {"class": 3}, {"class": "farfield.experiments.Recipe"}])
 def test_garbage_is_not_an_experiment(hostile: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="not an experiment"):
@@ -127,6 +146,23 @@ def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
         Recipe(**{"steps": 3, name: 0})
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
+    with pytest.raises(ValueError, match=f"learning_rate must be positive and finite, got {value}"):
+        Recipe(steps=3, learning_rate=value)
+
+
+def test_an_edited_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = small_experiment(reasoner=Spec(Mean))
+    key, described = before.key, before.to_json()
+    name = described["model"]["reasoner"]["cls"]["name"]
+    source = inspect.getsource(Mean).replace("z.mean(1)", "z.sum(1)")
+    monkeypatch.setattr("inspect.getsource", lambda thing: source)
+    assert small_experiment(reasoner=Spec(Mean)).key != key
+    with pytest.raises(ValueError, match=r"Mean was edited since the description was made"):
+        Experiment.from_json(described, classes={name: Mean})
+
+
 def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
     assert Recipe(steps=10, evaluations=4).evaluation_steps == (2, 5, 7, 10)
     with pytest.raises(ValueError, match=r"at most steps \(3\), got 4"):
@@ -135,6 +171,8 @@ def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
 
 def test_a_fraction_of_the_steps() -> None:
     assert small_experiment(steps=12).at_fraction(1 / 3).recipe.steps == 4
+    assert small_experiment(steps=12).at_fraction(0.29).recipe.steps == 3  # 3.48
+    assert small_experiment(steps=12).at_fraction(0.31).recipe.steps == 4  # 3.72
     assert small_experiment(steps=12).at_fraction(0.001).recipe.steps == 1
     with pytest.raises(ValueError, match=r"above 0 and at most 1, got 1\.5"):
         small_experiment().at_fraction(1.5)

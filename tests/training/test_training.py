@@ -64,11 +64,23 @@ def test_a_batch_holds_each_distinct_item_once() -> None:
 def test_batches_do_not_depend_on_what_was_asked_before() -> None:
     ahead = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
     ahead(7)
-    fresh = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
     for step in (7, 2, 5):
+        fresh = Batches(some_problems(), batch_size=4, stream=stream(0, "b"))
         assert torch.equal(ahead(step).target, fresh(step).target)
     other = Batches(some_problems(), batch_size=4, stream=stream(1, "b"))
-    assert not torch.equal(other(0).target, fresh(0).target)
+    assert not torch.equal(other(0).target, ahead(0).target)
+
+
+def test_every_epoch_has_an_order_of_its_own() -> None:
+    batches = Batches(some_problems(), batch_size=10, stream=stream(0, "b"))
+    orders = [batches(epoch).target.tolist() for epoch in range(3)]
+    assert len({tuple(order) for order in orders}) == 3
+
+
+def test_every_seed_has_problems_of_its_own() -> None:
+    task = small_experiment().task
+    first, second = (problems_of_run(task, seed)[TRAINING].sequences() for seed in (0, 1))
+    assert not torch.equal(first, second)
 
 
 def test_compact_problems_show_the_same() -> None:
@@ -244,6 +256,53 @@ def test_dropout_of_ones_own_repeats_and_leaves_the_global_generator_alone() -> 
     run(again, experiment)
     for name, content in first.weights()[0].items():
         assert torch.equal(content, again.weights()[0][name]), name
+
+
+class Noise(nn.Module):
+    """A reasoner that answers with what dropout leaves of ones, and learns nothing."""
+
+    shown: list[torch.Tensor]
+
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(num_outputs))
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        kept = self.dropout(torch.ones(len(z), len(self.bias)))
+        if self.training:
+            type(self).shown.append(kept)
+        return kept + 0 * z.sum() + self.bias
+
+
+@pytest.fixture
+def noisy(monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    monkeypatch.setattr(Noise, "shown", [], raising=False)
+    return Experiment(
+        task=small_experiment().task,
+        model=Network(reasoner=Spec(Noise), encoder=Spec(RandomEncoder)),
+        recipe=Recipe(steps=3, evaluations=3),
+    )
+
+
+def test_updates_are_made_with_dropout(noisy: Experiment) -> None:
+    [scores] = run(one(noisy), noisy)
+    assert {score.step for score in scores} == {1, 2, 3}
+    assert [set(kept.flatten().tolist()) for kept in Noise.shown] == [{0.0, 2.0}] * 3
+
+
+def test_dropout_differs_from_step_to_step(noisy: Experiment) -> None:
+    run(one(noisy), noisy)
+    assert not torch.equal(Noise.shown[0], Noise.shown[1])
+
+
+def test_scores_are_taken_without_dropout(noisy: Experiment) -> None:
+    learner = one(noisy)
+    learner.update(0)
+    drawn = len(Noise.shown)
+    assert learner.score(1) == learner.score(1)
+    learner.update(1)
+    assert len(Noise.shown) == drawn + 1
 
 
 def test_threads_are_given_back() -> None:

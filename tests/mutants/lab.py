@@ -1,0 +1,359 @@
+"""Mutants of experiments, objectives, records, training, execution and cli."""
+
+MUTANTS = [
+    (
+        "records/_files.py",
+        "        temporary.replace(path)\n",
+        "        path.write_bytes(content)\n",
+        ["tests/records/test_store.py::test_whole_files_replace_old_ones_and_leave_no_scraps"],
+    ),
+    (
+        "records/_files.py",
+        "            temporary.unlink(missing_ok=True)\n",
+        "            temporary.exists()\n",
+        ["tests/records/test_store.py::test_a_full_disk_loses_nothing_finished"],
+    ),
+    (
+        "records/_store.py",
+        "new = [run for run in runs if self.find(run[0].key, run[0].seed) is None]",
+        "new = list(runs)",
+        ["tests/records/test_store.py::test_a_finished_run_is_never_overwritten"],
+    ),
+    (
+        "records/_store.py",
+        '"nan" if math.isnan(s.value) else s.value',
+        "s.value",
+        ["tests/records/test_store.py::test_the_loss_of_a_network_that_diverged_is_kept"],
+    ),
+    (
+        "records/_store.py",
+        "        with self._connect() as connection:\n            for record, _ in new:\n",
+        "        for record, _ in new:\n            with self._connect() as connection:\n",
+        [
+            "tests/records/test_store.py::test_runs_that_finished_together_are_kept_together_or_not_at_all"
+        ],
+    ),
+    (
+        "records/_store.py",
+        "        for record, weights in new:\n",
+        (
+            "        for record, weights in new:\n"
+            "            with self._connect() as connection:\n"
+            "                _insert(connection, record)\n"
+        ),
+        [
+            "tests/cli/test_interruptions.py::test_a_full_disk_ends_in_one_line_and_keeps_what_is_finished"
+        ],
+    ),
+    (
+        "records/_store.py",
+        "fcntl.LOCK_EX | fcntl.LOCK_NB",
+        "fcntl.LOCK_SH | fcntl.LOCK_NB",
+        ["tests/records/test_store.py::test_two_processes_cannot_hold_one_run"],
+    ),
+    (
+        "records/_store.py",
+        'f"{key}-{seed}"',
+        'f"{key}"',
+        ["tests/records/test_store.py::test_two_processes_cannot_hold_one_run"],
+    ),
+    (
+        "records/_store.py",
+        "            if found != FORMAT:\n",
+        "            if True:\n",
+        ["tests/records/test_store.py::test_looking_into_a_folder_changes_no_byte"],
+    ),
+    (
+        "records/_store.py",
+        "if found not in (0, FORMAT):",
+        "if found < 0:",
+        ["tests/records/test_store.py::test_a_newer_format_is_refused"],
+    ),
+    (
+        "records/_record.py",
+        "if (score.step, score.regime, score.metric) == (self.steps, regime, metric):",
+        "if (score.regime, score.metric) == (regime, metric):",
+        ["tests/records/test_store.py::test_the_final_score_is_that_of_the_last_step"],
+    ),
+    (
+        "experiments/_experiment.py",
+        "max(1, round(self.recipe.steps * fraction))",
+        "max(1, int(self.recipe.steps * fraction))",
+        ["tests/experiments/test_experiment.py::test_a_fraction_of_the_steps"],
+    ),
+    (
+        "experiments/_experiment.py",
+        "self.steps * point // self.evaluations for point in range(1, self.evaluations + 1)",
+        "self.steps * point // self.evaluations for point in range(self.evaluations)",
+        [
+            "tests/experiments/test_experiment.py::test_evaluation_steps_are_even_and_end_at_the_last"
+        ],
+    ),
+    (
+        "experiments/_experiment.py",
+        'encoder = self.encoder.build(shape, stream.child("encoder"))',
+        'encoder = self.encoder.build(shape, stream.child("reasoner"))',
+        [
+            "tests/experiments/test_experiment.py::test_each_part_of_a_network_draws_from_the_stream_of_its_name"
+        ],
+    ),
+    (
+        "experiments/_experiment.py",
+        "if not 0 < getattr(self, name) < math.inf:",
+        "if not getattr(self, name) > 0:",
+        ["tests/experiments/test_experiment.py::test_a_recipe_refuses_what_is_not_finite"],
+    ),
+    (
+        "experiments/_describe.py",
+        "        described[field] = describe(content)\n",
+        '        described |= {field: describe(content)} if field != "recipe" else {}\n',
+        ["tests/experiments/test_experiment.py::test_every_part_changes_the_key"],
+    ),
+    (
+        "experiments/_describe.py",
+        "if field.default is dataclasses.MISSING or content != field.default:",
+        "if True:",
+        ["tests/experiments/test_experiment.py::test_the_key_of_an_experiment_stays"],
+    ),
+    (
+        "experiments/_describe.py",
+        'return name if is_ours(value) else {**name, "source": source_digest(value)}',
+        "return name",
+        ["tests/experiments/test_experiment.py::test_an_edited_class_is_another_experiment"],
+    ),
+    (
+        "experiments/_describe.py",
+        'if name not in getattr(package, "__all__", ()):',
+        "if not hasattr(package, name):",
+        ["tests/experiments/test_experiment.py::test_what_is_private_is_refused_by_name"],
+    ),
+    (
+        "experiments/_spec.py",
+        "if content != defaults[name]",
+        "if name in defaults",
+        ["tests/experiments/test_experiment.py::test_a_default_written_out_changes_nothing"],
+    ),
+    (
+        "experiments/_spec.py",
+        "        with torch.random.fork_rng(devices=[]):\n",
+        "        if True:\n",
+        [
+            "tests/experiments/test_experiment.py::test_building_leaves_the_global_generator_alone_and_repeats"
+        ],
+    ),
+    (
+        "objectives/_supervised.py",
+        "problems).mean()",
+        "problems).sum()",
+        ["tests/objectives/test_supervised.py"],
+    ),
+    (
+        "training/_batches.py",
+        "return -(-len(self._problems) // self._batch_size)",
+        "return max(1, len(self._problems) // self._batch_size)",
+        ["tests/training/test_training.py::test_an_epoch_shows_every_problem_once_and_in_place"],
+    ),
+    (
+        "training/_batches.py",
+        'order = self._stream.child("order", epoch).numpy()',
+        'order = self._stream.child("order").numpy()',
+        ["tests/training/test_training.py::test_every_epoch_has_an_order_of_its_own"],
+    ),
+    (
+        "training/_batches.py",
+        "if epoch != self._epoch:",
+        "if epoch > self._epoch:",
+        ["tests/training/test_training.py::test_batches_do_not_depend_on_what_was_asked_before"],
+    ),
+    (
+        "training/_batches.py",
+        "table, inverse = np.unique(places, return_inverse=True)",
+        "table, inverse = places.reshape(-1), np.arange(places.size)",
+        ["tests/training/test_training.py::test_a_batch_holds_each_distinct_item_once"],
+    ),
+    (
+        "training/_evaluate.py",
+        "range(0, len(problems), CHUNK)",
+        "range(0, len(problems) - CHUNK + 1, CHUNK)",
+        ["tests/training/test_training.py::test_scores_do_not_depend_on_how_problems_are_cut"],
+    ),
+    (
+        "training/_evaluate.py",
+        '    return task.draw(stream(seed, "problems"))',
+        '    return task.draw(stream(0, "problems"))',
+        ["tests/training/test_training.py::test_every_seed_has_problems_of_its_own"],
+    ),
+    (
+        "training/_evaluate.py",
+        "        model.train(was_training)\n",
+        "        model.train(False)\n",
+        [
+            "tests/training/test_training.py::test_evaluate_scores_every_regime_and_leaves_the_model_as_it_was"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        "        self.model.eval()\n        return [score_regimes(",
+        "        return [score_regimes(",
+        ["tests/training/test_training.py::test_scores_are_taken_without_dropout"],
+    ),
+    (
+        "training/_learner.py",
+        "        self.model.train()\n",
+        "",
+        ["tests/training/test_training.py::test_updates_are_made_with_dropout"],
+    ),
+    (
+        "training/_learner.py",
+        "return model | _moments(self._optimizer, self._names)",
+        "return model",
+        [
+            "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        "        _load_moments(self._optimizer, [*self._learned], state)\n",
+        "",
+        [
+            "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        "            for seed, sets in zip(seeds, self._sets, strict=True)\n",
+        "            for seed, sets in zip(sorted(seeds, reverse=True), self._sets, strict=True)\n",
+        ["tests/training/test_training.py::test_together_equals_alone"],
+    ),
+    (
+        "training/_learner.py",
+        "[{name: both[name][place] for name in names} for place",
+        "[{name: both[name][-1 - place] for name in names} for place",
+        ["tests/training/test_training.py::test_together_equals_alone"],
+    ),
+    (
+        "training/_loop.py",
+        "    return note.step, note.seconds, [list(part) for part in note.scores]",
+        "    return note.step, note.seconds, fresh[2]",
+        [
+            "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
+        ],
+    ),
+    (
+        "training/_loop.py",
+        "    learner.load_state(tensors)\n",
+        "",
+        [
+            "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
+        ],
+    ),
+    (
+        "training/_loop.py",
+        "    if found != (experiment.key, type(learner).__name__, learner.seeds):\n",
+        "    if found[1:] != (type(learner).__name__, learner.seeds):\n",
+        [
+            "tests/training/test_training.py::test_a_checkpoint_that_cannot_be_used_means_a_fresh_start"
+        ],
+    ),
+    (
+        "training/_loop.py",
+        "torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())",
+        "noise.child(step)",
+        [
+            "tests/training/test_training.py::test_dropout_of_ones_own_repeats_and_leaves_the_global_generator_alone"
+        ],
+    ),
+    (
+        "training/_loop.py",
+        "noise.child(step)",
+        "noise.child(0)",
+        ["tests/training/test_training.py::test_dropout_differs_from_step_to_step"],
+    ),
+    (
+        "training/_loop.py",
+        "        torch.set_num_threads(threads)\n",
+        "",
+        ["tests/training/test_training.py::test_threads_are_given_back"],
+    ),
+    (
+        "execution/_here.py",
+        "        if store.find(job.experiment.key, job.seed) is not None:\n",
+        "        if False:\n",
+        [
+            "tests/execution/test_execution.py::test_what_another_process_finished_meanwhile_is_not_trained_again"
+        ],
+    ),
+    (
+        "execution/_here.py",
+        "    checkpoint.unlink(missing_ok=True)\n",
+        "",
+        ["tests/execution/test_execution.py::test_a_finished_run_leaves_no_checkpoint"],
+    ),
+    (
+        "execution/_here.py",
+        "        for seed, found in zip(learner.seeds, scores, strict=True)\n",
+        "        for seed, found in zip(learner.seeds, reversed(scores), strict=True)\n",
+        ["tests/execution/test_execution.py::test_a_stack_writes_one_record_a_seed"],
+    ),
+    (
+        "execution/_run.py",
+        "distinct = {experiment.key: experiment for experiment in experiments}",
+        "distinct = dict(enumerate(experiments))",
+        ["tests/execution/test_execution.py::test_one_experiment_named_twice_is_run_once"],
+    ),
+    (
+        "execution/_run.py",
+        "        if job.seed not in done[job.experiment.key]:\n",
+        "        if True:\n",
+        ["tests/execution/test_execution.py::test_what_is_recorded_is_not_run_again"],
+    ),
+    (
+        "execution/_processes.py",
+        "            replace_dead(place)\n",
+        "",
+        [
+            "tests/execution/test_execution.py::test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from"
+        ],
+    ),
+    (
+        "execution/_worker.py",
+        "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n",
+        "",
+        [
+            "tests/execution/test_execution.py::test_an_interruption_is_for_the_parent_and_not_for_its_workers"
+        ],
+    ),
+    (
+        "cli/_main.py",
+        "        _check(command)\n",
+        "",
+        [
+            "tests/cli/test_arguments.py::test_what_cannot_be_is_one_line_and_leaves_nothing",
+            "tests/cli/test_arguments.py::test_a_gpu_that_is_not_there_is_said",
+        ],
+    ),
+    (
+        "cli/_main.py",
+        "    except KeyboardInterrupt:\n",
+        "    except ZeroDivisionError:\n",
+        ["tests/cli/test_interruptions.py::test_ctrl_c_ends_cleanly_and_the_same_command_goes_on"],
+    ),
+    (
+        "cli/_train.py",
+        "range(command.seeds)",
+        "range(1, command.seeds + 1)",
+        ["tests/cli/test_commands.py::test_train_trains_once_and_then_finds_its_records"],
+    ),
+    (
+        "cli/_reproduce.py",
+        "(claim.at(budget) for claim in table.claims)",
+        "(claim.experiment for claim in table.claims)",
+        ["tests/cli/test_commands.py::test_reproduce_runs_what_is_missing_and_reports"],
+    ),
+    (
+        "metrics/_accuracy.py",
+        "outputs.argmax(-1)",
+        "outputs.argmin(-1)",
+        ["tests/metrics/test_accuracy.py::test_several_outputs_answer_by_the_largest"],
+    ),
+]
