@@ -15,7 +15,12 @@ from farfield.core import Problems, Stream
 @final
 @dataclass(frozen=True, kw_only=True)
 class Supervised:
-    r"""The mean of the task's loss over the batch, $\frac{1}{B}\sum_b \ell(f(x_b), y_b)$."""
+    r"""The mean of the task's loss over the batch.
+
+    $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)$$
+
+    with $\ell$ the loss of the task, $f$ the model and $B$ the number of problems of the batch.
+    """
 
     def __call__(
         self,
