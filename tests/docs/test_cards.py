@@ -50,7 +50,7 @@ def test_a_card_says_what_its_docstring_says(fresh: dict[str, str]) -> None:
     card = page[page.index("## ContextNorm") : page.index("## ConvEncoder")]
     for part in (
         "from farfield.nn import ContextNorm",
-        "segments: Segments | None = None,",
+        "segments: Sequence[Sequence[int]] | None = None,",
         "```math\ny_{jk} = ",
         "**Shape.** `(*batch, time, feature)` in and out.",
         "- `weight`: Gain $\\gamma$, starts at 1; None without `affine`.",

@@ -71,6 +71,29 @@ def test_the_task_draws_that_many_training_problems(claim):
     assert claim.experiment.recipe.steps == steps
 
 
+@pytest.mark.parametrize("table", FULL, ids=lambda table: table.key)
+def test_released_options_change_the_experiment_and_nothing_else(table):
+    released = TABLES[f"{table.key}-released"]
+    assert list(released.cells) == [name for name in table.cells if "+tcn" in name]
+    for name, claim in released.cells.items():
+        text, code = table.cells[name].experiment, claim.experiment
+        assert claim.published == table.cells[name].published
+        assert code.recipe == text.recipe
+        assert (code.task.name, code.task.withheld) == (text.task.name, text.task.withheld)
+        assert dict(code.model.context.options) == {"correction": 1}
+        assert dict(code.model.reasoner.options) == (
+            {"final_norm": True} if claim.row.startswith("Transformer") else {}
+        )
+
+
+def test_released_answers_and_patterns_are_those_of_the_code():
+    def task(number):
+        return TABLES[f"webb2021/table-{number}-released"].claims[0].experiment.task
+
+    assert (task(9).num_outputs, task(10).num_outputs) == (2, 2)
+    assert task(12).thirds
+
+
 def test_the_demo_is_the_hardest_regime_of_each_task():
     demo = TABLES["webb2021/demo"]
     assert len(demo.claims) == 12

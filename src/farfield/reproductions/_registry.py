@@ -12,6 +12,10 @@ TABLES: Final[dict[str, Table]] = {
     "webb2021/table-10": webb2021.TABLE_10,
     "webb2021/table-11": webb2021.TABLE_11,
     "webb2021/table-12": webb2021.TABLE_12,
+    "webb2021/table-9-released": webb2021.TABLE_9_RELEASED,
+    "webb2021/table-10-released": webb2021.TABLE_10_RELEASED,
+    "webb2021/table-11-released": webb2021.TABLE_11_RELEASED,
+    "webb2021/table-12-released": webb2021.TABLE_12_RELEASED,
     "webb2021/demo": webb2021.DEMO,
 }
 """Every table of claims, and selections from them, by name."""
