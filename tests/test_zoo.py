@@ -25,10 +25,12 @@ from farfield.functional import (
     esbn,
     lstm,
     read_confidence,
+    relation_sum,
     self_attention,
     sinusoidal_position,
+    tag_positions,
 )
-from farfield.models import ESBN, LSTM, Relational, Transformer
+from farfield.models import ESBN, LSTM, RN, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -125,6 +127,13 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "RN": Animal(
+        build=lambda source: RN(
+            FEATURES, OUTPUTS, hidden_size=8, relation_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "Transformer": Animal(
         build=lambda source: Transformer(
             FEATURES, OUTPUTS, num_heads=2, feedforward_size=8, generator=source
@@ -143,6 +152,7 @@ LSTM_PARAMETERS = [drawn(*shape) for shape in ((20, FEATURES), (20, 5), (20,), (
 ESBN_PARAMETERS = [
     drawn(*shape) for shape in ((20, 4), (20, 5), (20,), (20,), (4, 5), (4,), (1, 5), (1,))
 ]
+RELATION_PARAMETERS = [drawn(*shape) for shape in ((7, 2 * FEATURES), (7,), (5, 7), (5,))]
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
 
@@ -171,6 +181,12 @@ FUNCTIONS = {
         (WEIGHTS,),
         (BATCH, 5),
     ),
+    "relation_sum": (
+        lambda z: relation_sum(z, [(0, 2), (1, 1), (1, 0)], *like(z, RELATION_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, 5),
+    ),
+    "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
     "self_attention": (
         lambda z: self_attention(z, *like(z, ATTENTION_PARAMETERS), num_heads=2),
         (SEQUENCES,),
@@ -216,7 +232,7 @@ def test_every_export_is_in_the_zoo() -> None:
 def test_registries_hold_every_encoder_and_reasoner() -> None:
     encoders = {cls for name, cls in exports().items() if name.endswith("Encoder")}
     assert set(farfield.nn.ENCODERS.values()) == encoders
-    assert set(farfield.models.REASONERS.values()) == {ESBN, LSTM, Transformer}
+    assert set(farfield.models.REASONERS.values()) == {ESBN, LSTM, RN, Transformer}
 
 
 @pytest.mark.parametrize("name", sorted(exports().keys() - {"ENCODERS", "REASONERS"}))

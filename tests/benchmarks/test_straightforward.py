@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import straightforward
+from benchmarks import _cases, straightforward
 from farfield.core import Stream
 from farfield.experiments import Network, Spec
 from farfield.models import REASONERS
 from farfield.tasks import TASKS, TRAINING
 from farfield.training import compact
 
-CASES = [(reasoner, task) for reasoner in sorted(REASONERS) for task in sorted(TASKS)]
+CASES = [(reasoner, task) for reasoner in _cases.REASONERS for task in sorted(TASKS)]
 
 LIBRARY_NAMES = {
     "encoder.0": "encoder.conv1",

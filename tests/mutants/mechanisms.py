@@ -115,4 +115,28 @@ MUTANTS = [
         "if self.context is None:",
         ["tests/models/test_reasoners.py::test_a_table_is_the_same_as_every_place"],
     ),
+    (
+        "functional/_relation_sum.py",
+        "... time (place hidden) -> ... (place time) hidden",
+        "... time (hidden place) -> ... (place time) hidden",
+        ["tests/functional/test_relation_sum.py::test_equation"],
+    ),
+    (
+        "functional/_relation_sum.py",
+        "not 0 <= place < length",
+        "not place < length",
+        ["tests/functional/test_relation_sum.py::test_sets_that_do_not_fit_are_refused"],
+    ),
+    (
+        "models/_rn.py",
+        "product(range(z.shape[1]), repeat=2)",
+        "product(range(z.shape[1] - 1), range(1, z.shape[1]))",
+        ["tests/models/test_relation_networks.py::test_rn_is_that_of_the_equations"],
+    ),
+    (
+        "models/_rn.py",
+        "in_features + int(position_tags)",
+        "in_features + 1",
+        ["tests/models/test_relation_networks.py::test_rn_knows_order_by_its_tags_alone"],
+    ),
 ]

@@ -7,13 +7,15 @@ from torch import nn
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._relational import Relational as Relational
+from farfield.models._rn import RN as RN
 from farfield.models._transformer import Transformer as Transformer
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "esbn": ESBN,
     "lstm": LSTM,
+    "rn": RN,
     "transformer": Transformer,
 }
 """Reasoners by their name on the command line."""
 
-__all__ = ["ESBN", "LSTM", "REASONERS", "Relational", "Transformer"]
+__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "Relational", "Transformer"]

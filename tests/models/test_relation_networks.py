@@ -1,0 +1,74 @@
+"""Networks of pairs and triples against loops, and what each is bound to hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farfield.models import RN
+from made import assert_spread, drawn, generator, state_of, unsettled
+from oracles import webb2021_rivals as oracle
+
+FEATURES, OUTPUTS = 6, 3
+SIZES = {"hidden_size": 7, "relation_size": 5}
+
+
+def small_rn(**options: bool) -> RN:
+    return unsettled(RN(FEATURES, OUTPUTS, **SIZES, generator=generator(), **options))
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+@pytest.mark.parametrize("position_tags", [True, False])
+def test_rn_is_that_of_the_equations(position_tags: bool, length: int) -> None:
+    model, z = small_rn(position_tags=position_tags), drawn(3, length, FEATURES)
+    expected = [oracle.relation_net(row, state_of(model), position_tags) for row in z.numpy()]
+    np.testing.assert_allclose(model(z).detach(), expected, rtol=1e-9, atol=1e-12)
+
+
+@given(seed=st.integers(0, 999), order=st.permutations(range(4)))
+def test_rn_knows_order_by_its_tags_alone(seed: int, order: list[int]) -> None:
+    z = drawn(2, 4, FEATURES, seed=seed)
+    model = small_rn(position_tags=False)
+    torch.testing.assert_close(model(z[:, order]), model(z), rtol=1e-9, atol=1e-10)
+
+
+def test_rn_sees_the_order() -> None:
+    model, z = small_rn(), drawn(2, 4, FEATURES)
+    assert not torch.isclose(model(z.flip(1)), model(z)).any()
+
+
+def test_first_parameters_of_rn() -> None:
+    model = RN(128, 4, generator=generator())
+    shapes = {"pair1": (512, 258), "pair2": (256, 512), "hidden": (256, 256), "output": (4, 256)}
+    for name, shape in shapes.items():
+        layer = getattr(model, name)
+        assert layer.weight.shape == shape
+        inputs = shape[1] if name != "output" else sum(shape)
+        assert_spread(layer.weight, (2 / inputs) ** 0.5)
+        assert (layer.bias == 0).all()
+    assert RN(128, 4, position_tags=False).pair1.weight.shape == (512, 256)
+
+
+@pytest.mark.parametrize("build", [small_rn])
+@pytest.mark.parametrize("shape", [(2, 3), (1, 4)])
+def test_gradient_with_respect_to_embeddings(build, shape: tuple[int, int]) -> None:
+    assert torch.autograd.gradcheck(build(), drawn(*shape, FEATURES).requires_grad_())
+
+
+@pytest.mark.parametrize("build", [small_rn])
+def test_what_is_no_sequence_of_embeddings_is_refused(build, unchecked) -> None:
+    model = build()
+    with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
+        model(drawn(2, 0, FEATURES))
+    with pytest.raises(ValueError, match="in_features=6 features, got 5"):
+        model(drawn(2, 3, 5))
+
+
+@pytest.mark.parametrize("cls", [RN])
+def test_sizes_that_cannot_be_are_refused(cls) -> None:
+    for name in ("hidden_size", "relation_size"):
+        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+            cls(8, 4, **{name: 0})
