@@ -30,7 +30,7 @@ from farfield.functional import (
     sinusoidal_position,
     tag_positions,
 )
-from farfield.models import ESBN, LSTM, RN, Relational, Transformer
+from farfield.models import ESBN, LSTM, RN, TRN, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -134,6 +134,25 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "TRN": Animal(
+        build=lambda source: TRN(
+            FEATURES, OUTPUTS, hidden_size=8, relation_size=8, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "TRN, bare sums": Animal(
+        build=lambda source: TRN(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=8,
+            relation_size=8,
+            order_layers=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "Transformer": Animal(
         build=lambda source: Transformer(
             FEATURES, OUTPUTS, num_heads=2, feedforward_size=8, generator=source
@@ -232,7 +251,13 @@ def test_every_export_is_in_the_zoo() -> None:
 def test_registries_hold_every_encoder_and_reasoner() -> None:
     encoders = {cls for name, cls in exports().items() if name.endswith("Encoder")}
     assert set(farfield.nn.ENCODERS.values()) == encoders
-    assert set(farfield.models.REASONERS.values()) == {ESBN, LSTM, RN, Transformer}
+    assert set(farfield.models.REASONERS.values()) == {
+        ESBN,
+        LSTM,
+        RN,
+        TRN,
+        Transformer,
+    }
 
 
 @pytest.mark.parametrize("name", sorted(exports().keys() - {"ENCODERS", "REASONERS"}))

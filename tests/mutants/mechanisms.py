@@ -139,4 +139,22 @@ MUTANTS = [
         "in_features + 1",
         ["tests/models/test_relation_networks.py::test_rn_knows_order_by_its_tags_alone"],
     ),
+    (
+        "models/_trn.py",
+        "combinations(range(z.shape[1]), size)",
+        "combinations(reversed(range(z.shape[1])), size)",
+        ["tests/models/test_relation_networks.py::test_trn_is_that_of_the_equations"],
+    ),
+    (
+        "models/_trn.py",
+        "total if third is None else",
+        "total if third is not None else",
+        ["tests/models/test_relation_networks.py::test_trn_is_that_of_the_equations"],
+    ),
+    (
+        "models/_trn.py",
+        "self.triple3 = layer(relation_size, relation_size) if order_layers else None",
+        "self.triple3 = layer(relation_size, relation_size)",
+        ["tests/models/test_relation_networks.py::test_first_parameters_of_trn"],
+    ),
 ]

@@ -28,3 +28,21 @@ def relation_net(z: Array, state: dict[str, Array], position_tags: bool) -> Arra
             hidden = relu(apply(state, "pair1", np.concatenate((first, second))))
             total = total + relu(apply(state, "pair2", hidden))
     return apply(state, "output", relu(apply(state, "hidden", total)))
+
+
+def temporal_relation_net(z: Array, state: dict[str, Array], position_tags: bool) -> Array:
+    """Appendix A.3.8; without `pair3` and `triple3` the bare sums are added."""
+    z = tagged(z, position_tags)
+    length, size = len(z), len(state["pair2.bias"])
+    pairs, triples = np.zeros(size), np.zeros(size)
+    for i in range(length):
+        for j in range(i + 1, length):
+            hidden = relu(apply(state, "pair1", np.concatenate((z[i], z[j]))))
+            pairs = pairs + relu(apply(state, "pair2", hidden))
+            for k in range(j + 1, length):
+                hidden = relu(apply(state, "triple1", np.concatenate((z[i], z[j], z[k]))))
+                triples = triples + relu(apply(state, "triple2", hidden))
+    if "pair3.weight" in state:
+        pairs = relu(apply(state, "pair3", pairs))
+        triples = relu(apply(state, "triple3", triples))
+    return apply(state, "output", relu(apply(state, "hidden", pairs + triples)))

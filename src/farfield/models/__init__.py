@@ -9,13 +9,15 @@ from farfield.models._lstm import LSTM as LSTM
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
 from farfield.models._transformer import Transformer as Transformer
+from farfield.models._trn import TRN as TRN
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "esbn": ESBN,
     "lstm": LSTM,
     "rn": RN,
     "transformer": Transformer,
+    "trn": TRN,
 }
 """Reasoners by their name on the command line."""
 
-__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "Relational", "Transformer"]
+__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "TRN", "Relational", "Transformer"]
