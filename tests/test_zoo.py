@@ -25,12 +25,13 @@ from farfield.functional import (
     esbn,
     lstm,
     read_confidence,
+    relation_matrix,
     relation_sum,
     self_attention,
     sinusoidal_position,
     tag_positions,
 )
-from farfield.models import ESBN, LSTM, RN, TRN, Relational, Transformer
+from farfield.models import ESBN, LSTM, RN, TRN, CoRelNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -127,6 +128,18 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "CoRelNet": Animal(
+        build=lambda source: CoRelNet(FEATURES, OUTPUTS, TIME, hidden_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "CoRelNet, causal": Animal(
+        build=lambda source: CoRelNet(
+            FEATURES, OUTPUTS, TIME, hidden_size=8, causal=True, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "RN": Animal(
         build=lambda source: RN(
             FEATURES, OUTPUTS, hidden_size=8, relation_size=5, generator=source
@@ -200,6 +213,7 @@ FUNCTIONS = {
         (WEIGHTS,),
         (BATCH, 5),
     ),
+    "relation_matrix": (relation_matrix, (SEQUENCES,), (BATCH, TIME, TIME)),
     "relation_sum": (
         lambda z: relation_sum(z, [(0, 2), (1, 1), (1, 0)], *like(z, RELATION_PARAMETERS)),
         (SEQUENCES,),
@@ -256,6 +270,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
         LSTM,
         RN,
         TRN,
+        CoRelNet,
         Transformer,
     }
 

@@ -157,4 +157,22 @@ MUTANTS = [
         "self.triple3 = layer(relation_size, relation_size)",
         ["tests/models/test_relation_networks.py::test_first_parameters_of_trn"],
     ),
+    (
+        "functional/_relation_matrix.py",
+        ".triu(1)",
+        ".triu()",
+        ["tests/models/test_corelnet.py::test_matrix"],
+    ),
+    (
+        "models/_corelnet.py",
+        "torch.tril_indices",
+        "torch.triu_indices",
+        ["tests/models/test_corelnet.py::test_equations"],
+    ),
+    (
+        "models/_checks.py",
+        "if z.shape[1] != length:",
+        "if z.shape[1] > length:",
+        ["tests/models/test_corelnet.py::test_what_cannot_be_is_refused"],
+    ),
 ]

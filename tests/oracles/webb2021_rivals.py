@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracles.webb2021 import Array, linear, relu
+from oracles.webb2021 import Array, dot, linear, relu, softmax
 
 
 def tagged(z: Array, position_tags: bool) -> Array:
@@ -46,3 +46,18 @@ def temporal_relation_net(z: Array, state: dict[str, Array], position_tags: bool
         pairs = relu(apply(state, "pair3", pairs))
         triples = relu(apply(state, "triple3", triples))
     return apply(state, "output", relu(apply(state, "hidden", pairs + triples)))
+
+
+def relation_matrix(z: Array, causal: bool) -> list[list[float]]:
+    """Kerg et al. 2022, section 3: weights of all places, or of those up to each."""
+    length = len(z)
+    return [
+        softmax([dot(z[i], z[j]) for j in range(i + 1 if causal else length)])
+        for i in range(length)
+    ]
+
+
+def corelnet(z: Array, state: dict[str, Array], causal: bool) -> Array:
+    """The matrix row by row, without what a causal one leaves out."""
+    entries = np.array([weight for row in relation_matrix(z, causal) for weight in row])
+    return apply(state, "output", relu(apply(state, "hidden", entries)))

@@ -90,5 +90,16 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2022,
             kind="phdthesis",
         ),
+        Reference(
+            key="kerg2022",
+            authors=(
+                "Kerg, Giancarlo and Mittal, Sarthak and Rolnick, David and Bengio, Yoshua and "
+                "Richards, Blake and Lajoie, Guillaume"
+            ),
+            title="On Neural Architecture Inductive Biases for Relational Tasks",
+            venue="arXiv:2206.05056",
+            year=2022,
+            kind="misc",
+        ),
     )
 }

@@ -12,6 +12,7 @@ from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._lstm import lstm as lstm
+from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
 from farfield.functional._self_attention import self_attention as self_attention
@@ -28,6 +29,7 @@ __all__ = [
     "lstm",
     "lstm_init_",
     "read_confidence",
+    "relation_matrix",
     "relation_sum",
     "self_attention",
     "sinusoidal_position",

@@ -4,6 +4,7 @@ from typing import Final
 
 from torch import nn
 
+from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._relational import Relational as Relational
@@ -12,6 +13,7 @@ from farfield.models._transformer import Transformer as Transformer
 from farfield.models._trn import TRN as TRN
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
+    "corelnet": CoRelNet,
     "esbn": ESBN,
     "lstm": LSTM,
     "rn": RN,
@@ -20,4 +22,4 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Reasoners by their name on the command line."""
 
-__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "TRN", "Relational", "Transformer"]
+__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "TRN", "CoRelNet", "Relational", "Transformer"]

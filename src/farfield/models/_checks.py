@@ -20,3 +20,11 @@ def check_sequence(z: Tensor, in_features: int) -> None:
         )
     if z.shape[-1] != in_features:
         raise ValueError(f"z must have in_features={in_features} features, got {z.shape[-1]}")
+
+
+def check_length(z: Tensor, length: int) -> None:
+    """Raise `ValueError` unless the sequence `z` is as long as the model was made for."""
+    if z.shape[1] != length:
+        raise ValueError(
+            f"z must have the length={length} places that the model was made for, got {z.shape[1]}"
+        )
