@@ -24,6 +24,7 @@ from farfield.functional import (
     context_norm,
     esbn,
     lstm,
+    pair_attention,
     read_confidence,
     relation_matrix,
     relation_sum,
@@ -31,7 +32,7 @@ from farfield.functional import (
     sinusoidal_position,
     tag_positions,
 )
-from farfield.models import ESBN, LSTM, RN, TRN, CoRelNet, Relational, Transformer
+from farfield.models import ESBN, LSTM, RN, TRN, CoRelNet, PrediNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -140,6 +141,20 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "PrediNet": Animal(
+        build=lambda source: PrediNet(
+            FEATURES,
+            OUTPUTS,
+            TIME,
+            num_heads=2,
+            key_size=3,
+            num_relations=4,
+            hidden_size=6,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "RN": Animal(
         build=lambda source: RN(
             FEATURES, OUTPUTS, hidden_size=8, relation_size=5, generator=source
@@ -185,6 +200,7 @@ ESBN_PARAMETERS = [
     drawn(*shape) for shape in ((20, 4), (20, 5), (20,), (20,), (4, 5), (4,), (1, 5), (1,))
 ]
 RELATION_PARAMETERS = [drawn(*shape) for shape in ((7, 2 * FEATURES), (7,), (5, 7), (5,))]
+QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATURES)]
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
 
@@ -212,6 +228,11 @@ FUNCTIONS = {
         lambda weights: esbn(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))),
         (WEIGHTS,),
         (BATCH, 5),
+    ),
+    "pair_attention": (
+        lambda z: torch.cat(pair_attention(z, *like(z, QUERIES)), dim=-1),
+        (SEQUENCES,),
+        (BATCH, 2, 2 * TIME),
     ),
     "relation_matrix": (relation_matrix, (SEQUENCES,), (BATCH, TIME, TIME)),
     "relation_sum": (
@@ -271,6 +292,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
         RN,
         TRN,
         CoRelNet,
+        PrediNet,
         Transformer,
     }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.models import ESBN, LSTM, Relational, Transformer
+from farfield.models import ESBN, LSTM, PrediNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder
 
 LAYER = "transformer_encoder.layers.0"
@@ -19,6 +19,10 @@ RELEASED_NAMES = {
     "reasoner.controller.bias_hh": "lstm.bias_hh_l0",
     "reasoner.attention_in.weight": f"{LAYER}.self_attn.in_proj_weight",
     "reasoner.attention_in.bias": f"{LAYER}.self_attn.in_proj_bias",
+    "reasoner.query1.weight": "W_q1.weight",
+    "reasoner.query2.weight": "W_q2.weight",
+    "reasoner.shared_key.weight": "W_k.weight",
+    "reasoner.shared_relation.weight": "W_s.weight",
     "reasoner.confidence_gain": "confidence_gain",
     "reasoner.confidence_bias": "confidence_bias",
 }
@@ -54,6 +58,7 @@ CASES = {
     "esbn_rmts_segmented_T6": (lambda: small(2), PAIRS),
     "esbn_samediff_T2": (lambda: small(2), None),
     "esbn_zoo_lstm": (lambda: LSTM(128, 4, hidden_size=48), None),
+    "esbn_zoo_predinet": (lambda: PrediNet(128, 4, 9), None),
     "esbn_zoo_transformer": (lambda: Transformer(128, 4, final_norm=True), None),
 }
 # The released code fills its table of positions in float32; everything else is exact.

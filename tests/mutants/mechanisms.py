@@ -175,4 +175,25 @@ MUTANTS = [
         "if z.shape[1] > length:",
         ["tests/models/test_corelnet.py::test_what_cannot_be_is_refused"],
     ),
+    (
+        "functional/_pair_attention.py",
+        "for weight in (first_weight, second_weight)",
+        "for weight in (second_weight, first_weight)",
+        ["tests/models/test_predinet.py::test_attention"],
+    ),
+    (
+        "models/_predinet.py",
+        "torch.cat((differences, first @ places, second @ places)",
+        "torch.cat((differences, second @ places, first @ places)",
+        [
+            "tests/models/test_predinet.py::test_equations",
+            "tests/models/test_released_code.py::test_answers",
+        ],
+    ),
+    (
+        "models/_predinet.py",
+        "tagged = in_features + 1",
+        "tagged = in_features + 2",
+        ["tests/models/test_predinet.py::test_first_parameters"],
+    ),
 ]

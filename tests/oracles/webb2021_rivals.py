@@ -61,3 +61,31 @@ def corelnet(z: Array, state: dict[str, Array], causal: bool) -> Array:
     """The matrix row by row, without what a causal one leaves out."""
     entries = np.array([weight for row in relation_matrix(z, causal) for weight in row])
     return apply(state, "output", relu(apply(state, "hidden", entries)))
+
+
+def pair_attention(z: Array, first: Array, second: Array, key: Array) -> Array:
+    """Weights of both queries of all heads: (2, head, time)."""
+    size = len(key)
+    keys = [linear(row, key) for row in z]
+    weights = []
+    for query_weight in (first, second):
+        queries = linear(z.reshape(-1), query_weight)
+        heads = [queries[at : at + size] for at in range(0, len(queries), size)]
+        weights.append([softmax([dot(query, k) for k in keys]) for query in heads])
+    return np.array(weights)
+
+
+def predinet(z: Array, state: dict[str, Array]) -> Array:
+    """Appendix A.3.10; attended embeddings are compared, their last feature is the place."""
+    z = tagged(z, True)
+    layers = (state[f"{name}.weight"] for name in ("query1", "query2", "shared_key"))
+    heads = []
+    for first, second in zip(*pair_attention(z, *layers), strict=True):
+        e1 = sum(weight * row for weight, row in zip(first, z, strict=True))
+        e2 = sum(weight * row for weight, row in zip(second, z, strict=True))
+        heads += [
+            *(apply(state, "shared_relation", e1) - apply(state, "shared_relation", e2)),
+            e1[-1],
+            e2[-1],
+        ]
+    return apply(state, "output", relu(apply(state, "hidden", np.array(heads))))

@@ -12,6 +12,7 @@ from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._lstm import lstm as lstm
+from farfield.functional._pair_attention import pair_attention as pair_attention
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
@@ -28,6 +29,7 @@ __all__ = [
     "kaiming_normal_",
     "lstm",
     "lstm_init_",
+    "pair_attention",
     "read_confidence",
     "relation_matrix",
     "relation_sum",

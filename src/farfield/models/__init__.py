@@ -7,6 +7,7 @@ from torch import nn
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
+from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
 from farfield.models._transformer import Transformer as Transformer
@@ -16,10 +17,21 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "esbn": ESBN,
     "lstm": LSTM,
+    "predinet": PrediNet,
     "rn": RN,
     "transformer": Transformer,
     "trn": TRN,
 }
 """Reasoners by their name on the command line."""
 
-__all__ = ["ESBN", "LSTM", "REASONERS", "RN", "TRN", "CoRelNet", "Relational", "Transformer"]
+__all__ = [
+    "ESBN",
+    "LSTM",
+    "REASONERS",
+    "RN",
+    "TRN",
+    "CoRelNet",
+    "PrediNet",
+    "Relational",
+    "Transformer",
+]
