@@ -19,20 +19,25 @@ import farfield.nn
 from farfield.core import REFERENCES
 from farfield.functional import (
     ESBNParameters,
+    NTMParameters,
     content_scores,
     content_weights,
     context_norm,
+    cosine_similarity,
     esbn,
     lstm,
+    ntm,
+    ntm_head_sizes,
     pair_attention,
     read_confidence,
     relation_matrix,
     relation_sum,
     self_attention,
     sinusoidal_position,
+    slot_address,
     tag_positions,
 )
-from farfield.models import ESBN, LSTM, RN, TRN, CoRelNet, PrediNet, Relational, Transformer
+from farfield.models import ESBN, LSTM, NTM, RN, TRN, CoRelNet, PrediNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -141,6 +146,26 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "NTM": Animal(
+        build=lambda source: NTM(
+            FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "NTM, no first read": Animal(
+        build=lambda source: NTM(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=5,
+            num_slots=4,
+            slot_size=3,
+            first_read=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "PrediNet": Animal(
         build=lambda source: PrediNet(
             FEATURES,
@@ -200,6 +225,18 @@ ESBN_PARAMETERS = [
     drawn(*shape) for shape in ((20, 4), (20, 5), (20,), (20,), (4, 5), (4,), (1, 5), (1,))
 ]
 RELATION_PARAMETERS = [drawn(*shape) for shape in ((7, 2 * FEATURES), (7,), (5, 7), (5,))]
+NTM_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 3),
+        (20, 5),
+        (20,),
+        (20,),
+        (sum(ntm_head_sizes(3)), 5),
+        (sum(ntm_head_sizes(3)),),
+        (4, 3),
+    )
+]
 QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATURES)]
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
@@ -229,6 +266,24 @@ FUNCTIONS = {
         (WEIGHTS,),
         (BATCH, 5),
     ),
+    "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
+    "slot_address": (
+        lambda similarity, numbers: slot_address(
+            similarity,
+            similarity.softmax(-1),
+            strength=numbers[..., 0].square(),
+            gate=numbers[..., 1].sigmoid(),
+            shift=numbers[..., 2:].softmax(-1),
+            sharpening=1 + numbers[..., 2].square(),
+        ),
+        (SEQUENCES, drawn(BATCH, TIME, 5)),
+        SEQUENCES.shape,
+    ),
+    "ntm": (
+        lambda z: ntm(z, NTMParameters(*like(z, NTM_PARAMETERS))),
+        (SEQUENCES,),
+        (BATCH, 5),
+    ),
     "pair_attention": (
         lambda z: torch.cat(pair_attention(z, *like(z, QUERIES)), dim=-1),
         (SEQUENCES,),
@@ -255,11 +310,13 @@ FUNCTIONS = {
 # Initializations have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
     "ESBNParameters",
+    "NTMParameters",
     "ENCODERS",
     "REASONERS",
     "check_segments",
     "kaiming_normal_",
     "lstm_init_",
+    "ntm_head_sizes",
     "uninitialized",
     "xavier_normal_",
 }
@@ -289,6 +346,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     assert set(farfield.models.REASONERS.values()) == {
         ESBN,
         LSTM,
+        NTM,
         RN,
         TRN,
         CoRelNet,

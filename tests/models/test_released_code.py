@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.models import ESBN, LSTM, PrediNet, Relational, Transformer
+from farfield.models import ESBN, LSTM, NTM, PrediNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder
 
 LAYER = "transformer_encoder.layers.0"
@@ -23,6 +23,7 @@ RELEASED_NAMES = {
     "reasoner.query2.weight": "W_q2.weight",
     "reasoner.shared_key.weight": "W_k.weight",
     "reasoner.shared_relation.weight": "W_s.weight",
+    "reasoner.memory": "memory_init",
     "reasoner.confidence_gain": "confidence_gain",
     "reasoner.confidence_bias": "confidence_bias",
 }
@@ -38,6 +39,28 @@ RELEASED_LAYERS = {
     "reasoner.fc1": f"{LAYER}.linear1",
     "reasoner.fc2": f"{LAYER}.linear2",
 }
+
+NTM_HEADS = (
+    "read_key",
+    "write_key",
+    "add",
+    "erase",
+    "read_interp_gate",
+    "write_interp_gate",
+    "read_key_strength",
+    "write_key_strength",
+    "read_sharpen",
+    "write_sharpen",
+    "read_shift_w",
+    "write_shift_w",
+)
+
+
+def released_array(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    layer, _, kind = name.rpartition(".")
+    if layer == "reasoner.heads":
+        return np.concatenate([arrays[f"state.{head}_out.{kind}"] for head in NTM_HEADS])
+    return arrays[f"state.{released_name(name)}"]
 
 
 def released_name(name: str) -> str:
@@ -58,6 +81,10 @@ CASES = {
     "esbn_rmts_segmented_T6": (lambda: small(2), PAIRS),
     "esbn_samediff_T2": (lambda: small(2), None),
     "esbn_zoo_lstm": (lambda: LSTM(128, 4, hidden_size=48), None),
+    "esbn_zoo_ntm": (
+        lambda: NTM(128, 4, hidden_size=48, slot_size=24, first_read=False),
+        None,
+    ),
     "esbn_zoo_predinet": (lambda: PrediNet(128, 4, 9), None),
     "esbn_zoo_transformer": (lambda: Transformer(128, 4, final_norm=True), None),
 }
@@ -70,7 +97,7 @@ def loaded(case: str, arrays: dict[str, np.ndarray]) -> Relational:
     context = ContextNorm(128, segments=segments, correction=1)
     model = Relational(ConvEncoder(), context, reasoner()).double()
     model.load_state_dict(
-        {name: torch.tensor(arrays[f"state.{released_name(name)}"]) for name in model.state_dict()}
+        {name: torch.tensor(released_array(name, arrays)) for name in model.state_dict()}
     )
     return model
 

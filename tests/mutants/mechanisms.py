@@ -196,4 +196,43 @@ MUTANTS = [
         "tagged = in_features + 2",
         ["tests/models/test_predinet.py::test_first_parameters"],
     ),
+    (
+        "functional/_slot_address.py",
+        "weights.roll(turn, -1)",
+        "weights.roll(-turn, -1)",
+        [
+            "tests/models/test_ntm.py::test_address",
+            "tests/models/test_released_code.py::test_answers",
+        ],
+    ),
+    (
+        "functional/_slot_address.py",
+        "weights.clamp_min(torch.finfo(weights.dtype).tiny).log()",
+        "weights.log()",
+        ["tests/models/test_ntm.py::test_a_great_exponent_leaves_one_slot_and_no_nan"],
+    ),
+    (
+        "functional/_ntm.py",
+        "torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)",
+        "weights",
+        ["tests/models/test_ntm.py::test_equations"],
+    ),
+    (
+        "functional/_ntm.py",
+        "sharpening=sharpening + 1",
+        "sharpening=sharpening",
+        ["tests/models/test_ntm.py::test_equations"],
+    ),
+    (
+        "functional/_ntm.py",
+        "if place + 1 < len(embedded):",
+        "if place + 2 < len(embedded):",
+        ["tests/models/test_ntm.py::test_equations"],
+    ),
+    (
+        "models/_ntm.py",
+        "for rows in tanh.chunk(3):",
+        "for rows in tanh.chunk(1):",
+        ["tests/models/test_ntm.py::test_first_parameters"],
+    ),
 ]

@@ -5,9 +5,11 @@ Nothing here imports the package. Parameters are plain arrays, laid out as the e
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from oracles.webb2021 import Array, dot, linear, relu, softmax
+from oracles.webb2021 import Array, dot, linear, lstm_step, relu, sigmoid, softmax
 
 
 def tagged(z: Array, position_tags: bool) -> Array:
@@ -89,3 +91,72 @@ def predinet(z: Array, state: dict[str, Array]) -> Array:
             e2[-1],
         ]
     return apply(state, "output", relu(apply(state, "hidden", np.array(heads))))
+
+
+def softplus(x: float) -> float:
+    return math.log1p(math.exp(-abs(x))) + max(x, 0.0)
+
+
+def slot_address(
+    similarity: list[float],
+    previous: list[float],
+    strength: float,
+    gate: float,
+    shift: Array,
+    sharpening: float,
+) -> list[float]:
+    """Graves et al. 2014, equations 5 to 9; turns by -1, 0 and 1 slots."""
+    size = len(similarity)
+    content = softmax([strength * s for s in similarity])
+    mixed = [gate * c + (1 - gate) * p for c, p in zip(content, previous, strict=True)]
+    powers = []
+    for i in range(size):
+        turned = sum(shift[n] * mixed[(i - turn) % size] for n, turn in enumerate((-1, 0, 1)))
+        powers.append(turned**sharpening)
+    return [power / math.fsum(powers) for power in powers]
+
+
+def ntm(z: Array, state: dict[str, Array], first_read: bool) -> Array:
+    """Appendix A.3.5; both heads start with weights of zero."""
+    controller = {
+        name.removeprefix("controller."): array
+        for name, array in state.items()
+        if name.startswith("controller.")
+    }
+    memory = state["memory"].copy()
+    size, hidden = memory.shape[1], controller["weight_hh"].shape[1]
+    h, c, r = np.zeros(hidden), np.zeros(hidden), np.zeros(size)
+    weights = [[0.0] * len(memory), [0.0] * len(memory)]
+    for place, row in enumerate(z):
+        h, c = lstm_step(np.concatenate((row, r)), h, c, controller)
+        rows = list(apply(state, "heads", h))
+        keys = [np.tanh(rows[:size]), np.tanh(rows[size : 2 * size])]
+        add, erase = (
+            np.tanh(rows[2 * size : 3 * size]),
+            sigmoid(np.array(rows[3 * size : 4 * size])),
+        )
+        scalars = rows[4 * size :]
+        found = []
+        for head in range(2):
+            cosines = [
+                dot(keys[head], slot) / math.sqrt(dot(keys[head], keys[head]) * dot(slot, slot))
+                for slot in memory
+            ]
+            found.append(
+                slot_address(
+                    cosines,
+                    weights[head],
+                    strength=softplus(scalars[2 + head]),
+                    gate=sigmoid(scalars[head]),
+                    shift=softmax(scalars[6 + 3 * head : 9 + 3 * head]),
+                    sharpening=1 + softplus(scalars[4 + head]),
+                )
+            )
+        if place > 0 or first_read:
+            weights[0] = found[0]
+            r = sum(weight * slot for weight, slot in zip(weights[0], memory, strict=True))
+        weights[1] = found[1]
+        for i, weight in enumerate(weights[1]):
+            memory[i] = memory[i] * (1 - weight * erase) + weight * add
+    h, _ = lstm_step(np.concatenate((np.zeros(z.shape[1]), r)), h, c, controller)
+    return apply(state, "output", h)

@@ -12,29 +12,39 @@ from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._lstm import lstm as lstm
+from farfield.functional._ntm import NTMParameters as NTMParameters
+from farfield.functional._ntm import ntm as ntm
+from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
 from farfield.functional._pair_attention import pair_attention as pair_attention
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
+from farfield.functional._slot_address import cosine_similarity as cosine_similarity
+from farfield.functional._slot_address import slot_address as slot_address
 
 __all__ = [
     "ESBNParameters",
+    "NTMParameters",
     "check_segments",
     "content_scores",
     "content_weights",
     "context_norm",
+    "cosine_similarity",
     "esbn",
     "kaiming_normal_",
     "lstm",
     "lstm_init_",
+    "ntm",
+    "ntm_head_sizes",
     "pair_attention",
     "read_confidence",
     "relation_matrix",
     "relation_sum",
     "self_attention",
     "sinusoidal_position",
+    "slot_address",
     "tag_positions",
     "uninitialized",
     "xavier_normal_",

@@ -7,6 +7,7 @@ from torch import nn
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
+from farfield.models._ntm import NTM as NTM
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
@@ -17,6 +18,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "esbn": ESBN,
     "lstm": LSTM,
+    "ntm": NTM,
     "predinet": PrediNet,
     "rn": RN,
     "transformer": Transformer,
@@ -27,6 +29,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 __all__ = [
     "ESBN",
     "LSTM",
+    "NTM",
     "REASONERS",
     "RN",
     "TRN",

@@ -1,0 +1,164 @@
+"""The recurrence of the Neural Turing Machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._lstm_step import lstm_step
+from farfield.functional._slot_address import SHIFTS, cosine_similarity, slot_address
+
+
+class NTMParameters(NamedTuple):
+    """Weights of a controller with H hidden units, and a memory of N slots of M numbers.
+
+    The heads are one layer with rows in this order, those that share a nonlinearity together:
+    read key, write key and what is added (M each); what is erased (M); gates, strengths and
+    sharpenings, of the reading and of the writing head (2 each); turns of the reading head and
+    of the writing head (3 each).
+
+    Attributes:
+        weight_ih: Controller, from an embedding of D numbers and what was read: (4H, D + M).
+        weight_hh: Controller, from its own state: (4H, H).
+        bias_ih: Controller: (4H).
+        bias_hh: Controller: (4H).
+        heads_weight: All heads: (4M + 12, H).
+        heads_bias: All heads: (4M + 12).
+        memory: The memory that every sequence starts with: (N, M).
+
+    Reference:
+        webb2021, appendix A.3.5.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias_ih: Tensor
+    bias_hh: Tensor
+    heads_weight: Tensor
+    heads_bias: Tensor
+    memory: Tensor
+
+
+class _Heads(NamedTuple):
+    """What the heads ask for at one step; reading first, writing second, where there are two.
+
+    Attributes:
+        keys: What to look for: (batch, 2, M).
+        add: What to add: (batch, M).
+        erase: How much of each number to erase first, 0…1: (batch, M).
+        gate: How much content counts beside the step before, 0…1: (batch, 2).
+        strength: Sharpness of the match, positive: (batch, 2).
+        sharpening: Exponent, at least 1: (batch, 2).
+        shift: Weights of the turns: (batch, 2, 3).
+    """
+
+    keys: Tensor
+    add: Tensor
+    erase: Tensor
+    gate: Tensor
+    strength: Tensor
+    sharpening: Tensor
+    shift: Tensor
+
+
+def ntm(
+    z: Float[Tensor, "batch time feature"],
+    parameters: NTMParameters,
+    *,
+    first_read: bool = True,
+) -> Float[Tensor, "batch _"]:
+    r"""State of the controller one step after the last embedding.
+
+    At each place the controller sees the embedding and what was read at the place before. The
+    reading head then reads, $r = \sum_i w_i M_i$, and after it the writing head writes,
+    $M_i \leftarrow M_i (1 - w_i e) + w_i a$. One more step, on zeros in place of an embedding,
+    takes in what was read last.
+
+    Args:
+        z: The embeddings.
+        parameters: Weights of controller and heads, and the memory at the start.
+        first_read: Whether something is read at the first place already.
+
+    Raises:
+        ValueError: If the sequence is empty or has another number of features than the
+            controller was made for.
+
+    Reference:
+        Graves et al. 2014, equations 2 to 9; webb2021, appendix A.3.5.
+    """
+    num_features = parameters.weight_ih.shape[1] - parameters.memory.shape[1]
+    if z.shape[1] == 0 or z.shape[2] != num_features:
+        raise ValueError(
+            f"z must be (batch, time, {num_features}) with at least one place, "
+            f"got shape {tuple(z.shape)}"
+        )
+    bias = parameters.bias_ih + parameters.bias_hh
+    embedded = F.linear(z, parameters.weight_ih[:, :num_features]).unbind(1)
+    read_weight = parameters.weight_ih[:, num_features:]
+    # The state goes to the heads and to the next step: one product for both.
+    state_weight = torch.cat((parameters.weight_hh, parameters.heads_weight))
+    state_bias = torch.cat((bias, parameters.heads_bias))
+    memory = parameters.memory.unsqueeze(0)
+    gates, cell, weights = bias, z.new_zeros(()), None
+    for place, inputs in enumerate(embedded):
+        state, cell = lstm_step(gates + inputs, cell)
+        gates, asked = torch.split_with_sizes(
+            F.linear(state, state_weight, state_bias),
+            (bias.shape[0], parameters.heads_bias.shape[0]),
+            dim=-1,
+        )
+        heads = _heads(asked, memory.shape[-1])
+        weights = slot_address(
+            cosine_similarity(heads.keys, memory),
+            weights,
+            strength=heads.strength,
+            gate=heads.gate,
+            shift=heads.shift,
+            sharpening=heads.sharpening,
+        )
+        if place > 0 or first_read:
+            read = (weights[:, :1] @ memory).squeeze(1)
+            gates = gates + F.linear(read, read_weight)
+        else:
+            weights = torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)
+        if place + 1 < len(embedded):  # What the last place writes is never read.
+            written = heads.add.unsqueeze(1) - memory * heads.erase.unsqueeze(1)
+            memory = torch.addcmul(memory, weights[:, 1].unsqueeze(-1), written)
+    return lstm_step(gates, cell)[0]
+
+
+def ntm_head_sizes(slot_size: int) -> tuple[int, ...]:
+    """Rows of the heads of an NTM: tanh, sigmoid, softplus and softmax units.
+
+    Args:
+        slot_size: Numbers in a slot, M.
+
+    Returns:
+        Rows of two keys and what is added (3M), of what is erased (M), of gates (2), of
+        strengths and sharpenings (4), of turns (6).
+
+    Reference:
+        webb2021, appendix A.3.5.
+    """
+    return (3 * slot_size, slot_size, 2, 4, 2 * len(SHIFTS))
+
+
+def _heads(asked: Tensor, slot_size: int) -> _Heads:
+    tanh, erase, gate, softplus, shift = torch.split_with_sizes(
+        asked, ntm_head_sizes(slot_size), dim=-1
+    )
+    keys, add = torch.split_with_sizes(torch.tanh(tanh), (2 * slot_size, slot_size), dim=-1)
+    strength, sharpening = F.softplus(softplus).chunk(2, dim=-1)
+    return _Heads(
+        keys=keys.reshape(-1, 2, slot_size),
+        add=add,
+        erase=torch.sigmoid(erase),
+        gate=torch.sigmoid(gate),
+        strength=strength,
+        sharpening=sharpening + 1,
+        shift=shift.reshape(-1, 2, len(SHIFTS)).softmax(-1),
+    )
