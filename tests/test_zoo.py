@@ -19,6 +19,8 @@ import farfield.nn
 from farfield.core import REFERENCES
 from farfield.functional import (
     ESBNParameters,
+    MemoryLayer,
+    MNMParameters,
     NTMParameters,
     content_scores,
     content_weights,
@@ -26,6 +28,9 @@ from farfield.functional import (
     cosine_similarity,
     esbn,
     lstm,
+    memory_read,
+    memory_write,
+    mnm,
     ntm,
     ntm_head_sizes,
     pair_attention,
@@ -37,7 +42,18 @@ from farfield.functional import (
     slot_address,
     tag_positions,
 )
-from farfield.models import ESBN, LSTM, NTM, RN, TRN, CoRelNet, PrediNet, Relational, Transformer
+from farfield.models import (
+    ESBN,
+    LSTM,
+    MNM,
+    NTM,
+    RN,
+    TRN,
+    CoRelNet,
+    PrediNet,
+    Relational,
+    Transformer,
+)
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -146,6 +162,24 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "MNM": Animal(
+        build=lambda source: MNM(FEATURES, OUTPUTS, hidden_size=5, memory_size=4, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "MNM, two heads, memory not trained": Animal(
+        build=lambda source: MNM(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=5,
+            memory_size=4,
+            num_heads=2,
+            memory_trained=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
     "NTM": Animal(
         build=lambda source: NTM(
             FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3, generator=source
@@ -237,12 +271,35 @@ NTM_PARAMETERS = [
         (4, 3),
     )
 ]
+MNM_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 4),
+        (20, 5),
+        (20,),
+        (20,),
+        (28, 5),
+        (28,),
+        (1, 4),
+        (1,),
+        (12, 4),
+        (12,),
+        (3, 4, 4),
+    )
+]
 QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATURES)]
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
 
 def like(z: Tensor, parameters: list[Tensor]) -> list[Tensor]:
     return [parameter.to(z.dtype) for parameter in parameters]
+
+
+MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
+
+
+def layers_of(z: Tensor) -> tuple[MemoryLayer, ...]:
+    return tuple(MemoryLayer(weight) for weight in like(z, MEMORY_WEIGHTS))
 
 
 FUNCTIONS = {
@@ -279,6 +336,23 @@ FUNCTIONS = {
         (SEQUENCES, drawn(BATCH, TIME, 5)),
         SEQUENCES.shape,
     ),
+    "memory_read": (
+        lambda keys: memory_read(keys, layers_of(keys))[-1],
+        (SEQUENCES,),
+        (BATCH, TIME, 4),
+    ),
+    "memory_write": (
+        lambda keys, targets: memory_read(
+            keys, memory_write(keys, targets, keys[:, 0, :1].sigmoid(), layers_of(keys))
+        )[-1],
+        (SEQUENCES, drawn(BATCH, TIME, 9)),
+        (BATCH, TIME, 4),
+    ),
+    "mnm": (
+        lambda z: torch.cat(mnm(z, MNMParameters(*like(z, MNM_PARAMETERS)))[:2], dim=-1),
+        (SEQUENCES,),
+        (BATCH, 9),
+    ),
     "ntm": (
         lambda z: ntm(z, NTMParameters(*like(z, NTM_PARAMETERS))),
         (SEQUENCES,),
@@ -310,6 +384,9 @@ FUNCTIONS = {
 # Initializations have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
     "ESBNParameters",
+    "MemoryLayer",
+    "MNMOutputs",
+    "MNMParameters",
     "NTMParameters",
     "ENCODERS",
     "REASONERS",
@@ -346,6 +423,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     assert set(farfield.models.REASONERS.values()) == {
         ESBN,
         LSTM,
+        MNM,
         NTM,
         RN,
         TRN,

@@ -235,4 +235,34 @@ MUTANTS = [
         "for rows in tanh.chunk(1):",
         ["tests/models/test_ntm.py::test_first_parameters"],
     ),
+    (
+        "functional/_function_memory.py",
+        "F.linear(activations[-1], layer.weight)",
+        "F.linear(keys, layer.weight)",
+        ["tests/models/test_mnm.py::test_equations"],
+    ),
+    (
+        "functional/_function_memory.py",
+        "aim.shape[1:].numel()",
+        "aim.shape[-1]",
+        ["tests/models/test_mnm.py::test_writing_twice_and_reading"],
+    ),
+    (
+        "functional/_mnm.py",
+        "torch.stack(errors).sum(0) / len(embedded)",
+        "torch.stack(errors).mean(0)",
+        ["tests/models/test_mnm.py::test_equations"],
+    ),
+    (
+        "models/_mnm.py",
+        "if memory_trained:",
+        "if True:",
+        ["tests/models/test_mnm.py::test_a_memory_that_is_not_trained_is_kept_with_the_weights"],
+    ),
+    (
+        "models/_mnm.py",
+        "_uniform_all_(layer, layer.in_features, generator)",
+        "_uniform_all_(layer, layer.out_features, generator)",
+        ["tests/models/test_mnm.py::test_first_parameters"],
+    ),
 ]

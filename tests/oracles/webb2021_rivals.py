@@ -160,3 +160,56 @@ def ntm(z: Array, state: dict[str, Array], first_read: bool) -> Array:
             memory[i] = memory[i] * (1 - weight * erase) + weight * add
     h, _ = lstm_step(np.concatenate((np.zeros(z.shape[1]), r)), h, c, controller)
     return apply(state, "output", h)
+
+
+def memory_activations(key: Array, weights: list[Array]) -> list[Array]:
+    """What the network makes of a key, layer by layer; the last layer is linear."""
+    activations, x = [], key
+    for number, weight in enumerate(weights):
+        x = linear(x, weight)
+        x = np.tanh(x) if number + 1 < len(weights) else x
+        activations.append(x)
+    return activations
+
+
+def memory_written(
+    keys: Array, targets: list[list[Array]], rate: float, weights: list[Array]
+) -> list[Array]:
+    """The weights after one local update; targets are given by head and layer."""
+    changed = [weight.copy() for weight in weights]
+    for key, aims in zip(keys, targets, strict=True):
+        activations = memory_activations(key, weights)
+        for layer, before in enumerate([key, *activations[:-1]]):
+            for i, aim in enumerate(aims[layer]):
+                step = 2 * rate / (len(aims[layer]) * len(keys)) * (activations[layer][i] - aim)
+                for j, value in enumerate(before):
+                    changed[layer][i, j] -= step * value
+    return changed
+
+
+def mnm(z: Array, state: dict[str, Array]) -> tuple[Array, float]:
+    """Appendix A.3.6, MNM-p: the answer and the error of reconstruction."""
+    controller = {
+        name.removeprefix("controller."): array
+        for name, array in state.items()
+        if name.startswith("controller.")
+    }
+    weights = [weight.copy() for weight in state["memory"]]
+    size, hidden = len(weights[0]), controller["weight_hh"].shape[1]
+    h, c, read = np.zeros(hidden), np.zeros(hidden), np.zeros(size)
+    error = 0.0
+    for row in [*z, np.zeros(z.shape[1])]:
+        h, c = lstm_step(np.concatenate((row, read)), h, c, controller)
+        asked = np.tanh(apply(state, "heads", h))
+        rate = sigmoid(apply(state, "rate", asked[:size])[0])
+        triples = asked[size:].reshape(-1, 3, size)
+        values = triples[:, 1]
+        targets = [np.split(apply(state, "target", value), 3) for value in values]
+        weights = memory_written(triples[:, 0], targets, rate, weights)
+        given = [memory_activations(key, weights)[-1] for key in triples[:, 0]]
+        squares = [(a - b) ** 2 for a, b in zip(np.ravel(given), np.ravel(values), strict=True)]
+        error += math.fsum(squares) / len(squares)
+        answers = [memory_activations(key, weights)[-1] for key in triples[:, 2]]
+        read = sum(answers) / len(answers)
+    both = apply(state, "read_out", np.concatenate((h, read)))
+    return apply(state, "output", both), error / len(z)

@@ -7,11 +7,17 @@ from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
 from farfield.functional._esbn import esbn as esbn
 from farfield.functional._esbn_plain import ESBNParameters as ESBNParameters
+from farfield.functional._function_memory import MemoryLayer as MemoryLayer
+from farfield.functional._function_memory import memory_read as memory_read
+from farfield.functional._function_memory import memory_write as memory_write
 from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._lstm import lstm as lstm
+from farfield.functional._mnm import MNMOutputs as MNMOutputs
+from farfield.functional._mnm import MNMParameters as MNMParameters
+from farfield.functional._mnm import mnm as mnm
 from farfield.functional._ntm import NTMParameters as NTMParameters
 from farfield.functional._ntm import ntm as ntm
 from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
@@ -26,6 +32,9 @@ from farfield.functional._slot_address import slot_address as slot_address
 
 __all__ = [
     "ESBNParameters",
+    "MNMOutputs",
+    "MNMParameters",
+    "MemoryLayer",
     "NTMParameters",
     "check_segments",
     "content_scores",
@@ -36,6 +45,9 @@ __all__ = [
     "kaiming_normal_",
     "lstm",
     "lstm_init_",
+    "memory_read",
+    "memory_write",
+    "mnm",
     "ntm",
     "ntm_head_sizes",
     "pair_attention",

@@ -7,6 +7,7 @@ from torch import nn
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
+from farfield.models._mnm import MNM as MNM
 from farfield.models._ntm import NTM as NTM
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
@@ -18,6 +19,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "esbn": ESBN,
     "lstm": LSTM,
+    "mnm": MNM,
     "ntm": NTM,
     "predinet": PrediNet,
     "rn": RN,
@@ -29,6 +31,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 __all__ = [
     "ESBN",
     "LSTM",
+    "MNM",
     "NTM",
     "REASONERS",
     "RN",
