@@ -225,8 +225,8 @@ MUTANTS = [
     ),
     (
         "functional/_ntm.py",
-        "if place + 1 < len(embedded):",
-        "if place + 2 < len(embedded):",
+        "if place + 1 < num_places:",
+        "if place + 2 < num_places:",
         ["tests/models/test_ntm.py::test_equations"],
     ),
     (
@@ -264,5 +264,25 @@ MUTANTS = [
         "_uniform_all_(layer, layer.in_features, generator)",
         "_uniform_all_(layer, layer.out_features, generator)",
         ["tests/models/test_mnm.py::test_first_parameters"],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "return outputs.t() @ inputs, ",
+        "return outputs.t() @ inputs / len(used), ",
+        ["tests/functional/test_weight_gradients.py::test_values_and_gradients"],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "if torch.is_grad_enabled():  # This",
+        "if False:  # This",
+        ["tests/functional/test_weight_gradients.py::test_derivatives"],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "retain_graph=True, allow_unused=True",
+        "retain_graph=False, allow_unused=True",
+        [
+            "tests/functional/test_weight_gradients.py::test_the_gradient_can_be_taken_twice_and_in_parts"
+        ],
     ),
 ]

@@ -92,6 +92,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
         )
     bias = parameters.bias_ih + parameters.bias_hh
     embedded = F.linear(z, parameters.weight_ih[:, :num_features]).unbind(1)
+    read_weight = parameters.weight_ih[:, num_features:]
     # The state goes to the heads and to the next step: one product for both.
     state_weight = torch.cat((parameters.weight_hh, parameters.heads_weight))
     state_bias = torch.cat((bias, parameters.heads_bias))
@@ -105,7 +106,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
             dim=-1,
         )
         layers, read, error = _step(torch.tanh(asked), parameters, layers)
-        gates = gates + F.linear(read, parameters.weight_ih[:, num_features:])
+        gates = gates + F.linear(read, read_weight)
         errors.append(error)
     return MNMOutputs(state, read, torch.stack(errors).sum(0) / len(embedded))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -11,6 +13,7 @@ from torch.nn import functional as F
 
 from farfield.functional._lstm_step import lstm_step
 from farfield.functional._slot_address import SHIFTS, cosine_similarity, slot_address
+from farfield.functional._weight_gradients import Layer, Product, recur
 
 
 class NTMParameters(NamedTuple):
@@ -97,20 +100,34 @@ def ntm(
             f"got shape {tuple(z.shape)}"
         )
     bias = parameters.bias_ih + parameters.bias_hh
-    embedded = F.linear(z, parameters.weight_ih[:, :num_features]).unbind(1)
-    read_weight = parameters.weight_ih[:, num_features:]
+    embedded = F.linear(z, parameters.weight_ih[:, :num_features])
     # The state goes to the heads and to the next step: one product for both.
-    state_weight = torch.cat((parameters.weight_hh, parameters.heads_weight))
-    state_bias = torch.cat((bias, parameters.heads_bias))
-    memory = parameters.memory.unsqueeze(0)
-    gates, cell, weights = bias, z.new_zeros(()), None
-    for place, inputs in enumerate(embedded):
+    state_layer = Layer(
+        torch.cat((parameters.weight_hh, parameters.heads_weight)),
+        torch.cat((bias, parameters.heads_bias)),
+    )
+    read_layer = Layer(parameters.weight_ih[:, num_features:])
+    steps = partial(_steps, first_read=first_read)
+    return recur(steps, (state_layer, read_layer), embedded, bias, parameters.memory)
+
+
+def _steps(
+    products: Sequence[Product],
+    embedded: Tensor,
+    gates: Tensor,
+    memory: Tensor,
+    *,
+    first_read: bool,
+) -> Tensor:
+    """From what the embeddings add to the gates, the gates' biases, and the first memory."""
+    from_state, from_read = products
+    num_gates, num_places = gates.shape[0], embedded.shape[1]
+    memory, cell, weights = memory.unsqueeze(0), embedded.new_zeros(()), None
+    for place, inputs in enumerate(embedded.unbind(1)):
         state, cell = lstm_step(gates + inputs, cell)
-        gates, asked = torch.split_with_sizes(
-            F.linear(state, state_weight, state_bias),
-            (bias.shape[0], parameters.heads_bias.shape[0]),
-            dim=-1,
-        )
+        both = from_state(state)
+        sizes = (num_gates, both.shape[-1] - num_gates)
+        gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
         heads = _heads(asked, memory.shape[-1])
         weights = slot_address(
             cosine_similarity(heads.keys, memory),
@@ -122,10 +139,10 @@ def ntm(
         )
         if place > 0 or first_read:
             read = (weights[:, :1] @ memory).squeeze(1)
-            gates = gates + F.linear(read, read_weight)
+            gates = gates + from_read(read)
         else:
             weights = torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)
-        if place + 1 < len(embedded):  # What the last place writes is never read.
+        if place + 1 < num_places:  # What the last place writes is never read.
             written = heads.add.unsqueeze(1) - memory * heads.erase.unsqueeze(1)
             memory = torch.addcmul(memory, weights[:, 1].unsqueeze(-1), written)
     return lstm_step(gates, cell)[0]

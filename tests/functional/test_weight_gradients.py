@@ -1,0 +1,102 @@
+"""Weight gradients taken once for all steps are those that autograd adds up step by step."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from farfield.functional._weight_gradients import Layer, recur
+from made import drawn
+
+
+def steps(products, inputs: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+    """A small recurrence; its second layer is not applied at the first step."""
+    mix, feed = products
+    for place, row in enumerate(inputs.unbind(1)):
+        state = torch.tanh(mix(state) + row)
+        if place > 0:
+            state = state * feed(state.unsqueeze(1)).squeeze(1)
+    return state
+
+
+def tensors(length: int = 3) -> list[torch.Tensor]:
+    """Weight and bias of the first layer, weight of the second, inputs, first state."""
+    shapes = ((4, 4), (4,), (4, 4), (2, length, 4), (4,))
+    made = [drawn(*shape, seed=seed) for seed, shape in enumerate(shapes)]
+    return [tensor.requires_grad_() for tensor in made]
+
+
+def by_hand(weight, bias, other, inputs, state) -> torch.Tensor:
+    first = state.expand(len(inputs), -1)
+    return recur(steps, (Layer(weight, bias), Layer(other)), inputs, first)
+
+
+def plain(weight, bias, other, inputs, state) -> torch.Tensor:
+    linear = torch.nn.functional.linear
+    products = (lambda x: linear(x, weight, bias), lambda x: linear(x, other))
+    return steps(products, inputs, state.expand(len(inputs), -1))
+
+
+def pull(function, given: list[torch.Tensor], **options: bool) -> list[torch.Tensor]:
+    wanted = [tensor for tensor in given if tensor.requires_grad]
+    out = function(*given)
+    return list(torch.autograd.grad((out * drawn(2, 4, seed=9)).sum(), wanted, **options))
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_values_and_gradients(length: int) -> None:
+    given = tensors(length)
+    torch.testing.assert_close(by_hand(*given), plain(*given), rtol=1e-12, atol=0)
+    unused = {"allow_unused": True}  # one step leaves the second layer out
+    for ours, theirs in zip(
+        pull(by_hand, given, **unused), pull(plain, given, **unused), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-13)
+
+
+def test_the_function_by_hand_is_what_runs() -> None:
+    assert "_Recurrence" in type(by_hand(*tensors()).grad_fn).__name__
+
+
+def test_tensors_that_want_no_gradient() -> None:
+    given = tensors()
+    given[0].requires_grad_(False)
+    given[3].requires_grad_(False)
+    for ours, theirs in zip(pull(by_hand, given), pull(plain, given), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-13)
+
+
+def test_the_gradient_can_be_taken_twice_and_in_parts() -> None:
+    given = tensors()
+    out = by_hand(*given).square().sum()
+    of_inputs = torch.autograd.grad(out, given[3], retain_graph=True)
+    first, second = (torch.autograd.grad(out, given, retain_graph=True) for _ in range(2))
+    for ours, again in zip(first, second, strict=True):
+        assert torch.equal(ours, again)
+    assert torch.equal(of_inputs[0], first[3])
+
+
+def test_derivatives() -> None:
+    assert torch.autograd.gradcheck(by_hand, tensors())
+    assert torch.autograd.gradgradcheck(by_hand, tensors())
+
+
+def test_second_derivatives_where_some_are_not_wanted() -> None:
+    given = tensors()
+    given[1].requires_grad_(False)
+    assert torch.autograd.gradgradcheck(by_hand, given)
+
+
+def test_transformations_run_it_as_it_stands() -> None:
+    given = [tensor.detach() for tensor in tensors()]
+    stacked = [torch.stack((tensor, 0.5 * tensor)) for tensor in given]
+    wanted = tuple(range(len(given)))
+
+    def loss(*own: torch.Tensor) -> torch.Tensor:
+        return by_hand(*own).square().sum()
+
+    mapped = torch.func.vmap(torch.func.grad(loss, argnums=wanted))(*stacked)
+    leaves = [tensor.clone().requires_grad_() for tensor in given]
+    alone = torch.autograd.grad(by_hand(*leaves).square().sum(), leaves)
+    for together, own in zip(mapped, alone, strict=True):
+        torch.testing.assert_close(together[0], own, rtol=1e-10, atol=1e-13)
