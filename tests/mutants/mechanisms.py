@@ -1,4 +1,4 @@
-"""Mutants of functional, nn and models."""
+"""Mutants of functional, nn and models, and of training them together."""
 
 MUTANTS = [
     (
@@ -284,5 +284,11 @@ MUTANTS = [
         [
             "tests/functional/test_weight_gradients.py::test_the_gradient_can_be_taken_twice_and_in_parts"
         ],
+    ),
+    (
+        "training/_learner.py",
+        "gradients[name].contiguous()",
+        "gradients[name]",
+        ["tests/training/test_training.py::test_together_equals_alone"],
     ),
 ]

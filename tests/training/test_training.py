@@ -12,7 +12,7 @@ from torch import nn
 
 from farfield.core import Problems, stream
 from farfield.experiments import Experiment, Network, Recipe, Spec
-from farfield.models import Transformer
+from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
 from farfield.records import Score
 from farfield.tasks import TRAINING
@@ -147,8 +147,22 @@ def test_scores_stand_at_every_evaluation_point() -> None:
         (small_experiment().model.reasoner, small_experiment().model.encoder),
         (SMALL_LSTM, Spec(RandomEncoder, out_features=10)),
         (Spec(Transformer, num_heads=2, feedforward_size=12), Spec(RandomEncoder, out_features=8)),
+        (Spec(NTM, hidden_size=8, num_slots=4, slot_size=5), Spec(RandomEncoder, out_features=8)),
+        (Spec(MNM, hidden_size=8, memory_size=5), Spec(RandomEncoder, out_features=8)),
+        (Spec(TRN, hidden_size=8, relation_size=5), Spec(RandomEncoder, out_features=8)),
+        (Spec(PrediNet, num_heads=2, key_size=3), Spec(RandomEncoder, out_features=8)),
+        (Spec(CoRelNet, hidden_size=8), Spec(RandomEncoder, out_features=8)),
     ],
-    ids=["esbn", "lstm, fixed encoder", "transformer"],
+    ids=[
+        "esbn",
+        "lstm, fixed encoder",
+        "transformer",
+        "ntm",
+        "mnm",
+        "trn",
+        "predinet",
+        "corelnet",
+    ],
 )
 def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
     experiment = small_experiment(steps=6, reasoner=reasoner, encoder=encoder)

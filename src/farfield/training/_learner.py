@@ -242,7 +242,8 @@ class Stack:
             torch.stack([batch.target for batch in batches]),
         )
         for name, parameter in self._learned.items():
-            parameter.grad = gradients[name]
+            # The fused optimizer walks gradients as they lie, whatever their strides say.
+            parameter.grad = gradients[name].contiguous()
         self._optimizer.step()
 
     def _alone(self, place: int) -> nn.Module:
