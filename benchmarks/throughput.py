@@ -132,7 +132,7 @@ class Bout:
 
 
 def measure_sets(repeats: int) -> list[dict[str, Any]]:
-    """Seconds and megabytes of drawing each cell's sets, each time in a fresh process."""
+    """Seconds and megabytes of each cell's images and sets, each time in a fresh process."""
     found = []
     for task, withheld in _cases.SETS:
         command = [sys.executable, "-m", "benchmarks._sets", task, str(withheld)]
@@ -151,6 +151,7 @@ def measure_sets(repeats: int) -> list[dict[str, Any]]:
                 "sizes": samples[0]["sizes"],
                 "target_seconds": _cases.SETS_SECONDS,
                 "target_megabytes": _cases.SETS_MEGABYTES,
+                "images": [sample["images"] for sample in samples],
                 "seconds": [sample["seconds"] for sample in samples],
                 "megabytes": [sample["megabytes"] for sample in samples],
             }
@@ -186,6 +187,7 @@ def main(options: Options) -> None:
         "lines": [],
         "sets": measure_sets(1 if options.quick else 3) if options.sets else [],
     }
+    path = write(results, name)
     cases = [
         Case(reasoner=reasoner, task=task, withheld=withheld)
         for reasoner in options.reasoners

@@ -33,6 +33,7 @@ def results(*lines):
     sets = {
         "task": "identity-rules",
         "withheld": 95,
+        "images": [0.4, 0.5, 0.6],
         "seconds": [0.1, 0.3, 0.15],
         "megabytes": [10.0, 12.0, 11.0],
         "target_seconds": 0.2,
@@ -71,8 +72,20 @@ def test_page_has_every_line_under_its_work():
     training, evaluation = page.split("## Evaluation")
     assert "| esbn | identity-rules | 0 | 10 |" in training
     assert "| lstm | identity-rules | 0 | 10 |" in evaluation
-    assert "| identity-rules | 95 | 0.150 | 11 | 0.2 s, 300 MB | yes |" in evaluation
+    assert "| identity-rules | 95 | 0.500 | 0.150 | 11 | 0.2 s, 300 MB | yes |" in evaluation
     assert "some processor" in training
+
+
+def test_terminal_shows_the_columns_it_has_room_for():
+    shown, sets = _report.terminal(results(line()))
+    assert [column.header for column in shown.columns] == list(_report.SHORT_COLUMNS)
+    assert [next(iter(column.cells)) for column in shown.columns][-4:] == [
+        "0.80",
+        "4.00",
+        "4.0",
+        "yes",
+    ]
+    assert [column.header for column in sets.columns] == list(_report.SETS_COLUMNS)
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
