@@ -158,7 +158,7 @@ def test_numbers_are_written_to_the_digits_of_print(report):
     assert text.ours(one).endswith(" (1)")
     assert "±" not in text.ours(one)
     assert text.difference(one).endswith("[−∞, +∞]")
-    assert text.budget(ten) == "10 %"
+    assert text.budget(ten) == f"{100 * ten.claim.quick:.0f} %"
     assert [text.ours(none), text.difference(none), text.budget(none), text.seconds(none)] == [
         text.MISSING
     ] * 4
