@@ -50,7 +50,7 @@ def list_names(command: List) -> None:
             continue
         grid = Grid(title=kind, title_justify="left", title_style="bold", box=None, padding=(0, 2))
         for heading in ("name", "what it is", "fields" if kind != "claims" else "cells"):
-            grid.add_column(heading, header_style="dim", no_wrap=heading == "name")
+            grid.add_column(heading, header_style="dim", no_wrap=heading == "name", overflow="fold")
         for row in rows:
             grid.add_row(*row)
         console.print(grid)
