@@ -14,9 +14,11 @@ COLUMNS = (
     "GFLOP", "floor", "time", "fraction",
     "ratio", "range", "target", "met",
 )  # fmt: skip
-SETS_COLUMNS = ("task", "m", "images once, seconds", "sets, seconds", "MB", "target", "met")
-SHORT_COLUMNS = ("model", "task", "m", "seeds", "time", "fraction", "ratio", "target", "met")
-"""What a terminal has room for; the files hold all."""
+SETS_COLUMNS = ("task", "m", "images (s)", "sets (s)", "MB", "limit", "met")
+SHORT_COLUMNS = ("model", "task", "m", "seeds", "time", "ratio", "met")
+"""The ratios where a terminal is narrower than `WIDE`; the files hold all."""
+WIDE = 160
+"""Characters that all columns need."""
 
 Json = Mapping[str, Any]
 
@@ -112,11 +114,11 @@ def bar(entries: Iterable[str]) -> str:
     return "| " + " | ".join(entries) + " |"
 
 
-def terminal(results: Json) -> list[Table]:
-    """The same tables for the terminal, without the columns it has no room for."""
+def terminal(results: Json, width: int) -> list[Table]:
+    """The same tables for a terminal of `width` characters."""
     made = []
     for title, columns, rows in tables(results):
-        shown = SHORT_COLUMNS if columns == COLUMNS else columns
+        shown = SHORT_COLUMNS if columns == COLUMNS and width < WIDE else columns
         table = Table(title=title)
         for column in shown:
             table.add_column(column, justify="left" if column in ("model", "task") else "right")

@@ -206,7 +206,7 @@ def main(options: Options) -> None:
         )
         console.print(f"{number}/{len(cases)} {case.reasoner} {case.task} {case.withheld}: {found}")
         path = write(results, name)
-    for table in _report.terminal(results):
+    for table in _report.terminal(results, console.width):
         console.print(table)
     console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
 
