@@ -79,6 +79,17 @@ def test_budgets_have_sections_of_their_own(tmp_path):
     assert "--budget paper`" not in page[quick:]
 
 
+def test_steps_that_were_rounded_do_not_split_a_budget(tmp_path):
+    table = TABLES["webb2021/table-12"].select("*tcn/withheld-95")
+    shares = {
+        claim.at(Budget.QUICK).recipe.steps / claim.experiment.recipe.steps
+        for claim in table.claims
+    }
+    assert len(shares) > 1
+    export(table, at(Budget.QUICK), tmp_path)
+    assert results_page(tmp_path).count("of the paper's steps, built-in images") == 1
+
+
 def test_other_images_have_sections_of_their_own(tmp_path):
     images = np.random.default_rng(0).integers(0, 255, (100, 32, 32), dtype=np.uint8)
     export(TABLE, at(Budget.PAPER), tmp_path)

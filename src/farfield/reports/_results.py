@@ -66,7 +66,7 @@ def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     for line in load_export(path):
         claim = _claim(table, line, path)
-        fraction = float(f"{line.record.steps / claim.experiment.recipe.steps:.2g}")
+        fraction = float(f"{line.record.steps / claim.experiment.recipe.steps:.3g}")
         kind = (fraction, _images(claim, line.record))
         kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)
     return dict(sorted(kinds.items(), key=lambda item: (-item[0][0], item[0][1])))
