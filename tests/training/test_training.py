@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from farfield.training import (
     Progress,
     Stack,
     compact,
+    curve_steps,
     evaluate,
     problems_of_run,
     score_problems,
@@ -138,7 +140,27 @@ def test_scores_stand_at_every_evaluation_point() -> None:
         for step in (2, 5)
         for regime in ("training", "withheld-95")
         for metric in ("accuracy", "loss")
-    }
+    } | {(step, "training", "accuracy") for step in (1, 3, 4)}
+
+
+def test_a_training_curve_has_four_points_an_octave() -> None:
+    assert curve_steps(1) == (1,)
+    assert curve_steps(20) == (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 19)
+    far = [step for step in curve_steps(20_000) if step >= 64]
+    ratios = [later / earlier for earlier, later in itertools.pairwise(far)]
+    assert ratios == pytest.approx([2**0.25] * len(ratios), rel=0.02)
+    assert far[-1] > 20_000 / 2**0.25
+
+
+def test_a_point_of_the_curve_is_the_accuracy_of_that_moment() -> None:
+    experiment = small_experiment(steps=9, evaluations=1)
+    [scores] = run(OneNetwork(experiment, 0), experiment)
+    short = experiment.at_fraction(4 / 9)
+    [shorter] = run(OneNetwork(short, 0), short)
+    [point] = [score for score in scores if score.step == 4]
+    [end] = [s for s in shorter if (s.regime, s.metric) == ("training", "accuracy") and s.step == 4]
+    assert point == end
+    assert 0 < point.value < 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from farfield.training._learner import OneNetwork as OneNetwork
 from farfield.training._learner import Stack as Stack
 from farfield.training._loop import Clock as Clock
 from farfield.training._loop import Progress as Progress
+from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Progress",
     "Stack",
     "compact",
+    "curve_steps",
     "evaluate",
     "problems_of_run",
     "score_problems",

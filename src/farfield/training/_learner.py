@@ -17,7 +17,7 @@ from farfield.training._batches import Batches
 from farfield.training._evaluate import problems_of_run, score_problems, score_regimes
 
 GLANCE = 256
-"""Training problems behind the accuracy that is shown while a network trains."""
+"""Training problems behind a point of a training curve, and behind what a person is shown."""
 
 
 @runtime_checkable
@@ -34,8 +34,8 @@ class Learner(Protocol):
         """Scores of every regime after `step` updates, one list per seed."""
         ...
 
-    def glance(self) -> float:
-        """Mean accuracy on some of the training problems, for a person who watches."""
+    def glance(self, step: int) -> list[Score]:
+        """Accuracy after `step` updates on some of the training problems, one score per seed."""
         ...
 
     def weights(self) -> list[dict[str, Tensor]]:
@@ -75,6 +75,12 @@ def _load_moments(
             for moment in ("step", "exp_avg", "exp_avg_sq")
             if f"adam.{moment}.{name}" in state
         }
+
+
+def _glanced(step: int, scores: Tensor) -> Score:
+    """A point of a training curve."""
+    value = float(scores.double().mean())
+    return Score(step=step, regime=TRAINING, metric="accuracy", value=value, count=len(scores))
 
 
 @final
@@ -132,11 +138,11 @@ class OneNetwork:
         self.model.eval()
         return [score_regimes(self.model, self._experiment.task, self._sets, step)]
 
-    def glance(self) -> float:
-        """Accuracy on some of the training problems."""
+    def glance(self, step: int) -> list[Score]:
+        """Accuracy after `step` updates on some of the training problems, one score per seed."""
         self.model.eval()
         some = self._sets[TRAINING][:GLANCE]
-        return float(score_problems(self.model, self._experiment.task, some)[0].mean())
+        return [_glanced(step, score_problems(self.model, self._experiment.task, some)[0])]
 
     def weights(self) -> list[dict[str, Tensor]]:
         """The state of the network by name."""
@@ -263,8 +269,8 @@ class Stack:
             for place, sets in enumerate(self._sets)
         ]
 
-    def glance(self) -> float:
-        """Mean accuracy on some of the training problems."""
+    def glance(self, step: int) -> list[Score]:
+        """Accuracy after `step` updates on some of the training problems, one score per seed."""
         self._model.eval()
         some = [sets[TRAINING][:GLANCE] for sets in self._sets]
         outputs = self._outputs(
@@ -273,8 +279,9 @@ class Stack:
             torch.stack([problems.index for problems in some]),
         )
         task = self._experiment.task
-        scores = [task.score(*pair).mean() for pair in zip(outputs, some, strict=True)]
-        return float(torch.stack(scores).mean())
+        return [
+            _glanced(step, task.score(*pair).detach()) for pair in zip(outputs, some, strict=True)
+        ]
 
     def weights(self) -> list[dict[str, Tensor]]:
         """The state of the networks by name, one mapping per seed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -48,6 +49,20 @@ class Clock:
 
     report_seconds: float = 1.0
     checkpoint_seconds: float = 30.0
+
+
+def curve_steps(steps: int) -> tuple[int, ...]:
+    """The updates after which a point of the training curve is taken: four an octave.
+
+    What costs as little at every length of training, and shows the first hundred updates of a
+    network that needs no more as well as the ten thousand of another.
+
+    Args:
+        steps: Updates in all.
+    """
+    octaves = range(4 * steps.bit_length() + 1)
+    points = sorted({round(2 ** (quarter / 4)) for quarter in octaves})
+    return tuple(point for point in points if point <= steps)
 
 
 class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,13 +115,15 @@ def train(
         clock: How often to report and to save.
 
     Returns:
-        The scores at every evaluation point, one list per seed, and the seconds it took.
+        The scores, one list per seed, and the seconds it took: every regime at every evaluation
+        point, and between them, after `curve_steps`, the accuracy on some training problems.
 
     Raises:
         StoreError: If the checkpoint cannot be written.
     """
     clock = clock or Clock()
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
+    curve = set(curve_steps(steps)) - points
     with _settled():
         step, before, scores = _resume(learner, experiment, checkpoint)
         noise = stream(learner.seeds[0], "noise")
@@ -119,11 +136,14 @@ def train(
             if step in points:
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
+            if step in curve:
+                for place, point in enumerate(learner.glance(step)):
+                    scores[place].append(point)
             now = time.monotonic()
             if report and (now - reported > clock.report_seconds or step == 1):
                 reported = now
                 seconds = before + now - started
-                accuracy = learner.glance()
+                accuracy = statistics.fmean(point.value for point in learner.glance(step))
                 report(Progress(step=step, steps=steps, accuracy=accuracy, seconds=seconds))
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
