@@ -27,6 +27,7 @@ from farfield.functional import (
     context_norm,
     cosine_similarity,
     esbn,
+    esbn_keys,
     lstm,
     memory_read,
     memory_write,
@@ -323,6 +324,13 @@ FUNCTIONS = {
         (WEIGHTS,),
         (BATCH, 5),
     ),
+    "esbn_keys": (
+        lambda weights: torch.cat(
+            esbn_keys(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))), dim=-1
+        ),
+        (WEIGHTS,),
+        (BATCH, TIME, 8),
+    ),
     "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
     "slot_address": (
         lambda similarity, numbers: slot_address(
@@ -383,6 +391,7 @@ FUNCTIONS = {
 }
 # Initializations have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "ESBNKeys",
     "ESBNParameters",
     "MemoryLayer",
     "MNMOutputs",
@@ -437,7 +446,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()
-    if name not in {"ESBNParameters", "check_segments", "uninitialized"}:
+    if name not in {"ESBNKeys", "ESBNParameters", "check_segments", "uninitialized"}:
         assert cited
 
 

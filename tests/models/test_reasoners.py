@@ -77,6 +77,33 @@ def test_esbn_is_algorithm_1(options: dict[str, bool], length: int) -> None:
         np.testing.assert_allclose(model(z), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3, 6])
+@pytest.mark.parametrize("options", ESBN_OPTIONS, ids=str)
+def test_esbn_hands_out_the_keys_of_algorithm_1(options: dict[str, bool], length: int) -> None:
+    model = small_esbn(**options)
+    z = drawn(3, length, FEATURES)
+    answers, *both = zip(
+        *(oracle.esbn_and_keys(p, state_of(model)) for p in z.numpy()), strict=True
+    )
+    for found, expected in zip(model.keys(z), both, strict=True):
+        np.testing.assert_allclose(found.detach(), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model(z).detach(), answers, rtol=1e-9, atol=1e-12)
+
+
+def test_the_first_two_keys_of_esbn_know_nothing_of_the_problem() -> None:
+    written, read = small_esbn().keys(drawn(20, 5, FEATURES))
+    assert torch.equal(written[:, :2], written[:1, :2].expand(20, -1, -1))
+    assert written[:, 2:].std(0).amax(-1).min() > 1e-6
+    assert not read[:, 0].any()
+    torch.testing.assert_close(read[:, 1], written[:, 0], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(3, FEATURES), (2, 3, FEATURES - 1)])
+def test_keys_of_what_is_no_sequence_of_embeddings_are_refused(shape, unchecked) -> None:
+    with pytest.raises(ValueError, match="z must"):
+        small_esbn().keys(drawn(*shape))
+
+
 @pytest.mark.parametrize("length", [1, 2, 6])
 def test_lstm_is_that_of_the_equations(length: int) -> None:
     model = small_lstm()
@@ -211,6 +238,18 @@ def test_relational_encodes_each_item_once() -> None:
     out = model(items, index)
     assert seen == [4]
     torch.testing.assert_close(out, model.reasoner(items.flatten(1)[index]), rtol=1e-12, atol=0)
+
+
+def test_what_the_reasoner_receives_can_be_had() -> None:
+    context = unsettled(ContextNorm(FEATURES))
+    items, index = drawn(4, 2, 3), torch.tensor([[0, 1, 0], [3, 3, 3]])
+    model = Relational(torch.nn.Flatten(), context, small_esbn())
+    torch.testing.assert_close(
+        model.embed(items, index), context(items.flatten(1)[index]), rtol=1e-12, atol=0
+    )
+    torch.testing.assert_close(
+        model.reasoner(model.embed(items, index)), model(items, index), rtol=1e-12, atol=0
+    )
 
 
 def test_a_table_is_the_same_as_every_place() -> None:

@@ -356,4 +356,16 @@ MUTANTS = [
         "outputs.argmin(-1)",
         ["tests/metrics/test_accuracy.py::test_several_outputs_answer_by_the_largest"],
     ),
+    (
+        "training/_trained.py",
+        "        network.load_state_dict(weights)\n",
+        "        network.load_state_dict(weights, strict=False)\n",
+        ["tests/training/test_trained.py::test_weights_that_are_missing_or_another_s_are_refused"],
+    ),
+    (
+        "training/_trained.py",
+        "return network.eval()",
+        "return network",
+        ["tests/training/test_trained.py::test_a_trained_network_scores_what_its_record_says"],
+    ),
 ]

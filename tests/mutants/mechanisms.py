@@ -291,4 +291,16 @@ MUTANTS = [
         "gradients[name]",
         ["tests/training/test_training.py::test_together_equals_alone"],
     ),
+    (
+        "functional/_esbn_plain.py",
+        "        reads.append(retrieved)\n",
+        "        reads.append(gate * retrieved)\n",
+        ["tests/models/test_reasoners.py::test_esbn_hands_out_the_keys_of_algorithm_1"],
+    ),
+    (
+        "functional/_esbn_plain.py",
+        "    last = _written_key(passed.before, parameters)\n",
+        "    last = _written_key(passed.after, parameters)\n",
+        ["tests/models/test_reasoners.py::test_esbn_hands_out_the_keys_of_algorithm_1"],
+    ),
 ]

@@ -106,10 +106,15 @@ def softmax(scores: list[float]) -> list[float]:
 
 
 def esbn(z: Array, state: dict[str, Array]) -> Array:
+    return esbn_and_keys(z, state)[0]
+
+
+def esbn_and_keys(z: Array, state: dict[str, Array]) -> tuple[Array, Array, Array]:
     """Algorithm 1 with one more step after the last place; z is (time, feature).
 
     Without `confidence_gain` nothing is told of confidence; with `default_key` the memory starts
-    with one entry, which the first place does not read.
+    with one entry, which the first place does not read. Beside the answer the keys written and
+    those retrieved, the latter without confidence and gate.
     """
     told = "confidence_gain" in state
     controller = {
@@ -122,6 +127,7 @@ def esbn(z: Array, state: dict[str, Array]) -> Array:
     k_r = np.zeros(controller["weight_ih"].shape[1])
     keys: list[Array] = []
     values: list[Array] = []
+    written, retrieved = [], []
     if "default_key" in state:
         keys.append(state["default_key"])
         values.append(state["default_value"])
@@ -129,7 +135,7 @@ def esbn(z: Array, state: dict[str, Array]) -> Array:
         h, c = lstm_step(k_r, h, c, controller)
         k_w = relu(linear(h, state["key.weight"], state["key.bias"]))
         g = sigmoid(linear(h, state["gate.weight"], state["gate.bias"])[0])
-        k_r = np.zeros_like(k_r)
+        k_r, sum_of_keys = np.zeros_like(k_r), np.zeros(len(k_w))
         if t > 0:
             scores = [dot(v, z[t]) for v in values]
             for w, s, k in zip(softmax(scores), scores, keys, strict=True):
@@ -138,10 +144,14 @@ def esbn(z: Array, state: dict[str, Array]) -> Array:
                     gain, bias = state["confidence_gain"][0], state["confidence_bias"][0]
                     entry.append(sigmoid(gain * s + bias))
                 k_r = k_r + g * w * np.array(entry)
+                sum_of_keys = sum_of_keys + w * k
         keys.append(k_w)
         values.append(z[t])
+        written.append(k_w)
+        retrieved.append(sum_of_keys)
     h, c = lstm_step(k_r, h, c, controller)
-    return linear(h, state["output.weight"], state["output.bias"])
+    answer = linear(h, state["output.weight"], state["output.bias"])
+    return answer, np.array(written), np.array(retrieved)
 
 
 def layer_norm(x: Array, gain: Array, shift: Array) -> Array:

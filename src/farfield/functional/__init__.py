@@ -6,6 +6,8 @@ from farfield.functional._content_weights import read_confidence as read_confide
 from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
 from farfield.functional._esbn import esbn as esbn
+from farfield.functional._esbn import esbn_keys as esbn_keys
+from farfield.functional._esbn_plain import ESBNKeys as ESBNKeys
 from farfield.functional._esbn_plain import ESBNParameters as ESBNParameters
 from farfield.functional._function_memory import MemoryLayer as MemoryLayer
 from farfield.functional._function_memory import memory_read as memory_read
@@ -31,6 +33,7 @@ from farfield.functional._slot_address import cosine_similarity as cosine_simila
 from farfield.functional._slot_address import slot_address as slot_address
 
 __all__ = [
+    "ESBNKeys",
     "ESBNParameters",
     "MNMOutputs",
     "MNMParameters",
@@ -42,6 +45,7 @@ __all__ = [
     "context_norm",
     "cosine_similarity",
     "esbn",
+    "esbn_keys",
     "kaiming_normal_",
     "lstm",
     "lstm_init_",

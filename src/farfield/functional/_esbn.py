@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.functional._esbn_by_hand import esbn_by_hand
-from farfield.functional._esbn_plain import ESBNParameters, esbn_plain
+from farfield.functional._esbn_plain import ESBNKeys, ESBNParameters, esbn_plain, keys_plain
 
 
 def esbn(
@@ -44,6 +44,35 @@ def esbn(
     # Without a gradient nothing need be kept; at one place nothing is read.
     by_hand = torch.is_grad_enabled() and weights.shape[1] > 0 and not torch.compiler.is_compiling()
     return (esbn_by_hand if by_hand else esbn_plain)(weights, confidence, parameters)
+
+
+def esbn_keys(
+    weights: Float[Tensor, "batch time slot"],
+    confidence: Float[Tensor, "batch time"] | None,
+    parameters: ESBNParameters,
+) -> ESBNKeys:
+    r"""The keys $k^w_t$ that the recurrence of `esbn` writes, and those it reads.
+
+    What is read is $\sum_{i<t} w_{ti} \, k^w_i$, before the gate $g_t$ and without the confidence,
+    so that it lies among the keys written. The keys of the first two places are the same for all
+    problems: nothing has been read when they are written.
+
+    Args:
+        weights: As for `esbn`.
+        confidence: As for `esbn`.
+        parameters: As for `esbn`.
+
+    Returns:
+        Both for all places, `(batch, time, key)`, one place more than the weights have.
+
+    Raises:
+        ValueError: If the shapes do not belong together.
+
+    Reference:
+        webb2021, algorithm 1 and appendix A.6.
+    """
+    _check_shapes(weights, confidence, parameters)
+    return keys_plain(weights, confidence, parameters)
 
 
 def _check_shapes(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> None:

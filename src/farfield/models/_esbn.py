@@ -9,10 +9,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.functional import (
+    ESBNKeys,
     ESBNParameters,
     content_scores,
     content_weights,
     esbn,
+    esbn_keys,
     kaiming_normal_,
     lstm_init_,
     read_confidence,
@@ -105,15 +107,28 @@ class ESBN(nn.Module):
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
+        weights, confidence = self._matches(z)
+        return self.output(esbn(weights, confidence, self._parameters_of_recurrence()))
+
+    def keys(self, z: Float[Tensor, "batch time feature"]) -> ESBNKeys:
+        """The keys written and read at every place, to look into a trained network.
+
+        Args:
+            z: Embeddings, as for the answer.
+
+        Raises:
+            ValueError: If the embeddings are not `(batch, time, in_features)`.
+        """
+        return esbn_keys(*self._matches(z), self._parameters_of_recurrence())
+
+    def _matches(self, z: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Weights of all reads, and their confidence, if any."""
         check_sequence(z, self.in_features)
         scores = content_scores(z, self.default_value)
         weights = content_weights(scores)
-        confidence = None
-        if self.confidence_gain is not None and self.confidence_bias is not None:
-            confidence = read_confidence(
-                scores, weights, self.confidence_gain, self.confidence_bias
-            )
-        return self.output(esbn(weights, confidence, self._parameters_of_recurrence()))
+        if self.confidence_gain is None or self.confidence_bias is None:
+            return weights, None
+        return weights, read_confidence(scores, weights, self.confidence_gain, self.confidence_bias)
 
     def _parameters_of_recurrence(self) -> ESBNParameters:
         cell = self.controller

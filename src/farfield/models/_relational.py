@@ -48,9 +48,21 @@ class Relational(nn.Module):
         Raises:
             ValueError: If the index is not `(batch, time)`.
         """
+        return self.reasoner(self.embed(items, index))
+
+    def embed(
+        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time _"]:
+        """What the reasoner receives: embeddings in place and in context.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)`.
+        """
         if index.ndim != 2:
             raise ValueError(f"index must be (batch, time), got shape {tuple(index.shape)}")
         z = F.embedding(index, self.encoder(items))
-        if self.context is not None:
-            z = self.context(z)
-        return self.reasoner(z)
+        return z if self.context is None else self.context(z)

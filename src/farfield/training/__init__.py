@@ -12,6 +12,7 @@ from farfield.training._loop import Clock as Clock
 from farfield.training._loop import Progress as Progress
 from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
+from farfield.training._trained import trained_network as trained_network
 
 __all__ = [
     "Batches",
@@ -26,4 +27,5 @@ __all__ = [
     "problems_of_run",
     "score_problems",
     "train",
+    "trained_network",
 ]
