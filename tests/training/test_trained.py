@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 
 from farfield.execution import Job, run_one
 from farfield.records import Store, StoreError, write_tensors
 from farfield.training import problems_of_run, score_problems, trained_network
-from small import SMALL_LSTM, small_experiment
+from small import small_experiment
 
 EXPERIMENT = small_experiment(steps=6, evaluations=1)
 
@@ -39,7 +41,8 @@ def test_building_a_trained_network_draws_nothing_globally(store: Store) -> None
 def test_weights_that_are_missing_or_another_s_are_refused(store: Store) -> None:
     with pytest.raises(StoreError, match=r"cannot read .*4\.safetensors"):
         trained_network(EXPERIMENT, 4, store)
-    other = small_experiment(steps=6, evaluations=1, reasoner=SMALL_LSTM)
+    bare = dataclasses.replace(EXPERIMENT.model, context=None)
+    other = dataclasses.replace(EXPERIMENT, model=bare)
     path = store.weights_path(other.key, 3)
     write_tensors(path, store.weights(EXPERIMENT.key, 3))
     with pytest.raises(StoreError, match=r"3\.safetensors holds the weights of another network"):
