@@ -37,6 +37,7 @@ PAGES = {
     "metrics": "Metrics",
     "experiments": "Experiments",
     "execution": "Execution",
+    "analysis": "Analysis",
     "training": "Training",
     "records": "Records",
     "reproductions": "Reproductions",

@@ -1,0 +1,163 @@
+"""How far the keys of the first places are from each other, and those of two sets of problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from farfield.analysis._keys import Keys
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class KeyOverlap:
+    """What the picture of a network's keys shows, in numbers.
+
+    With F first places (whose items come again) and T places in all:
+
+    Args:
+        spread: For each of the T places, how far the keys written on the training set scatter
+            around their mean (root mean square), in units of the root mean square distance
+            between the means of the first F. 0 is a single point; at 1 the keys of a place are as
+            far from each other as the places are.
+        astray: Share of the keys written behind the first F places, on the training set, that lie
+            nearer to the mean of one of those than to that of their own or any other place. 0 is
+            no overlap.
+        recognized: For each of the first F places, share of the keys written on the test set that
+            lie nearest to the training mean of their own place, among all T.
+        recalled: For each of the first F places, share of the keys recalled for its item on the
+            test set that lie nearest to the training mean of the keys written at that place,
+            among all T.
+        written_shift: For each of the first F places, how far the mean of the keys written on the
+            test set lies from that on the training set, in the unit of the spread. 0 is no shift.
+        recalled_shift: The same of the keys recalled.
+        written_told_apart: For each of the first F places, how often the keys written on the
+            training set are told from those of the test set, as `told_apart`. 0.5 is complete
+            overlap, however small the scale.
+        recalled_told_apart: The same of the keys recalled.
+    """
+
+    spread: tuple[float, ...]
+    astray: float
+    recognized: tuple[float, ...]
+    recalled: tuple[float, ...]
+    written_shift: tuple[float, ...]
+    recalled_shift: tuple[float, ...]
+    written_told_apart: tuple[float, ...]
+    recalled_told_apart: tuple[float, ...]
+
+
+def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
+    """Measure how tight, how separate and how alike the keys of two sets of problems are.
+
+    Args:
+        training: Keys of problems that the network was trained on.
+        test: Keys of others.
+
+    Raises:
+        ValueError: If the means of the first places fall together, or a set has fewer than two
+            problems.
+
+    Reference:
+        webb2021, appendix A.6 and figure 9, where this is told in words.
+    """
+    first = training.recalled.shape[1]
+    means = mean_keys(training.written)
+    unit = torch.pdist(means[:first]).square().mean().sqrt()
+    if not unit > 0:
+        raise ValueError("training must hold keys that differ between the first places")
+    places = torch.arange(first, device=means.device)
+    later = nearest(training.written[:, first:], means)
+    early = [keys.written[:, :first] for keys in (training, test)]
+    again = [keys.recalled for keys in (training, test)]
+    return KeyOverlap(
+        spread=_numbers(spread(training.written) / unit),
+        astray=float((later < first).double().mean()),
+        recognized=_numbers((nearest(early[1], means) == places).double().mean(0)),
+        recalled=_numbers((nearest(again[1], means) == places).double().mean(0)),
+        written_shift=_numbers(_shift(*early) / unit),
+        recalled_shift=_numbers(_shift(*again) / unit),
+        written_told_apart=_each_told_apart(*early),
+        recalled_told_apart=_each_told_apart(*again),
+    )
+
+
+def mean_keys(keys: Float[Tensor, "batch ..."]) -> Float[Tensor, " *_"]:
+    """Mean over a set of problems, in float64; equal keys have exactly themselves for a mean.
+
+    Args:
+        keys: Keys of a set of problems, one or more for each.
+    """
+    first = keys[0].double()
+    return first + (keys.double() - first).mean(0)
+
+
+def spread(keys: Float[Tensor, "batch time key"]) -> Float[Tensor, " time"]:
+    """Root mean square distance of the keys of each place from their mean.
+
+    Args:
+        keys: Keys of a set of problems.
+    """
+    centred = keys.double() - mean_keys(keys)
+    return centred.square().sum(-1).mean(0).sqrt()
+
+
+def nearest(
+    keys: Float[Tensor, "batch time key"], means: Float[Tensor, "slot key"]
+) -> Int[Tensor, "batch time"]:
+    """Which of some means each key lies nearest to.
+
+    Args:
+        keys: Keys of a set of problems.
+        means: One key for each place to choose from.
+    """
+    distances = (keys.double().unsqueeze(2) - means).square().sum(-1)
+    return distances.argmin(-1)
+
+
+def told_apart(first: Float[Tensor, "batch key"], second: Float[Tensor, "_ key"]) -> float:
+    """How often a key is put to the right one of two sets, by the nearer of their means.
+
+    The means are those of one half of each set (every second key) and the keys judged those of the
+    other half, then the reverse. Both sets count the same, however many keys they have; a key
+    equally near to both counts one half. 0.5 is what sets of one distribution give; where the
+    means differ by much more than the keys scatter it is 1. A difference in scatter alone is not
+    seen.
+
+    Args:
+        first: Keys of one set.
+        second: Keys of another.
+
+    Raises:
+        ValueError: If a set has fewer than two keys.
+    """
+    if min(len(first), len(second)) < 2:
+        raise ValueError(
+            f"first and second must hold at least two keys, got {len(first)} and {len(second)}"
+        )
+    sets = (first.double(), second.double())
+    rights = []
+    for known, judged in ((0, 1), (1, 0)):
+        means = [mean_keys(keys[known::2]) for keys in sets]
+        for own, keys in enumerate(sets):
+            near, far = ((keys[judged::2] - means[side]).norm(dim=-1) for side in (own, 1 - own))
+            rights.append(float(((near < far) + 0.5 * (near == far)).double().mean()))
+    return sum(rights) / len(rights)
+
+
+def _shift(first: Tensor, second: Tensor) -> Tensor:
+    """Distance of the means of two sets, place by place."""
+    return (mean_keys(first) - mean_keys(second)).norm(dim=-1)
+
+
+def _each_told_apart(first: Tensor, second: Tensor) -> tuple[float, ...]:
+    """`told_apart`, place by place."""
+    return tuple(told_apart(*pair) for pair in zip(first.unbind(1), second.unbind(1), strict=True))
+
+
+def _numbers(values: Tensor) -> tuple[float, ...]:
+    return tuple(values.tolist())
