@@ -37,7 +37,7 @@ def test_equations(options: dict[str, int], length: int) -> None:
     expected = [oracle.mnm(row, state_of(model)) for row in z.numpy()]
     answers, errors = zip(*expected, strict=True)
     np.testing.assert_allclose(model(z).detach(), answers, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(model.reconstruction_error(z).detach(), errors, rtol=1e-9)
+    np.testing.assert_allclose(model.answer_and_error(z)[1].detach(), errors, rtol=1e-9)
 
 
 def test_writing_twice_and_reading() -> None:
@@ -104,7 +104,7 @@ def test_gradient_reaches_keys_targets_and_rate() -> None:
 def test_gradient_with_respect_to_embeddings(shape: tuple[int, int]) -> None:
     model, z = small(num_heads=2), drawn(*shape, FEATURES).requires_grad_()
     assert torch.autograd.gradcheck(model, z)
-    assert torch.autograd.gradcheck(model.reconstruction_error, z)
+    assert torch.autograd.gradcheck(lambda z: model.answer_and_error(z)[1], z)
 
 
 def test_a_memory_that_is_not_trained_is_kept_with_the_weights() -> None:
@@ -136,6 +136,6 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         small()(drawn(2, 4, 5))
     with pytest.raises(ValueError, match=r"at least one place, got shape \(2, 0, 6\)"):
-        small().reconstruction_error(drawn(2, 0, FEATURES))
+        small().answer_and_error(drawn(2, 0, FEATURES))
     with pytest.raises(ValueError, match=r"must hold 11 numbers, \[5, 4, 2\] .*, got 9"):
         memory_write(drawn(2, 1, 3), drawn(2, 1, 9), drawn(2, 1), layers())

@@ -183,8 +183,8 @@ MUTANTS = [
     ),
     (
         "reports/_panels.py",
-        "yerr=row.claim.published.spread",
-        "yerr=2 * row.claim.published.spread",
+        "yerr=number.spread",
+        "yerr=2 * number.spread",
         ["tests/reports/test_profiles.py::test_intervals_are_those_of_the_numbers"],
     ),
     (

@@ -18,7 +18,7 @@ from reproductions import made_up
 
 def trained(claim, count=10):
     steps = claim.experiment.recipe.steps
-    mean = min(claim.published.mean, 97.0)
+    mean = min(made_up.number_of(claim), 97.0)
     return made_up.records(claim, made_up.spread_out(mean, 0.8)[:count], steps=steps)
 
 
@@ -36,7 +36,7 @@ def drawn_means(axes):
 
 
 def test_models_of_one_distance_stand_side_by_side():
-    report = report_of("*tcn/withheld-95")
+    report = report_of(*made_up.three("withheld-95"))
     (axes,) = profiles(report).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["ESBN", "Transformer", "LSTM"]
     assert drawn_means(axes) == pytest.approx([row.judgement.ours.mean for row in report.rows])
@@ -46,7 +46,7 @@ def test_models_of_one_distance_stand_side_by_side():
 
 
 def test_intervals_are_those_of_the_numbers():
-    report = report_of("*tcn/withheld-95")
+    report = report_of(*made_up.three("withheld-95"))
     (axes,) = profiles(report).axes
     bars = [part.get_segments()[0] for part in axes.collections if isinstance(part, LineCollection)]
     ends = {tuple(np.round(bar[:, 1], 6)) for bar in bars}
@@ -83,7 +83,7 @@ def test_a_model_keeps_its_colour_in_every_picture():
 
 
 def test_floor_and_ceiling_are_drawn():
-    (axes,) = profiles(report_of("*tcn/withheld-95")).axes
+    (axes,) = profiles(report_of(*made_up.three("withheld-95"))).axes
     levels = [
         float(line.get_ydata()[0])
         for line in axes.lines
@@ -129,14 +129,14 @@ def test_pictures_are_the_same_bytes_each_time(theme):
 
 
 def test_a_png_is_as_large_as_its_inches_say():
-    figure = profiles(report_of("*tcn/withheld-95"))
+    figure = profiles(report_of(*made_up.three("withheld-95")))
     with Image.open(io.BytesIO(png(figure, dpi=100))) as picture:
         assert picture.size == tuple(round(100 * inches) for inches in figure.get_size_inches())
         assert picture.getpixel((0, 0))[:3] == (255, 255, 255)
 
 
 def test_dark_pictures_are_dark():
-    figure = profiles(report_of("*tcn/withheld-95"), DARK)
+    figure = profiles(report_of(*made_up.three("withheld-95")), DARK)
     with Image.open(io.BytesIO(png(figure, dpi=50))) as picture:
         assert max(picture.getpixel((0, 0))[:3]) < 40
 

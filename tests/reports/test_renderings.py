@@ -19,7 +19,7 @@ DEMO = TABLES["webb2021/demo"]
 def some(claim):
     """Ten networks of ESBN, one of the Transformer, none of the LSTM."""
     count = {"ESBN + TCN": 10, "Transformer + TCN": 1}.get(claim.row, 0)
-    values = made_up.spread_out(claim.published.mean - 1, 0.05, 10)[:count]
+    values = made_up.spread_out(made_up.number_of(claim) - 1, 0.05, 10)[:count]
     return made_up.records(claim, values, steps=claim.at(Budget.QUICK).recipe.steps)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import LSTM
 from farfield.records import Record, Score
-from farfield.reproductions import Claim, Published, VerdictRule
+from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
 from farfield.tasks import SameDifferent
 
 STEPS = 100
@@ -57,6 +58,28 @@ def claim(
         free=("shapes",),
         data=data,
     )
+
+
+def three(regime: str) -> tuple[str, ...]:
+    """Cells of three models with TCN."""
+    return tuple(f"{name}+tcn/{regime}" for name in ("esbn", "transformer", "lstm"))
+
+
+def number_of(claim: Claim) -> float:
+    """The published mean, or 60 where none is printed."""
+    return claim.published.mean if isinstance(claim.published, Published) else 60.0
+
+
+def unpublished(
+    goal: float | None = None,
+    low_goal: float | None = None,
+    *,
+    row: str = "Ours",
+    hidden_size: int = 512,
+) -> Claim:
+    """One made-up cell of which no paper prints a number."""
+    own = Unpublished(runs=10, selection="last epoch", split="test", goal=goal, low_goal=low_goal)
+    return dataclasses.replace(claim(row=row, hidden_size=hidden_size), published=own)
 
 
 def records(

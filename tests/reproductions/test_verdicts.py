@@ -23,6 +23,9 @@ def test_verdicts_bear_the_words_of_the_design():
         "direction only",
         "not reproduced",
         "underpowered",
+        "reached",
+        "missed",
+        "measured",
         "needs data",
         "not run",
     ]
@@ -116,6 +119,44 @@ def test_our_noise_does_not_hide_a_difference():
     assert judgement.difference.interval.contains(0.0)
     assert judgement.difference.interval.half_width < 4.0
     assert judgement.verdict is Verdict.NOT_REPRODUCED
+
+
+GOAL = made_up.unpublished(goal=99.5, low_goal=99.0)
+
+
+@pytest.mark.parametrize(
+    "percents, word, reason",
+    [
+        (made_up.spread_out(99.7, 0.1), Verdict.REACHED, "mean 99.70, lower end 99.47"),
+        (made_up.spread_out(99.4, 0.01), Verdict.MISSED, "mean 99.40 is below 99.5"),
+        (made_up.spread_out(99.6, 0.4), Verdict.MISSED, "lower end 98.70 is below 99"),
+        ([100.0] * 9, Verdict.UNDERPOWERED, "9 of 10 networks"),
+    ],
+)
+def test_a_goal_is_reached_by_mean_and_lower_end(percents, word, reason):
+    judgement = judge(GOAL, made_up.records(GOAL, percents))
+    assert (judgement.verdict, judgement.reason) == (word, reason)
+    assert judgement.difference is None
+
+
+def test_a_number_without_print_or_goal_is_measured():
+    bare = made_up.unpublished()
+    judgement = judge(bare, made_up.records(bare, made_up.spread_out(71.0, 0.5)))
+    assert judgement.verdict is Verdict.MEASURED
+    assert judgement.ours.mean == pytest.approx(71.0)
+    short = made_up.records(bare, [71.0] * 10, steps=made_up.STEPS // 2)
+    assert judge(bare, short).verdict is Verdict.UNDERPOWERED
+
+
+def test_the_published_order_is_not_asked_of_a_row_without_print():
+    far = made_up.claim(60.0, 0.5, row="RN + TCN", hidden_size=3)
+    bare = made_up.unpublished(row="CoRelNet + TCN", hidden_size=4)
+    others = [
+        (far, made_up.records(far, made_up.spread_out(60.0, 0.5))),
+        (bare, []),
+    ]
+    judgement = judge(CELL, made_up.records(CELL, made_up.spread_out(80.0, 0.5)), others)
+    assert judgement.verdict is Verdict.DIRECTION_ONLY
 
 
 def test_a_score_that_is_no_number_is_not_reproduced():

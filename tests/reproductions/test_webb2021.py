@@ -5,23 +5,37 @@ import math
 import pytest
 
 from farfield.core import stream
-from farfield.reproductions import TABLES, Budget, Table, webb2021
+from farfield.objectives import Reconstructing, Supervised
+from farfield.reproductions import TABLES, Budget, Published, Table, webb2021
+from farfield.reproductions.webb2021 import _print as printed
 
 FULL = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11, 12)]
 CELLS = [pytest.param(claim, id=claim.name) for table in FULL for claim in table.claims]
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    declared = [value for value in vars(webb2021).values() if isinstance(value, Table)]
-    assert [table.key for table in declared] == list(TABLES)
-    assert list(TABLES.values()) == declared
+    declared = {v.key: v for v in vars(webb2021).values() if isinstance(v, Table)}
+    assert declared == TABLES
+    assert all(table.key == key for key, table in TABLES.items())
 
 
 def test_every_claim_has_its_own_name_and_experiment():
     claims = [claim for table in FULL for claim in table.claims]
-    assert len(claims) == 30 + 3 * 24
+    assert len(claims) == (14 + 2) * 5 + 3 * (14 + 2) * 4
     assert len({claim.name for claim in claims}) == len(claims)
     assert len({claim.experiment.key for claim in claims}) == len(claims)
+
+
+def test_a_number_that_is_printed_twice_is_one_experiment():
+    for subject in printed.SUBJECTS:
+        home = TABLES[f"webb2021/table-{subject.table}"].cells
+        again = TABLES[f"webb2021/table-{subject.encoders_table}"].cells
+        for name in ("esbn", "transformer"):
+            for withheld in printed.WITHHELD[: len(subject.epochs)]:
+                first = home[f"{name}+tcn/withheld-{withheld}"]
+                second = again[f"{name}-conv/withheld-{withheld}"]
+                assert first.experiment == second.experiment
+                assert first.published == second.published
 
 
 @pytest.mark.parametrize(
@@ -36,6 +50,17 @@ def test_every_claim_has_its_own_name_and_experiment():
         (12, "esbn+tcn/withheld-95", 50 * 270, 5e-4),
         (12, "transformer+tcn/withheld-85", 100 * 313, 5e-4),
         (12, "transformer/withheld-95", 150 * 270, 5e-4),
+        (10, "rn/withheld-50", 50 * 313, 5e-5),
+        (11, "rn+tcn/withheld-95", 800 * 12, 5e-4),
+        (11, "predinet/withheld-0", 100 * 313, 5e-5),
+        (12, "predinet+tcn/withheld-95", 150 * 270, 5e-4),
+        (12, "mnm/withheld-95", 50 * 270, 5e-4),
+        (13, "identity-rules/rn+tcn/withheld-85", 100 * 3125, 5e-4),
+        (13, "distribution-of-three/rn+tcn/withheld-0", 150 * 3125, 5e-4),
+        (14, "identity-rules/trn+tcn/withheld-95", 50 * 270, 5e-4),
+        (18, "transformer-rand/withheld-0", 100 * 313, 5e-4),
+        (19, "relational-match-to-sample/esbn-without-confidence+tcn/withheld-95", 3000, 5e-4),
+        (20, "same-different/esbn-with-default-memory+tcn/withheld-98", 100, 5e-4),
     ],
 )
 def test_training_is_the_paper_s(table, cell, steps, learning_rate):
@@ -51,6 +76,11 @@ def test_a_claim_is_about_what_its_place_says(claim):
     assert claim.column == f"m = {task.withheld}"
     assert claim.regime in [regime.name for regime in task.regimes[1:]]
     assert claim.published.runs == 10
+    learns_to_rebuild = claim.row.startswith("MNM")
+    assert claim.experiment.objective == (Reconstructing() if learns_to_rebuild else Supervised())
+    if not isinstance(claim.published, Published):
+        assert claim.row.startswith("CoRelNet")
+        return
     assert claim.published.mean + 3 * claim.published.spread >= 100 * task.chance(claim.regime) - 1
 
 
@@ -59,13 +89,8 @@ def test_a_claim_is_about_what_its_place_says(claim):
 )
 def test_the_task_draws_that_many_training_problems(claim):
     drawn = claim.experiment.task.draw(stream(0, "test"))["training"]
-    source = {
-        "same-different": webb2021.SAME_DIFFERENT,
-        "relational-match-to-sample": webb2021.RELATIONAL_MATCH_TO_SAMPLE,
-        "distribution-of-three": webb2021.DISTRIBUTION_OF_THREE,
-        "identity-rules": webb2021.IDENTITY_RULES,
-    }[claim.experiment.task.name]
-    column = webb2021.WITHHELD.index(claim.experiment.task.withheld)
+    [source] = [s for s in printed.SUBJECTS if s.task is type(claim.experiment.task)]
+    column = printed.WITHHELD.index(claim.experiment.task.withheld)
     assert len(drawn) == source.training[column]
     steps = source.epochs[column] * math.ceil(len(drawn) / 32)
     assert claim.experiment.recipe.steps == steps
@@ -74,16 +99,19 @@ def test_the_task_draws_that_many_training_problems(claim):
 @pytest.mark.parametrize("table", FULL, ids=lambda table: table.key)
 def test_released_options_change_the_experiment_and_nothing_else(table):
     released = TABLES[f"{table.key}-released"]
-    assert list(released.cells) == [name for name in table.cells if "+tcn" in name]
+    rows = {claim.row for claim in table.claims if claim.row.endswith("+ TCN")}
+    assert {claim.row for claim in released.claims} == rows - {"CoRelNet + TCN"}
     for name, claim in released.cells.items():
         text, code = table.cells[name].experiment, claim.experiment
         assert claim.published == table.cells[name].published
         assert code.recipe == text.recipe
         assert (code.task.name, code.task.withheld) == (text.task.name, text.task.withheld)
         assert dict(code.model.context.options) == {"correction": 1}
-        assert dict(code.model.reasoner.options) == (
-            {"final_norm": True} if claim.row.startswith("Transformer") else {}
-        )
+        assert dict(code.model.reasoner.options) == {
+            "Transformer": {"final_norm": True},
+            "NTM": {"first_read": False},
+            "MNM": {"memory_trained": False},
+        }.get(claim.row.removesuffix(" + TCN"), {})
 
 
 def test_released_answers_and_patterns_are_those_of_the_code():
@@ -92,6 +120,10 @@ def test_released_answers_and_patterns_are_those_of_the_code():
 
     assert (task(9).num_outputs, task(10).num_outputs) == (2, 2)
     assert task(12).thirds
+    [trn] = {
+        claim.experiment.model.reasoner for claim in TABLES["webb2021/table-14-released"].claims
+    }
+    assert dict(trn.options) == {"order_layers": False}
 
 
 def test_the_demo_is_the_hardest_regime_of_each_task():
@@ -104,7 +136,15 @@ def test_the_demo_is_the_hardest_regime_of_each_task():
         assert claim.experiment.task.withheld == hardest
 
 
-def test_same_different_is_run_in_full_even_when_in_a_hurry():
+def test_the_hardest_table_has_every_model_with_and_without_tcn():
+    rows = [claim.row for claim in TABLES["webb2021/hardest"].claims]
+    assert len(rows) == 4 * 16
+    assert len(set(rows)) == 16
+
+
+def test_same_different_with_few_shapes_is_run_in_full_even_when_in_a_hurry():
     for table in FULL:
-        whole = [claim.at(Budget.QUICK) == claim.experiment for claim in table.claims]
-        assert all(whole) if table.key == "webb2021/table-9" else not any(whole)
+        for claim in table.claims:
+            whole = claim.at(Budget.QUICK) == claim.experiment
+            few = claim.experiment.task.withheld >= 85
+            assert whole == (few and claim.experiment.task.name == "same-different")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from farfield.core import Problems, stream
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
+from farfield.objectives import Reconstructing
 from farfield.records import Score
 from farfield.tasks import TRAINING
 from farfield.training import (
@@ -201,6 +203,19 @@ def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
         assert [score.value for score in together[place]] == pytest.approx(
             [score.value for score in scores], rel=1e-9
         )
+
+
+def test_together_equals_alone_where_a_memory_is_to_rebuild() -> None:
+    plain = small_experiment(steps=5, reasoner=Spec(MNM, hidden_size=8, memory_size=5))
+    experiment = dataclasses.replace(plain, objective=Reconstructing(weight=0.5))
+    together = Stack(experiment, (0, 3), dtype=torch.float64)
+    alone, other = (OneNetwork(e, 3, dtype=torch.float64) for e in (experiment, plain))
+    for learner, trained in ((together, experiment), (alone, experiment), (other, plain)):
+        run(learner, trained)
+    for name, content in alone.weights()[0].items():
+        torch.testing.assert_close(together.weights()[1][name], content, rtol=1e-9, atol=1e-11)
+    rebuilt, supervised = (learner.weights()[0]["reasoner.memory"] for learner in (alone, other))
+    assert not torch.allclose(rebuilt, supervised)
 
 
 def one(experiment: Experiment) -> OneNetwork:

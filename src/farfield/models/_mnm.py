@@ -30,7 +30,7 @@ class MNM(nn.Module):
     here nothing has a place of its own.
 
     The memory is meant to be trained for giving back what was just written as well:
-    `reconstruction_error` is that part of the loss.
+    the error that `answer_and_error` gives is that part of the loss.
 
     Args:
         in_features: Size of an embedding.
@@ -102,22 +102,23 @@ class MNM(nn.Module):
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
-        found = self._recur(z)
-        return self.output(self.read_out(torch.cat((found.state, found.read), dim=-1)))
+        return self.answer_and_error(z)[0]
 
-    def reconstruction_error(
+    def answer_and_error(
         self, z: Float[Tensor, "batch time feature"]
-    ) -> Float[Tensor, " batch"]:
-        """How far the memory is, right after each writing, from giving what was written.
+    ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
+        """Answer, and tell how far the memory was from giving what was just written.
 
         Args:
             z: The embeddings.
 
         Returns:
-            Mean square over the numbers of a value, summed over all steps and divided by the
-            number of places.
+            The answers, and the mean square of the reconstruction over the numbers of a value,
+            right after each writing, summed over all steps and divided by the number of places.
         """
-        return self._recur(z).error
+        found = self._recur(z)
+        answer = self.output(self.read_out(torch.cat((found.state, found.read), dim=-1)))
+        return answer, found.error
 
     def _recur(self, z: Tensor) -> MNMOutputs:
         check_sequence(z, self.in_features)

@@ -50,6 +50,28 @@ class Relational(nn.Module):
         """
         return self.reasoner(self.embed(items, index))
 
+    def answer_and_error(
+        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
+        """Answer every problem, and tell how far the reasoner's memory is from what it was given.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            TypeError: If the reasoner has no such error; `MNM` has.
+            ValueError: If the index is not `(batch, time)`.
+        """
+        tell = getattr(self.reasoner, "answer_and_error", None)
+        if tell is None:
+            raise TypeError(
+                "reasoner must have a method answer_and_error, as MNM has, "
+                f"got {type(self.reasoner).__name__}"
+            )
+        answers: tuple[Tensor, Tensor] = tell(self.embed(items, index))
+        return answers
+
     def embed(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time _"]:

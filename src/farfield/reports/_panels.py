@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from farfield.metrics import t_interval
 from farfield.reports._report import Row
 from farfield.reports._theme import Theme
+from farfield.reproductions import Published
 
 Dashes = str | tuple[float, tuple[float, ...]]
 
@@ -89,7 +90,9 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
             _mean(axes, spot, row, one.color, theme)
             _published(axes, spot + BESIDE, row, one.color, theme)
         shown = [mean for mean in means if math.isfinite(mean)]
-        ends.append((shown[-1] if shown else one.rows[-1].claim.published.mean, one))
+        printed = [r.claim.published for r in one.rows if isinstance(r.claim.published, Published)]
+        if shown or printed:
+            ends.append((shown[-1] if shown else printed[-1].mean, one))
     axes.set_xlim(-0.4, len(distances) - 0.6)
     axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
     axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
@@ -120,9 +123,12 @@ def _mean(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
 
 
 def _published(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
-    """The published mean with its standard error."""
+    """The published mean with its standard error, where there is one."""
+    number = row.claim.published
+    if not isinstance(number, Published):
+        return
     axes.errorbar(
-        place, row.claim.published.mean, yerr=row.claim.published.spread, fmt="D", markersize=4.4,
+        place, number.mean, yerr=number.spread, fmt="D", markersize=4.4,
         color=color, markerfacecolor=theme.paper, markeredgewidth=1.0, elinewidth=0.9, capsize=2,
         capthick=0.9, zorder=4.5,
     )  # fmt: skip

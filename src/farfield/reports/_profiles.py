@@ -16,7 +16,7 @@ from farfield.reports import _text as text
 from farfield.reports._panels import DASHES, Series, along_distance, side_by_side
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import LIGHT, Theme
-from farfield.reproductions import TABLES
+from farfield.reproductions import TABLES, Published
 
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
@@ -97,7 +97,9 @@ def _shared_suffix(rows: Sequence[Row]) -> str:
 
 def _lowest(rows: Sequence[Row]) -> float:
     """Where the axis of scores starts: a little below everything."""
-    values = [value for row in rows for value in (*row.values, row.claim.published.mean, row.floor)]
+    values = [value for row in rows for value in (*row.values, row.floor)]
+    printed = [row.claim.published for row in rows]
+    values += [number.mean for number in printed if isinstance(number, Published)]
     return min(value for value in values if math.isfinite(value)) - 6
 
 

@@ -20,6 +20,9 @@ STYLES: Final[dict[Verdict, str]] = {
     Verdict.DIRECTION_ONLY: "yellow",
     Verdict.NOT_REPRODUCED: "red",
     Verdict.UNDERPOWERED: "cyan",
+    Verdict.REACHED: "green",
+    Verdict.MISSED: "red",
+    Verdict.MEASURED: "",
     Verdict.NEEDS_DATA: "dim",
     Verdict.NOT_RUN: "dim",
 }

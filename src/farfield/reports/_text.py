@@ -7,15 +7,19 @@ from collections.abc import Callable
 from typing import Final
 
 from farfield.reports._report import Report, Row
-from farfield.reproductions import VerdictRule
+from farfield.reproductions import Published, Unpublished, VerdictRule
 
 MISSING: Final = "–"
 """Stands where there is nothing to show."""
 
 
 def published(row: Row) -> str:
-    """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`."""
-    return f"{row.claim.published} ({row.claim.published.runs})"
+    """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
+
+    Where none is printed, the goal, e.g. `≥ 99.5`.
+    """
+    number = row.claim.published
+    return f"{number} ({number.runs})" if isinstance(number, Published) else str(number)
 
 
 def ours(row: Row) -> str:
@@ -116,7 +120,23 @@ def notes(report: Report) -> list[str]:
         *(_rule(rule) for rule in rules),
         "Direction only: not that, but all clear differences from other rows of the column hold.",
         "Underpowered: fewer networks or steps than published, whatever the numbers.",
+        *_goals(report),
     ]
+
+
+def _goals(report: Report) -> list[str]:
+    """The goals of our own, in words."""
+    ours = [row.claim.published for row in report.rows]
+    own = [number for number in ours if isinstance(number, Unpublished)]
+    lows = sorted({number.low_goal for number in own if number.low_goal is not None})
+    notes = ["≥: no paper prints a number; this one is a goal, set before the run."]
+    notes += [
+        f"Reached: the lower end of the interval is at least {low:g} as well." for low in lows
+    ]
+    goals = any(number.goal is not None for number in own)
+    measured = any(number.goal is None for number in own)
+    bare = "–: no paper prints a number; measured: as many networks and steps as planned."
+    return [*(notes if goals else []), *([bare] if measured else [])]
 
 
 def _rule(rule: VerdictRule) -> str:

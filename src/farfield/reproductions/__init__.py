@@ -4,6 +4,7 @@ from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
 from farfield.reproductions._published import Published as Published
+from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import TABLES as TABLES
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
@@ -18,6 +19,7 @@ __all__ = [
     "Judgement",
     "Published",
     "Table",
+    "Unpublished",
     "Verdict",
     "VerdictRule",
     "judge",

@@ -1,4 +1,4 @@
-"""A claim: one published number beside the experiment that tests it."""
+"""A claim: one published number, or a goal of our own, beside the experiment that tests it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import Experiment
-from farfield.reproductions._published import Published
+from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 
 Json = Any
@@ -37,13 +37,15 @@ class Claim:
         table: Where it stands, e.g. `"table-11"`.
         row: Row as printed, e.g. `"ESBN + TCN"`.
         column: Column as printed, e.g. `"m = 95"`.
-        published: The number, and what it means.
+        published: The number, and what it means; or what stands in its place.
         experiment: What tests it, with the paper's own number of steps.
         rule: How the verdict is reached.
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
         quick: Share of the paper's steps in the quick budget, in (0, 1].
         subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
+        group: Set before the name of the cell where a table is about several tasks, e.g.
+            `"identity-rules"`.
         free: Fields of the task in which a run may differ and still test the claim, e.g. which
             images are shown.
         data: Real data that the experiment needs and nobody can generate; `None` for none.
@@ -56,13 +58,14 @@ class Claim:
     table: str
     row: str
     column: str
-    published: Published
+    published: Published | Unpublished
     experiment: Experiment
     rule: VerdictRule
     metric: str
     regime: str
     quick: float
     subject: str
+    group: str = ""
     free: tuple[str, ...] = ()
     data: str | None = None
 
@@ -75,7 +78,9 @@ class Claim:
     @property
     def cell(self) -> str:
         """Name within its table, e.g. `"esbn+tcn/withheld-95"`."""
-        return f"{self.row.lower().replace(' ', '')}/{self.regime}"
+        row = self.row.lower().replace(" + ", "+").replace(" ", "-")
+        plain = row.replace("(", "").replace(")", "")
+        return "/".join(part for part in (self.group, plain, self.regime) if part)
 
     @property
     def home(self) -> str:

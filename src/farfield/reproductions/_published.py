@@ -1,4 +1,4 @@
-"""A published number and what it means."""
+"""A published number and what it means, and what stands in its place where none is printed."""
 
 from __future__ import annotations
 
@@ -73,3 +73,47 @@ class Published:
         """The number as printed, e.g. `99.7 ± 0.1`."""
         mean_digits, spread_digits = self.decimals
         return f"{self.mean:.{mean_digits}f} ± {self.spread:.{spread_digits}f}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Unpublished:
+    """Stands where no paper prints a number: ours is shown as it is, or judged by a goal.
+
+    Args:
+        runs: Number of networks to train.
+        decimals: Digits shown after the point, of the mean and of the standard error.
+        unit: Unit of both.
+        selection: Which weights are scored, and how they are chosen.
+        split: Which problems they are scored on.
+        goal: Least mean, fixed before the run; `None` for no goal.
+        low_goal: Least lower end of the interval of the mean; `None` for no goal.
+
+    Raises:
+        ValueError: If there are fewer than 2 runs, or a goal lies outside the unit's scale.
+    """
+
+    runs: int
+    selection: str
+    split: str
+    decimals: tuple[int, int] = (1, 1)
+    unit: Literal["percent", "fraction"] = "percent"
+    goal: float | None = None
+    low_goal: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.runs < 2:
+            raise ValueError(f"runs must be at least 2, got {self.runs}")
+        for name in ("goal", "low_goal"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= self.scale:
+                raise ValueError(f"{name} must lie in 0…{self.scale:g} ({self.unit}), got {value}")
+
+    @property
+    def scale(self) -> float:
+        """What a score of 1 is shown as."""
+        return SCALES[self.unit]
+
+    def __str__(self) -> str:
+        """The goal, e.g. `≥ 99.5`, or that there is none."""
+        return "–" if self.goal is None else f"≥ {self.goal:.{self.decimals[0]}f}"

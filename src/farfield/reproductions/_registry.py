@@ -8,14 +8,27 @@ from farfield.reproductions import webb2021
 from farfield.reproductions._claims import Table
 
 TABLES: Final[dict[str, Table]] = {
-    "webb2021/table-9": webb2021.TABLE_9,
-    "webb2021/table-10": webb2021.TABLE_10,
-    "webb2021/table-11": webb2021.TABLE_11,
-    "webb2021/table-12": webb2021.TABLE_12,
-    "webb2021/table-9-released": webb2021.TABLE_9_RELEASED,
-    "webb2021/table-10-released": webb2021.TABLE_10_RELEASED,
-    "webb2021/table-11-released": webb2021.TABLE_11_RELEASED,
-    "webb2021/table-12-released": webb2021.TABLE_12_RELEASED,
-    "webb2021/demo": webb2021.DEMO,
+    table.key: table
+    for table in (
+        webb2021.TABLE_9,
+        webb2021.TABLE_10,
+        webb2021.TABLE_11,
+        webb2021.TABLE_12,
+        webb2021.TABLE_13,
+        webb2021.TABLE_14,
+        webb2021.TABLE_15,
+        webb2021.TABLE_16,
+        webb2021.TABLE_17,
+        webb2021.TABLE_18,
+        webb2021.TABLE_19,
+        webb2021.TABLE_20,
+        webb2021.TABLE_9_RELEASED,
+        webb2021.TABLE_10_RELEASED,
+        webb2021.TABLE_11_RELEASED,
+        webb2021.TABLE_12_RELEASED,
+        webb2021.TABLE_14_RELEASED,
+        webb2021.HARDEST,
+        webb2021.DEMO,
+    )
 }
 """Every table of claims, and selections from them, by name."""

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING, final
 
-from farfield.metrics import Difference, Summary, mean_and_standard_error, welch_interval
+from farfield.metrics import (
+    Difference,
+    Summary,
+    mean_and_standard_error,
+    t_interval,
+    welch_interval,
+)
 from farfield.records import Record
+from farfield.reproductions._published import Published, Unpublished
 
 if TYPE_CHECKING:
     from farfield.reproductions._claims import Claim
@@ -23,6 +30,9 @@ class Verdict(StrEnum):
     DIRECTION_ONLY = "direction only"
     NOT_REPRODUCED = "not reproduced"
     UNDERPOWERED = "underpowered"
+    REACHED = "reached"
+    MISSED = "missed"
+    MEASURED = "measured"
     NEEDS_DATA = "needs data"
     NOT_RUN = "not run"
 
@@ -135,13 +145,17 @@ def judge(
         return Judgement(verdict=Verdict.NOT_RUN, reason="no record")
     ours = summarize(claim, records)
     rule, published = claim.rule, claim.published
-    difference = welch_interval(ours, published.summary, rule.confidence)
+    difference = None
+    if isinstance(published, Published):
+        difference = welch_interval(ours, published.summary, rule.confidence)
     fraction = records[0].steps / claim.experiment.recipe.steps
     verdict, reason = Verdict.REPRODUCED, "no difference that matters"
     lack = _lack(claim, records)
     if lack:
         verdict, reason = Verdict.UNDERPOWERED, lack
-    elif not rule.equivalent(difference, published.spread):
+    elif isinstance(published, Unpublished):
+        verdict, reason = _goal(claim, published, records)
+    elif difference and not rule.equivalent(difference, published.spread):
         verdict, reason = _direction(claim, ours, others)
     return Judgement(
         verdict=verdict,
@@ -164,10 +178,27 @@ def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
         ValueError: As `judge`.
     """
     _check_records(claim, records)
+    return mean_and_standard_error(_scores(claim, records))
+
+
+def _scores(claim: Claim, records: Sequence[Record]) -> list[float]:
+    """The claim's score of each network, in its unit of print."""
     scale = claim.published.scale
-    return mean_and_standard_error(
-        [scale * record.final(claim.regime, claim.metric) for record in records]
-    )
+    return [scale * record.final(claim.regime, claim.metric) for record in records]
+
+
+def _goal(claim: Claim, published: Unpublished, records: Sequence[Record]) -> tuple[Verdict, str]:
+    """Whether a goal of our own is reached: by the mean, and by the lower end of its interval."""
+    if published.goal is None and published.low_goal is None:
+        return Verdict.MEASURED, "no published number, no goal"
+    scores = _scores(claim, records)
+    mean = mean_and_standard_error(scores).mean
+    low = t_interval(scores, claim.rule.confidence).low
+    goals = (("mean", published.goal, mean), ("lower end", published.low_goal, low))
+    for what, goal, found in goals:
+        if goal is not None and found < goal:
+            return Verdict.MISSED, f"{what} {found:.2f} is below {goal:g}"
+    return Verdict.REACHED, f"mean {mean:.2f}, lower end {low:.2f}"
 
 
 def _check_records(claim: Claim, records: Sequence[Record]) -> None:
@@ -214,15 +245,18 @@ def _direction(
     confidence = claim.rule.confidence
     compared = 0
     for other, records in others:
+        here, there = claim.published, other.published
+        if not (isinstance(here, Published) and isinstance(there, Published)):
+            continue
         if not _same_column(claim, other):
             continue
-        theirs = welch_interval(claim.published.summary, other.published.summary, confidence)
+        theirs = welch_interval(here.summary, there.summary, confidence)
         if not theirs.clear:
             continue
         if not records or _lack(other, records):
             return Verdict.NOT_REPRODUCED, f"differs; {other.row} has not been run in full"
-        here = welch_interval(ours, summarize(other, records), confidence)
-        if not here.clear or (here.value > 0) != (theirs.value > 0):
+        own = welch_interval(ours, summarize(other, records), confidence)
+        if not own.clear or (own.value > 0) != (theirs.value > 0):
             return Verdict.NOT_REPRODUCED, f"differs, and the order against {other.row} fails"
         compared += 1
     if compared == 0:
@@ -232,5 +266,6 @@ def _direction(
 
 def _same_column(claim: Claim, other: Claim) -> bool:
     """Whether `other` is another row of the claim's column."""
-    place = (claim.home, claim.column, claim.metric)
-    return other.row != claim.row and (other.home, other.column, other.metric) == place
+    place = (claim.home, claim.group, claim.column, claim.metric)
+    there = (other.home, other.group, other.column, other.metric)
+    return other.row != claim.row and there == place

@@ -61,7 +61,13 @@ def table(shapes: Shapes | None) -> Float[Tensor, "item height width"]:
     return (Shapes.glyphs() if shapes is None else shapes).items
 
 
-def check_fields(withheld: int, max_problems: int, shapes: Shapes | None, fewest: int) -> None:
+def check_fields(
+    withheld: int,
+    max_problems: int,
+    shapes: Shapes | None,
+    fewest: int,
+    training_problems: int | None = None,
+) -> None:
     """Raise `ValueError` if fields do not describe a task.
 
     Args:
@@ -69,6 +75,7 @@ def check_fields(withheld: int, max_problems: int, shapes: Shapes | None, fewest
         max_problems: Largest number of problems of a set.
         shapes: The images, or `None` for the built-in ones.
         fewest: Number of images that one problem of every kind needs.
+        training_problems: Number of training problems, or `None` where `max_problems` decides.
     """
     if shapes is not None and not isinstance(shapes, Shapes):
         raise ValueError(
@@ -86,6 +93,12 @@ def check_fields(withheld: int, max_problems: int, shapes: Shapes | None, fewest
         )
     if not _is_integer(max_problems) or max_problems < 3:
         raise ValueError(f"max_problems must be an integer of at least 3, got {max_problems!r}")
+    if training_problems is None:
+        return
+    if not _is_integer(training_problems) or training_problems < 3:
+        raise ValueError(
+            f"training_problems must be None or an integer of at least 3, got {training_problems!r}"
+        )
 
 
 def _is_integer(value: object) -> bool:
@@ -126,7 +139,11 @@ def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np
 
 
 def balanced_counts(
-    kinds: Mapping[str, Sequence[Kind]], max_problems: int, *, shared: bool
+    kinds: Mapping[str, Sequence[Kind]],
+    max_problems: int,
+    *,
+    shared: bool,
+    training_problems: int | None = None,
 ) -> dict[str, list[int]]:
     """Problems of each kind in each set, equal parts: all there are, or `max_problems` together.
 
@@ -137,19 +154,37 @@ def balanced_counts(
         kinds: The kinds of each regime, over the images of that regime.
         max_problems: Largest number of problems of a set.
         shared: Whether both regimes use the same images.
+        training_problems: Number of training problems, however many different ones there are;
+            `None` where `max_problems` decides.
+
+    Raises:
+        ValueError: If so many training problems leave none to a test on the same images.
     """
     counts = {}
     for regime, those in kinds.items():
         largest = max(kind.size for kind in those)
-        share, rest = divmod(max_problems, len(those))
-        counts[regime] = [min(largest, share + (place < rest)) for place in range(len(those))]
+        counts[regime] = [min(largest, part) for part in _parts(max_problems, len(those))]
     if shared:
         (train, train_counts), (test, test_counts) = counts.items()
         most = largest - max(1, largest // 20)
         counts[train] = [min(count, most) for count in train_counts]
         left = [largest - count for count in counts[train]]
         counts[test] = [min(pair) for pair in zip(test_counts, left, strict=True)]
+    if training_problems is not None:
+        counts[TRAINING] = _parts(training_problems, len(kinds[TRAINING]))
+        most = min(kind.size for kind in kinds[TRAINING]) - max(max(c) for c in counts.values())
+        if shared and most < 0:
+            raise ValueError(
+                f"training_problems must leave problems for the test on the same images, "
+                f"got {training_problems}: lower it or withhold images"
+            )
     return counts
+
+
+def _parts(count: int, kinds: int) -> list[int]:
+    """A number in equal parts, the first ones larger by one where it does not divide."""
+    share, rest = divmod(count, kinds)
+    return [share + (place < rest) for place in range(kinds)]
 
 
 Repeat = Callable[[np.random.Generator, Digits, int], Digits]

@@ -59,6 +59,8 @@ class DistributionOfThree:
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
+        training_problems: Number of training problems; `None` for as many as `max_problems`
+            allows. Where there are fewer arrays, they come again with other choices.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -73,9 +75,10 @@ class DistributionOfThree:
     withheld: int = 0
     max_problems: int = 10_000
     shapes: Shapes | None = None
+    training_problems: int | None = None
 
     def __post_init__(self) -> None:
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=4)
+        rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -113,7 +116,9 @@ class DistributionOfThree:
         pools = rules.split_shapes(place, len(items), self.withheld)
         kinds = {regime: _kinds(len(pool)) for regime, pool in pools.items()}
         shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
+        counts = rules.balanced_counts(
+            kinds, self.max_problems, shared=shared, training_problems=self.training_problems
+        )
         drawn = rules.draw_digits(place, kinds, counts, shared=shared)
         return {
             regime: rules.shuffled(

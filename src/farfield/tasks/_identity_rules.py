@@ -68,6 +68,8 @@ class IdentityRules:
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
         thirds: Whether each pattern has exactly a third of a set.
+        training_problems: Number of training problems; `None` for as many as `max_problems`
+            allows. Where there are fewer, they come again.
 
     Raises:
         ValueError: If fewer than four images stay on either side.
@@ -83,9 +85,10 @@ class IdentityRules:
     max_problems: int = 10_000
     shapes: Shapes | None = None
     thirds: bool = False
+    training_problems: int | None = None
 
     def __post_init__(self) -> None:
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=4)
+        rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -123,7 +126,9 @@ class IdentityRules:
         pools = rules.split_shapes(place, len(items), self.withheld)
         kinds = {regime: _kinds(len(pool)) for regime, pool in pools.items()}
         shared = self.withheld == 0
-        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
+        counts = rules.balanced_counts(
+            kinds, self.max_problems, shared=shared, training_problems=self.training_problems
+        )
         if not self.thirds:
             counts = {
                 regime: _drawn_counts(place.child(regime), kinds[regime], equal)

@@ -319,3 +319,24 @@ class _Called(nn.Module):
         shared, learned, fixed = self._inner
         outputs: Tensor = functional_call(shared, (learned, fixed), (items, index))
         return outputs
+
+    def answer_and_error(self, items: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Outputs and reconstruction errors of the module under the given parameters."""
+        shared, learned, fixed = self._inner
+        parts = tuple({f"shared.{n}": t for n, t in part.items()} for part in (learned, fixed))
+        both: tuple[Tensor, Tensor] = functional_call(_Telling(shared), parts, (items, index))
+        return both
+
+
+@final
+class _Telling(nn.Module):
+    """A module whose outputs are the answers and errors of another."""
+
+    def __init__(self, shared: nn.Module) -> None:
+        super().__init__()
+        self.shared = shared
+
+    def forward(self, items: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        """What `answer_and_error` of the other gives."""
+        told: tuple[Tensor, Tensor] = self.shared.answer_and_error(items, index)  # type: ignore[operator]
+        return told
