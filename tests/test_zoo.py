@@ -25,6 +25,7 @@ from farfield.functional import (
     content_scores,
     content_weights,
     context_norm,
+    context_whiten,
     cosine_similarity,
     esbn,
     esbn_keys,
@@ -55,7 +56,7 @@ from farfield.models import (
     Relational,
     Transformer,
 )
-from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
+from farfield.nn import ContextNorm, ContextWhitening, ConvEncoder, MLPEncoder, RandomEncoder
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
 
@@ -115,6 +116,12 @@ MODULES = {
     ),
     "ContextNorm, segments": Animal(
         build=lambda _: ContextNorm(FEATURES, segments=((0, 2), (1,))),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ContextWhitening": Animal(
+        build=lambda _: nn.Sequential(ContextNorm(FEATURES), ContextWhitening(FEATURES)),
         inputs=(SEQUENCES,),
         shape=SEQUENCES.shape,
         drawing=False,
@@ -305,6 +312,7 @@ def layers_of(z: Tensor) -> tuple[MemoryLayer, ...]:
 
 FUNCTIONS = {
     "context_norm": (context_norm, (SEQUENCES,), SEQUENCES.shape),
+    "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
     "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
     "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
     "read_confidence": (
@@ -397,6 +405,7 @@ ELSEWHERE = {
     "MNMOutputs",
     "MNMParameters",
     "NTMParameters",
+    "CONTEXTS",
     "ENCODERS",
     "REASONERS",
     "check_segments",
@@ -442,7 +451,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     }
 
 
-@pytest.mark.parametrize("name", sorted(exports().keys() - {"ENCODERS", "REASONERS"}))
+@pytest.mark.parametrize("name", sorted(exports().keys() - {"CONTEXTS", "ENCODERS", "REASONERS"}))
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()

@@ -31,10 +31,10 @@ KINDS = {
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
 TRAIN = (
-    f"train --task same-different --model lstm --encoder random --no-context --workers 1 {FIELDS}"
+    f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
 )
 ASKED_FOR = experiment_of(
-    Train(task="same-different", model="lstm", encoder="random", context=False), FIELDS.split()
+    Train(task="same-different", model="lstm", encoder="random", context="none"), FIELDS.split()
 )
 
 

@@ -41,13 +41,13 @@ FIELDS = (
     "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 "
     "--recipe.steps 500 --recipe.evaluations 2"
 )
-TRAIN = "train --task same-different --model lstm --encoder random --no-context --seeds 2"
+TRAIN = "train --task same-different --model lstm --encoder random --context none --seeds 2"
 
 
 @pytest.fixture
 def experiment(unchecked: None) -> Experiment:
     """What the commands below train."""
-    command = Train(task="same-different", model="lstm", encoder="random", context=False)
+    command = Train(task="same-different", model="lstm", encoder="random", context="none")
     return experiment_of(command, FIELDS.split())
 
 

@@ -33,8 +33,9 @@ class Show:
     """Name of the task, e.g. distribution-of-three."""
     withheld: int = 0
     """Shapes withheld from training."""
-    shapes: Literal["glyphs", "paper"] = "glyphs"
-    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
+    FARFIELD_DATA."""
     seed: int = 0
     """Which run's problems."""
     out: Path | None = None
@@ -57,12 +58,13 @@ class Train:
     """Name of the reasoner."""
     encoder: str = "conv"
     """Name of the encoder."""
-    context: bool = True
-    """Normalize embeddings over the context of each problem."""
+    context: Literal["norm", "whitening", "none"] = "norm"
+    """What is done to the embeddings over the context of each problem."""
     seeds: int = 10
     """Networks to train, seeds 0 to N-1."""
-    shapes: Literal["glyphs", "paper"] = "glyphs"
-    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
+    FARFIELD_DATA."""
     records: Path = RECORDS
     """Folder of records."""
     device: Device = "cpu"
@@ -84,8 +86,9 @@ class Reproduce:
     """Networks to train for each cell, seeds 0 to N-1."""
     budget: Literal["quick", "paper"] = "quick"
     """A stated share of the paper's training steps, or all of them."""
-    shapes: Literal["glyphs", "paper"] = "glyphs"
-    """Built-in glyphs, or the paper's own images from the folder FARFIELD_DATA."""
+    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
+    FARFIELD_DATA."""
     records: Path = RECORDS
     """Folder of records: what is there is not run again."""
     out: Path | None = None
@@ -107,7 +110,7 @@ class Report:
     """Which runs to report."""
     seeds: int = 10
     """Seeds 0 to N-1."""
-    shapes: Literal["glyphs", "paper"] = "glyphs"
+    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Which images the runs used."""
     records: Path = RECORDS
     """Folder of records."""

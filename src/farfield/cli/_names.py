@@ -40,9 +40,11 @@ def find_task(name: str) -> Any:
 
 
 def shapes_of(name: str) -> Shapes | None:
-    """The images of a name: `None` for the built-in glyphs, or those of the paper.
+    """The images of a name: `None` for the built-in glyphs, else the letters or the paper's.
 
     Args:
-        name: `"glyphs"` or `"paper"`.
+        name: `"glyphs"`, `"letters"` or `"paper"`.
     """
-    return Shapes.paper() if name == "paper" else None
+    if name == "glyphs":
+        return None
+    return Shapes.letters() if name == "letters" else Shapes.paper()

@@ -18,7 +18,7 @@ from farfield.core import stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
-from farfield.nn import ENCODERS, ContextNorm
+from farfield.nn import CONTEXTS, ENCODERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
 
@@ -73,7 +73,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         model=Network(
             reasoner=Spec(reasoner, **dataclasses.asdict(options.model)),
             encoder=Spec(encoder),
-            context=Spec(ContextNorm) if command.context else None,
+            context=None if command.context == "none" else Spec(CONTEXTS[command.context]),
         ),
         recipe=options.recipe,
     )

@@ -76,6 +76,13 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2017,
         ),
         Reference(
+            key="huang2018",
+            authors="Huang, Lei and Yang, Dawei and Lang, Bo and Deng, Jia",
+            title="Decorrelated Batch Normalization",
+            venue="IEEE/CVF Conference on Computer Vision and Pattern Recognition",
+            year=2018,
+        ),
+        Reference(
             key="webb2021",
             authors="Webb, Taylor W. and Sinha, Ishan and Cohen, Jonathan D.",
             title="Emergent Symbols through Binding in External Memory",

@@ -5,6 +5,7 @@ from farfield.functional._content_weights import content_weights as content_weig
 from farfield.functional._content_weights import read_confidence as read_confidence
 from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
+from farfield.functional._context_whitening import context_whiten as context_whiten
 from farfield.functional._esbn import esbn as esbn
 from farfield.functional._esbn import esbn_keys as esbn_keys
 from farfield.functional._esbn_plain import ESBNKeys as ESBNKeys
@@ -43,6 +44,7 @@ __all__ = [
     "content_scores",
     "content_weights",
     "context_norm",
+    "context_whiten",
     "cosine_similarity",
     "esbn",
     "esbn_keys",

@@ -5,6 +5,7 @@ from typing import Final
 from torch import nn
 
 from farfield.nn._context_norm import ContextNorm as ContextNorm
+from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
@@ -16,4 +17,15 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Encoders by their name on the command line."""
 
-__all__ = ["ENCODERS", "ContextNorm", "ConvEncoder", "MLPEncoder", "RandomEncoder"]
+CONTEXTS: Final[dict[str, type[nn.Module]]] = {"norm": ContextNorm, "whitening": ContextWhitening}
+"""Normalizations over the context of a problem by their name on the command line."""
+
+__all__ = [
+    "CONTEXTS",
+    "ENCODERS",
+    "ContextNorm",
+    "ContextWhitening",
+    "ConvEncoder",
+    "MLPEncoder",
+    "RandomEncoder",
+]

@@ -18,8 +18,8 @@ from farfield.tasks import Shapes, Task
 ORACLE_PROBLEMS = 200
 """Problems that the rule itself is scored on, for the ceiling."""
 
-PAPER_IMAGES = " --shapes paper"
-"""Shows the paper's own images instead of the built-in ones."""
+IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
+"""What a command needs to show other images than the built-in ones, by the name of the table."""
 
 Finder = Callable[[Claim], Sequence[Record]]
 """The records to judge a claim by."""
@@ -179,7 +179,7 @@ def _ceiling(task: Task, regime: str) -> float:
 def _images_option(task: Task) -> str:
     """What the command needs where other than the built-in images are shown."""
     shapes = getattr(task, "shapes", None)
-    return PAPER_IMAGES if isinstance(shapes, Shapes) and shapes.name == "webb2021" else ""
+    return IMAGES.get(shapes.name, "") if isinstance(shapes, Shapes) else ""
 
 
 def _regime_distance(claim: Claim) -> tuple[float, str]:

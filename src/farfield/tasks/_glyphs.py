@@ -19,6 +19,12 @@ CHARACTERS: Final = (
 )
 """Letters of ten alphabets, arrows, mathematics, shapes, symbols; no two look alike."""
 
+LETTERS: Final = (
+    "ABCDEFGHIJLNOPQRSTUVWXYabcdefghijmnpqrstuvwxyz0123"
+    "456789ΓΔΘΞΠΣΨαγδεηθλμξπρστψωБИЛФЧШЫЭбгджилпфцчшыэю"
+)
+"""Letters and digits, none of them among `CHARACTERS`, no two drawn alike."""
+
 SIDE: Final = 32
 """Width and height of a drawn character, pixels."""
 _SAMPLES: Final = 8

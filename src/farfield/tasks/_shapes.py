@@ -17,10 +17,12 @@ from jaxtyping import Float, UInt8
 from PIL import Image
 from torch import Tensor
 
-from farfield.tasks._glyphs import CHARACTERS, draw_characters
+from farfield.tasks._glyphs import CHARACTERS, LETTERS, draw_characters
 
 GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b73009497202"
 """Digest of the built-in images; a font that draws others is refused."""
+LETTERS_DIGEST: Final = "1fbc23d4657a8d15fb842b80598fa91089ea710a17fe43e87cad600820b4cf06"
+"""Digest of the letters."""
 PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19cfdaf8c"
 """Digest of the 100 images of webb2021."""
 _LARGEST_FILE: Final = 65_536
@@ -85,8 +87,8 @@ class Shapes:
 
     @property
     def name(self) -> str:
-        """`"glyphs"`, `"webb2021"`, or `"own-"` and the head of the digest."""
-        known = {GLYPHS_DIGEST: "glyphs", PAPER_DIGEST: "webb2021"}
+        """`"glyphs"`, `"letters"`, `"webb2021"`, or `"own-"` and the head of the digest."""
+        known = {GLYPHS_DIGEST: "glyphs", LETTERS_DIGEST: "letters", PAPER_DIGEST: "webb2021"}
         return known.get(self.digest, f"own-{self.digest[:8]}")
 
     @cached_property
@@ -102,14 +104,17 @@ class Shapes:
         Raises:
             RuntimeError: If the installed font draws other pixels than the published ones.
         """
-        shapes = Shapes(draw_characters(CHARACTERS))
-        if shapes.digest != GLYPHS_DIGEST:
-            raise RuntimeError(
-                f"the glyphs have digest {shapes.digest}, not {GLYPHS_DIGEST}: the DejaVu Sans "
-                "of this Matplotlib is not version 2.37; install another Matplotlib, or pass "
-                "shapes of your own"
-            )
-        return shapes
+        return _drawn(CHARACTERS, GLYPHS_DIGEST)
+
+    @staticmethod
+    @cache
+    def letters() -> Shapes:
+        """A second table, to choose models on: 100 letters and digits, none of them a glyph.
+
+        Raises:
+            RuntimeError: If the installed font draws other pixels than the published ones.
+        """
+        return _drawn(LETTERS, LETTERS_DIGEST)
 
     @staticmethod
     def paper(folder: str | Path | None = None) -> Shapes:
@@ -128,6 +133,18 @@ class Shapes:
             )
         place = Path(named) / "esbn_unicode"
         return Shapes(np.stack([_read_png(place / f"{number}.png") for number in range(100)]))
+
+
+def _drawn(characters: str, digest: str) -> Shapes:
+    """Characters of the font as a table, if it is the published one."""
+    shapes = Shapes(draw_characters(characters))
+    if shapes.digest != digest:
+        raise RuntimeError(
+            f"the characters have digest {shapes.digest}, not {digest}: the DejaVu Sans "
+            "of this Matplotlib is not version 2.37; install another Matplotlib, or pass "
+            "shapes of your own"
+        )
+    return shapes
 
 
 def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:

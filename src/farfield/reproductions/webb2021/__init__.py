@@ -1,5 +1,6 @@
 """Emergent symbols through binding in external memory: every table of numbers, as claims."""
 
+from farfield.reproductions.webb2021._beyond import BEYOND as BEYOND
 from farfield.reproductions.webb2021._tables import DEMO as DEMO
 from farfield.reproductions.webb2021._tables import HARDEST as HARDEST
 from farfield.reproductions.webb2021._tables import TABLE_9 as TABLE_9
@@ -21,6 +22,7 @@ from farfield.reproductions.webb2021._tables import TABLE_19 as TABLE_19
 from farfield.reproductions.webb2021._tables import TABLE_20 as TABLE_20
 
 __all__ = [
+    "BEYOND",
     "DEMO",
     "HARDEST",
     "TABLE_9",

@@ -1,0 +1,105 @@
+"""Context whitening: the embeddings of a problem made orthogonal wherever they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def context_whiten(
+    z: Float[Tensor, "*batch time feature"], *, eps: float = 1e-6
+) -> Float[Tensor, "*batch time feature"]:
+    r"""Whiten the embeddings of a problem over its places.
+
+    $$Y = \sqrt{D} \left(\tfrac{1}{s} Z Z^\top + \epsilon I\right)^{-1/2} \tfrac{1}{\sqrt s} Z,
+      \qquad s = \tfrac{1}{T} \mathrm{tr}\, Z Z^\top$$
+
+    with $T$ places and $D$ features. Where the embeddings of different items are linearly
+    independent, which $T \le D$ different ones nearly always are, the inner products of the result
+    tell which places are equal and nothing else: for $\epsilon \to 0$,
+
+    $$y_i \cdot y_j = \begin{cases} D / n_i & z_i = z_j \\ 0 & \text{otherwise} \end{cases}$$
+
+    with $n_i$ the number of places that hold the item of place $i$. They are the same for any
+    invertible linear map of the embeddings, and so for items never seen. `context_norm` takes out
+    location and scale of every feature by itself; this takes out every correlation too.
+
+    Args:
+        z: Embeddings.
+        eps: Added to the spectrum, relative to its mean: pairs of items that differ by less than
+            about its square root count as one.
+
+    Returns:
+        The whitened embeddings, in the dtype of `z`; the root is taken in float64. Where all
+        embeddings are 0, they stay so.
+
+    Raises:
+        ValueError: If `z` is not `(*batch, time, feature)` with at least one place, or `eps` is
+            not positive.
+
+    Reference:
+        A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
+    """
+    if z.ndim < 2 or 0 in z.shape[-2:] or not z.is_floating_point():
+        raise ValueError(
+            "z must be a floating-point tensor of (*batch, time, feature) with at least one "
+            f"place, got {z.dtype} of shape {tuple(z.shape)}"
+        )
+    if not eps > 0:
+        raise ValueError(f"eps must be positive, got {eps}")
+    wide = z.double()
+    scale = wide.square().sum((-2, -1), keepdim=True) / z.shape[-2]
+    unit = wide * torch.where(scale > 0, scale, 1).rsqrt()
+    identity = torch.eye(z.shape[-2], dtype=wide.dtype, device=z.device)
+    # torch leaves `apply` untyped.
+    root: Tensor = _Root.apply(unit @ unit.mT + eps * identity)  # type: ignore[no-untyped-call]
+    return (torch.linalg.solve(root, unit) * z.shape[-1] ** 0.5).to(z.dtype)
+
+
+class _Root(torch.autograd.Function):
+    r"""The root $B$ of a positive matrix $A = B B$.
+
+    From $dA = dB\, B + B\, dB$ the gradient is a solution of the same equation; unlike the gradient
+    of eigenvectors it is finite where eigenvalues are equal, as they are wherever items repeat.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(matrix: Tensor) -> Tensor:
+        values, vectors = torch.linalg.eigh(matrix)
+        return (vectors * values.clamp_min(0).sqrt().unsqueeze(-2)) @ vectors.mT
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG004
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        found: Tensor = _Balance.apply(*ctx.saved_tensors, gradient)  # type: ignore[no-untyped-call]
+        return found
+
+
+class _Balance(torch.autograd.Function):
+    """The solution X of B X + X B = C for a positive B: of itself the derivative it is made of."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(root: Tensor, right: Tensor) -> Tensor:
+        values, vectors = torch.linalg.eigh(root)
+        turned = vectors.mT @ right @ vectors
+        return vectors @ (turned / (values.unsqueeze(-1) + values.unsqueeze(-2))) @ vectors.mT
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        root, solution = ctx.saved_tensors
+        back: Tensor = _Balance.apply(root, gradient)  # type: ignore[no-untyped-call]
+        return -(back @ solution.mT + solution.mT @ back), back
