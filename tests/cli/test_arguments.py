@@ -48,7 +48,7 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
         (f"{TRAIN} --sedes 3", "option", "--sedes", "--seeds"),
         (f"{TRAIN} --sedes=3", "option", "--sedes", "--seeds"),
         ("show same-different --with 5", "option", "--with", "--withheld"),
-        ("reproduce webb2021/table-13", "table", "webb2021/table-13", "webb2021/table-12"),
+        ("reproduce webb2021/tabel-13", "table", "webb2021/tabel-13", "webb2021/table-13"),
         ("reproduce webb2021/demo --bugdet quick", "option", "--bugdet", "--budget"),
         (
             "reproduce webb2021/table-11 --cell esbn+tcn/withheld-99",
@@ -90,6 +90,7 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         ("reproduce webb2021/demo --seeds 0", "seeds must be at least 1, got 0"),
         ("reproduce webb2021/demo --workers -1", "workers must be at least 1, got -1"),
         ("reproduce webb2021/demo --cell", "cell must name at least one cell, got none"),
+        ("reproduce webb2021/demo --cell */lstm+tcn/* --cell", "cell must name at least one"),
         ("reproduce webb2021/demo --cell ''", "unknown cell ''"),
         ("reproduce webb2021/demo --cell '' table-9/*", "unknown cell ''"),
         ("report", "records must name a folder of records, got runs"),

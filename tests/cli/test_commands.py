@@ -163,6 +163,8 @@ def test_reproduce_runs_what_is_missing_and_reports(
         assert f"reports/webb2021-tiny-quick/{name}" in found.out
     assert "2 underpowered" in found.out
 
+    both = farfield("reproduce webb2021/tiny --cell lstm/* --cell esbn/* --seeds 2")
+    assert "4/4 networks done, 4 of them found in the records" in both.out
     one = farfield("reproduce webb2021/tiny --cell lstm/* --seeds 3 --workers 1 --out here")
     assert one.status == 0
     assert "3/3 networks done, 2 of them found in the records" in one.out

@@ -80,7 +80,7 @@ class Reproduce:
 
     table: tyro.conf.Positional[str]
     """PAPER/TABLE, e.g. webb2021/table-11; `farfield list claims` shows all."""
-    cell: tuple[str, ...] = ()
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
     """Cells to run, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
     seeds: int = 10
     """Networks to train for each cell, seeds 0 to N-1."""

@@ -60,7 +60,7 @@ def _run(words: Sequence[str]) -> int:
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
         return _say(message, 2)
-    if isinstance(command, Reproduce) and "--cell" in words and not command.cell:
+    if isinstance(command, Reproduce) and "--cell" in words and not all(command.cell):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from rich.console import Console
@@ -31,7 +32,7 @@ def reproduce(command: Reproduce) -> None:
         command: Which table, and how much of it.
     """
     budget = Budget(command.budget)
-    table = _table(command.table, command.shapes).select(*command.cell)
+    table = _table(command.table, command.shapes).select(*itertools.chain(*command.cell))
     jobs = jobs_of((claim.at(budget) for claim in table.claims), range(command.seeds))
     labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
     store, console = Store(command.records), Console()
