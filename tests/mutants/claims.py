@@ -8,6 +8,24 @@ MUTANTS = [
         ["tests/metrics/test_intervals.py::test_mean_and_standard_error_are_scipy_s"],
     ),
     (
+        "reproductions/_verdicts.py",
+        "if goal is not None and found < goal:",
+        "if goal is not None and mean < goal:",
+        ["tests/reproductions/test_verdicts.py::test_a_goal_is_reached_by_mean_and_lower_end"],
+    ),
+    (
+        "reproductions/webb2021/_tables.py",
+        "slow = not normalized and name in subject.slower",
+        "slow = name in subject.slower",
+        ["tests/reproductions/test_webb2021.py::test_training_is_the_paper_s"],
+    ),
+    (
+        "reproductions/webb2021/_tables.py",
+        "epochs = subject.longer.get(name, subject.epochs)[column]",
+        "epochs = subject.epochs[column]",
+        ["tests/reproductions/test_webb2021.py::test_training_is_the_paper_s"],
+    ),
+    (
         "metrics/_accuracy.py",
         "(outputs[..., 0] > 0)",
         "(outputs[..., 0] >= 0)",
@@ -129,24 +147,18 @@ MUTANTS = [
     ),
     (
         "reproductions/_verdicts.py",
-        "place = (claim.home, claim.column, claim.metric)",
-        "place = (claim.home, other.column, claim.metric)",
+        "place = (claim.home, claim.group, claim.column, claim.metric)",
+        "place = (claim.home, claim.group, other.column, claim.metric)",
         ["tests/reproductions/test_verdicts.py::test_the_order_is_that_of_one_column"],
     ),
     (
-        "reproductions/webb2021.py",
-        "epochs = source.longer.get(name, source.epochs)[column]",
-        "epochs = source.epochs[column]",
-        ["tests/reproductions/test_webb2021.py::test_training_is_the_paper_s"],
-    ),
-    (
-        "reproductions/webb2021.py",
+        "reproductions/webb2021/_tables.py",
         "context=Spec(ContextNorm) if normalized else None,",
         "context=Spec(ContextNorm),",
         ["tests/reproductions/test_webb2021.py::test_a_claim_is_about_what_its_place_says"],
     ),
     (
-        "reproductions/webb2021.py",
+        "reproductions/webb2021/_print.py",
         "training=(10_000, 10_000, 10_000, 480)",
         "training=(10_000, 10_000, 10_000, 500)",
         ["tests/reproductions/test_webb2021.py::test_the_task_draws_that_many_training_problems"],

@@ -20,6 +20,30 @@ MUTANTS = [
         ["tests/functional/test_context_norm.py::test_segments_must_cover_every_place_once"],
     ),
     (
+        "functional/_context_whitening.py",
+        "(values.unsqueeze(-1) + values.unsqueeze(-2))",
+        "(2 * values.unsqueeze(-1))",
+        ["tests/functional/test_context_whitening.py::test_gradients_where_items_differ"],
+    ),
+    (
+        "functional/_context_whitening.py",
+        "return -(back @ solution.mT + solution.mT @ back), back",
+        "return -(back @ solution.mT), back",
+        ["tests/functional/test_context_whitening.py::test_gradients_where_items_differ"],
+    ),
+    (
+        "functional/_context_whitening.py",
+        "unit @ unit.mT + eps * identity",
+        "unit @ unit.mT + 2 * eps * identity",
+        ["tests/functional/test_context_whitening.py::test_equation"],
+    ),
+    (
+        "functional/_context_whitening.py",
+        "wide.square().sum((-2, -1), keepdim=True)",
+        "wide.square().sum((-3, -2, -1), keepdim=True)",
+        ["tests/functional/test_context_whitening.py::test_every_problem_stands_alone"],
+    ),
+    (
         "functional/_content_weights.py",
         ".tril(num_slots - num_reads)",
         ".tril()",

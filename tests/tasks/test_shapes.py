@@ -18,8 +18,10 @@ from PIL import Image
 from farfield.core import stream
 from farfield.tasks import SameDifferent, Shapes
 from farfield.tasks._glyphs import CHARACTERS, draw_characters
+from farfield.tasks._glyphs import LETTERS as CHOICE
 
 GLYPHS = "6624bfc277679537d0b570d7c35acbdb8dec2c01f2214db9a39a39a5f81960a9"
+LETTERS = "0502970b4305cbe95e05b8630cd5a9df86c0232a7e7927957fc0e71e0d1c3a3d"
 PAPER_CLOSEST = 4.25  # distance of the closest two images of webb2021, on the scale 0…1
 
 
@@ -39,6 +41,18 @@ def test_the_hundred_characters_differ_more_than_the_papers() -> None:
     distance = torch.cdist(pictures, pictures, compute_mode="donot_use_mm_for_euclid_dist")
     closest = distance.fill_diagonal_(torch.inf).min()
     assert closest > 2.5 * PAPER_CLOSEST
+
+
+def test_the_letters_are_the_stored_bytes_and_share_nothing_with_the_glyphs() -> None:
+    letters, glyphs = Shapes.letters(), Shapes.glyphs()
+    assert letters.images.shape == (100, 32, 32)
+    assert hashlib.sha256(letters.images.tobytes()).hexdigest() == LETTERS
+    assert len(set(CHOICE)) == 100
+    assert not set(CHOICE) & set(CHARACTERS)
+    pictures = (shapes.items.flatten(1).double() for shapes in (letters, glyphs))
+    apart = torch.cdist(*pictures, compute_mode="donot_use_mm_for_euclid_dist")
+    assert apart.min() > PAPER_CLOSEST
+    assert (letters.name, Shapes.letters()) == ("letters", letters)
 
 
 def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
