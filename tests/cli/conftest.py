@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
-from farfield.reproductions import TABLES, Table
+from farfield.reproductions import FIGURES, TABLES, Figure, KeysByPlace, Saying, Table
 from reproductions.made_up import claim
-from small import tiny_experiment
+from small import small_experiment, tiny_experiment
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,23 @@ def tiny_table(monkeypatch: pytest.MonkeyPatch) -> Table:
     table = Table(key="webb2021/tiny", title="A tiny table", claims=tuple(cells))
     monkeypatch.setitem(TABLES, table.key, table)
     return table
+
+
+@pytest.fixture
+def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """A figure of one cell with a small ESBN: `webb2021/small-figure`."""
+    cell = replace(
+        claim(row="ESBN + TCN", withheld=95),
+        table="small-figure",
+        subject="Distribution-of-three",
+        experiment=small_experiment(steps=6, evaluations=1),
+        quick=0.5,
+    )
+    figure = Figure(
+        table=Table(key="webb2021/small-figure", title="A small figure", claims=(cell,)),
+        analyses=(KeysByPlace(),),
+        says=(Saying(of="astray", words="kept apart"),),
+        quick_networks=2,
+    )
+    monkeypatch.setitem(FIGURES, figure.table.key, figure)
+    return figure

@@ -48,7 +48,12 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
         (f"{TRAIN} --sedes 3", "option", "--sedes", "--seeds"),
         (f"{TRAIN} --sedes=3", "option", "--sedes", "--seeds"),
         ("show same-different --with 5", "option", "--with", "--withheld"),
-        ("reproduce webb2021/tabel-13", "table", "webb2021/tabel-13", "webb2021/table-13"),
+        (
+            "reproduce webb2021/tabel-13",
+            "table or figure",
+            "webb2021/tabel-13",
+            "webb2021/table-13",
+        ),
         ("reproduce webb2021/demo --bugdet quick", "option", "--bugdet", "--budget"),
         (
             "reproduce webb2021/table-11 --cell esbn+tcn/withheld-99",
@@ -56,7 +61,7 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
             "esbn+tcn/withheld-99",
             "esbn+tcn/withheld-95",
         ),
-        ("report webb2021/dmo", "table", "webb2021/dmo", "webb2021/demo"),
+        ("report webb2021/dmo", "table or figure", "webb2021/dmo", "webb2021/demo"),
         ("cite web2021", "paper or table", "web2021", "webb2021"),
     ],
 )

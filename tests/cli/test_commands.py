@@ -18,7 +18,7 @@ from farfield.models import REASONERS
 from farfield.nn import ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
-from farfield.reproductions import TABLES, Table
+from farfield.reproductions import FIGURES, TABLES, Figure, Table
 from farfield.tasks import TASKS
 
 KINDS = {
@@ -28,6 +28,7 @@ KINDS = {
     "objectives": OBJECTIVES,
     "papers": REFERENCES,
     "claims": TABLES,
+    "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
 TRAIN = (
@@ -113,7 +114,8 @@ def test_show_that_cannot_write_says_so(farfield, folder: Path, out: str) -> Non
 
 
 def test_cite_prints_each_paper_once(farfield) -> None:
-    assert farfield("cite webb2021 webb2021/table-9 webb2021").out.count("@") == 1
+    names = "webb2021 webb2021/table-9 webb2021/figure-9 webb2021"
+    assert farfield(f"cite {names}").out.count("@") == 1
     everything = farfield("cite").out
     assert everything.count("@") == len(REFERENCES)
     for key, paper in REFERENCES.items():
@@ -214,6 +216,60 @@ def test_report_of_everything_exports_text_and_its_page(
     assert farfield("report --export --seeds 1 --page page.md").status == 0
     assert content(folder / "results") == before
     assert (folder / "page.md").read_text(encoding="utf-8") == page
+
+
+def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
+    farfield, folder: Path, small_figure: Figure
+) -> None:
+    ended = farfield("reproduce webb2021/small-figure --workers 1")
+    assert (ended.status, ended.err) == (0, "")
+    assert "2/2 networks done" in ended.out
+    (cell,) = small_figure.table.claims
+    records = Store("runs").records(cell.experiment.at_fraction(cell.quick).key)
+    assert [record.seed for record in records] == [0, 1]
+    report = folder / "reports" / "webb2021-small-figure-quick"
+    names = ["keys.png", "problems-distribution-of-three.png", "profiles.png", "report.html"]
+    assert sorted(path.name for path in report.iterdir()) == [*names, "report.md"]
+    with Image.open(report / "keys.png") as picture:
+        assert picture.format == "PNG"
+    for words in ("keys of places 4–9 nearest to one of places 1–3", "kept apart", "(2 networks)"):
+        assert words in ended.out
+        assert words in (report / "report.html").read_text(encoding="utf-8")
+        assert words in (report / "report.md").read_text(encoding="utf-8")
+
+    before = content(report)
+    again = farfield("report webb2021/small-figure --budget quick")
+    assert (again.status, again.err) == (0, "")
+    assert content(report) == before
+    whole = farfield("reproduce webb2021/small-figure --budget paper --seeds 1 --workers 1")
+    assert whole.status == 0
+    assert len(Store("runs").records(cell.experiment.key)) == 1
+
+
+def test_networks_of_a_figure_are_those_asked_for_or_ten(
+    farfield, folder: Path, small_figure: Figure
+) -> None:
+    for words, count in (
+        ("reproduce webb2021/small-figure --seeds 3 --workers 1", 3),
+        ("reproduce webb2021/small-figure --budget paper --workers 1", 10),
+    ):
+        assert f"{count}/{count} networks done" in farfield(words).out
+
+
+def test_a_figure_without_records_or_networks_says_so(
+    farfield, folder: Path, small_figure: Figure
+) -> None:
+    store = Store("runs")
+    nothing = farfield("report webb2021/small-figure")
+    assert nothing.status == 2
+    assert "webb2021/small-figure has no records at the paper budget" in nothing.err
+    record_all(small_figure.table, store, seeds=1)
+    (cell,) = small_figure.table.claims
+    store.weights_path(cell.experiment.key, 0).unlink()
+    gone = farfield("report webb2021/small-figure")
+    assert gone.status == 1
+    assert "0.safetensors" in gone.err
+    assert gone.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,9 @@ def check_command(words: list[str]) -> None:
     from farfield.cli._names import find, find_task
     from farfield.cli._train import experiment_of
     from farfield.core import REFERENCES
-    from farfield.reproductions import TABLES
+    from farfield.reproductions import FIGURES, TABLES
 
+    behind = {**TABLES, **{key: figure.table for key, figure in FIGURES.items()}}
     command, rest = tyro.cli(Command, args=words, return_unknown_args=True)
     match command:
         case Train():
@@ -148,12 +149,12 @@ def check_command(words: list[str]) -> None:
         case Show(task=task, withheld=withheld):
             find_task(task)(withheld=withheld)
         case Reproduce(table=table, cell=cells):
-            find("table", table, TABLES).select(*cells)
+            find("table", table, behind).select(*cells)
         case Report(table=str(table)):
-            find("table", table, TABLES)
+            find("table", table, behind)
         case Cite(what=names):
             for name in names:
-                find("paper or table", name, {**REFERENCES, **TABLES})
+                find("paper or table", name, {**REFERENCES, **behind})
     if rest:
         raise ValueError(f"unrecognized: {rest}")
 

@@ -77,4 +77,62 @@ MUTANTS = [
         "(differences - differences[0]).std(ddof=0)",
         ["tests/metrics/test_paired_test.py::test_it_is_what_a_table_says"],
     ),
+    (
+        "reports/_course_plate.py",
+        "    if len(course.steps) == 1:\n",
+        "    if not course.steps:\n",
+        [
+            "tests/reports/test_plates.py::test_updates_until_the_level_stand_beside_the_paper_s_words"
+        ],
+    ),
+    (
+        "reports/_course_plate.py",
+        "low, high = means - errors,",
+        "low, high = means - 2 * errors,",
+        ["tests/reports/test_plates.py::test_courses_are_drawn_where_the_records_are"],
+    ),
+    (
+        "reports/_difference_plate.py",
+        "ours={place: _mean(one) - _mean(other) for place, one, other in run},",
+        "ours={place: _mean(other) - _mean(one) for place, one, other in run},",
+        ["tests/reports/test_plates.py::test_tests_are_those_of_the_means"],
+    ),
+    (
+        "reports/_illustrate.py",
+        "rivals = [row for row in hardest if row not in own]",
+        "rivals = [row for row in rows if row not in own and row.records]",
+        [
+            "tests/reports/test_plates.py::test_the_lowest_of_one_and_the_highest_of_others_are_found"
+        ],
+    ),
+    (
+        "reports/_key_plate.py",
+        "count = min(PROBLEMS, *(",
+        "count = min(PROBLEMS // 6, *(",
+        ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
+    ),
+    (
+        "reports/_key_plate.py",
+        "trained_network(experiment, record.seed, store)",
+        "trained_network(experiment, row.records[0].seed, store)",
+        ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
+    ),
+    (
+        "reports/_write.py",
+        "png(one.draw(LIGHT)) for one in plates if one.draw}",
+        "png(one.draw(LIGHT)) for one in plates[1:] if one.draw}",
+        ["tests/reports/test_plates.py::test_pictures_lie_beside_the_report"],
+    ),
+    (
+        "reproductions/_figures.py",
+        "for saying in self.says:",
+        "for saying in reversed(self.says):",
+        ["tests/reproductions/test_figures.py::test_the_first_saying_that_fits_counts"],
+    ),
+    (
+        "cli/_reproduce.py",
+        "return figure.quick_networks if figure and budget is Budget.QUICK else NETWORKS",
+        "return figure.quick_networks if figure else NETWORKS",
+        ["tests/cli/test_commands.py::test_networks_of_a_figure_are_those_asked_for_or_ten"],
+    ),
 ]

@@ -169,3 +169,38 @@ def test_labels_are_moved_apart_as_little_as_possible():
 def test_no_global_figure_is_kept():
     code = "import sys, farfield.reports; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_that_would_touch_are_slanted():
+    def turned(*patterns, table):
+        axes = profiles(report_of(*patterns, table=table)).axes[0]
+        return {label.get_rotation() for label in axes.get_xticklabels()}
+
+    assert turned("*+tcn/withheld-95", table="webb2021/table-11") == {40.0}
+    assert turned("esbn*/withheld-95", table="webb2021/table-11") == {0.0}
+
+
+def test_no_two_models_of_a_paper_share_a_colour():
+    for theme in (LIGHT, DARK):
+        assert len(set(theme.models)) == len(theme.models)
+        axes = profiles(report_of("*+tcn/withheld-95"), theme).axes[0]
+        colors = [label.get_color() for label in axes.get_xticklabels()]
+        assert len(set(colors)) == len(colors) == 8
+
+
+def test_variants_of_a_model_share_its_colour_and_differ_in_their_lines():
+    (axes,) = profiles(report_of("*", table="webb2021/table-17")).axes
+    lines = [line for line in axes.lines if len(line.get_ydata()) == 4]
+    colors = [line.get_color() for line in lines]
+    assert len(lines) == 6
+    assert (len(set(colors[:3])), len(set(colors[3:])), len(set(colors))) == (1, 1, 2)
+    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in lines[:3]}) == 3
+
+
+def test_shares_of_several_budgets_are_a_span():
+    def find(claim):
+        steps = claim.experiment.recipe.steps
+        return made_up.records(claim, [90.0, 91.0], steps=steps if "esbn" in claim.cell else 1)
+
+    (axes,) = profiles(report_of("*+tcn/withheld-95", find=find)).axes
+    assert any("–100 % of steps" in text.get_text() for text in axes.texts)

@@ -12,16 +12,19 @@ import tyro
 RECORDS = Path("runs")
 """Folder of records, where none is named."""
 
+NETWORKS = 10
+"""Networks of each cell, where no number is asked for: as many as the papers have."""
+
 Device = Literal["cpu", "cuda"]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """List tasks, models, encoders, objectives, papers and claims."""
+    """List tasks, models, encoders, objectives, papers, claims and figures."""
 
     kind: tyro.conf.Positional[str] = "all"
-    """tasks, models, encoders, objectives, papers, claims or all."""
+    """tasks, models, encoders, objectives, papers, claims, figures or all."""
 
 
 @final
@@ -60,7 +63,7 @@ class Train:
     """Name of the encoder."""
     context: Literal["norm", "whitening", "none"] = "norm"
     """What is done to the embeddings over the context of each problem."""
-    seeds: int = 10
+    seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
@@ -76,14 +79,15 @@ class Train:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
-    """Run the claims of a published table and set the results beside the printed numbers."""
+    """Run the claims of a published table or figure and set the results beside the print."""
 
     table: tyro.conf.Positional[str]
-    """PAPER/TABLE, e.g. webb2021/table-11; `farfield list claims` shows all."""
+    """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
     """Cells to run, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
-    seeds: int = 10
-    """Networks to train for each cell, seeds 0 to N-1."""
+    seeds: int | None = None
+    """Networks to train for each cell, seeds 0 to N-1; 10 if not given, or what the quick budget
+    of a figure takes."""
     budget: Literal["quick", "paper"] = "quick"
     """A stated share of the paper's training steps, or all of them."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
@@ -102,13 +106,13 @@ class Reproduce:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Make the report of a table from its records; nothing is run."""
+    """Make the report of a table or a figure from its records; nothing is run."""
 
     table: tyro.conf.Positional[str | None] = None
-    """PAPER/TABLE; every table with records if not given."""
+    """PAPER/TABLE or PAPER/FIGURE; every table with records if not given."""
     budget: Literal["quick", "paper"] = "paper"
     """Which runs to report."""
-    seeds: int = 10
+    seeds: int = NETWORKS
     """Seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Which images the runs used."""

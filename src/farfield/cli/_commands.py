@@ -18,7 +18,7 @@ from farfield.models import REASONERS
 from farfield.nn import ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
-from farfield.reproductions import TABLES
+from farfield.reproductions import FIGURES, TABLES
 from farfield.tasks import TASKS
 
 
@@ -41,6 +41,14 @@ def list_names(command: List) -> None:
             (key, table.title, f"{len(table.claims)} cells, e.g. {next(iter(table.cells))}")
             for key, table in TABLES.items()
         ],
+        "figures": [
+            (
+                key,
+                figure.table.title,
+                f"{len(figure.table.claims)} cells, quick: {figure.quick_networks} networks each",
+            )
+            for key, figure in FIGURES.items()
+        ],
     }
     if command.kind not in ("all", *kinds):
         raise UnknownNameError("kind", command.kind, ("all", *kinds))
@@ -49,7 +57,8 @@ def list_names(command: List) -> None:
         if command.kind not in ("all", kind):
             continue
         grid = Grid(title=kind, title_justify="left", title_style="bold", box=None, padding=(0, 2))
-        for heading in ("name", "what it is", "fields" if kind != "claims" else "cells"):
+        last = "cells" if kind in ("claims", "figures") else "fields"
+        for heading in ("name", "what it is", last):
             grid.add_column(heading, header_style="dim", no_wrap=heading == "name", overflow="fold")
         for row in rows:
             grid.add_row(*row)
@@ -95,9 +104,9 @@ def cite(command: Cite) -> None:
     """
     keys = []
     for name in command.what or tuple(REFERENCES):
-        key = name.partition("/")[0] if name in TABLES else name
+        key = name.partition("/")[0] if name in TABLES or name in FIGURES else name
         if key not in REFERENCES:
-            raise UnknownNameError("paper or table", name, (*REFERENCES, *TABLES))
+            raise UnknownNameError("paper or table", name, (*REFERENCES, *TABLES, *FIGURES))
         keys.append(key)
     entries = [REFERENCES[key].bibtex() for key in dict.fromkeys(keys)]
     Console(soft_wrap=True, highlight=False, markup=False).print("\n\n".join(entries))

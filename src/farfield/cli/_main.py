@@ -91,8 +91,9 @@ def _check(command: object) -> None:
     """Refuse what no run could do, before a folder is made."""
     from farfield.execution import check_machine
 
-    if isinstance(command, Train | Reproduce | Report) and command.seeds < 1:
-        raise ValueError(f"seeds must be at least 1, got {command.seeds}")
+    seeds = command.seeds if isinstance(command, Train | Reproduce | Report) else None
+    if seeds is not None and seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {seeds}")
     if isinstance(command, Train | Reproduce):
         check_machine(command.device, command.workers)
     out = command.out if isinstance(command, Reproduce | Report) else None

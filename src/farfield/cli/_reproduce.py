@@ -7,14 +7,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from farfield.cli._arguments import NETWORKS, Reproduce
 from farfield.cli._arguments import Report as ReportCommand
-from farfield.cli._arguments import Reproduce
 from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, shapes_of
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
     export,
+    illustrate,
     problem_sheet,
     records_at,
     results_page,
@@ -22,32 +23,38 @@ from farfield.reports import (
     terminal,
     write_report,
 )
-from farfield.reproductions import TABLES, Budget, Table
+from farfield.reproductions import FIGURES, TABLES, Budget, Figure, Table
 
 
 def reproduce(command: Reproduce) -> None:
-    """Run the cells of a table that have no record yet, then report.
+    """Run the cells of a table or a figure that have no record yet, then report.
 
     Args:
         command: Which table, and how much of it.
     """
     budget = Budget(command.budget)
     table = _table(command.table, command.shapes).select(*itertools.chain(*command.cell))
-    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(command.seeds))
+    seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
+    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(seeds))
     labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
     store, console = Store(command.records), Console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or Path("reports") / f"{table.key.replace('/', '-')}-{budget.value}"
-    _report(table, store, budget, command.seeds, folder, console)
+    _report(table, store, budget, seeds, folder, console)
+
+
+def _networks(figure: Figure | None, budget: Budget) -> int:
+    """Networks of each cell where no number was asked for."""
+    return figure.quick_networks if figure and budget is Budget.QUICK else NETWORKS
 
 
 def report(command: ReportCommand) -> None:
     """Make reports from what is recorded.
 
     Args:
-        command: Of which tables, and where to.
+        command: Of which tables or figures, and where to.
     """
     budget, console = Budget(command.budget), Console()
     if not (command.records / "records.sqlite").is_file():
@@ -81,7 +88,8 @@ def report(command: ReportCommand) -> None:
 
 
 def _table(name: str, shapes: str) -> Table:
-    table = find("table", name, TABLES)
+    behind = {key: figure.table for key, figure in FIGURES.items()}
+    table = find("table or figure", name, {**TABLES, **behind})
     images = shapes_of(shapes)
     return table.with_task(shapes=images) if images is not None else table
 
@@ -89,8 +97,10 @@ def _table(name: str, shapes: str) -> Table:
 def _report(
     table: Table, store: Store, budget: Budget, seeds: int, folder: Path, console: Console
 ) -> None:
-    """Print the table and write its files."""
+    """Print the table and write its files, and what a figure shows beyond."""
     found = tabulate(table, records_at(store.records, budget, seeds), budget)
+    figure = FIGURES.get(table.key)
+    plates = illustrate(figure, found, store) if figure else ()
     sheets: dict[str, Path] = {}
     for claim in table.claims:
         task = claim.experiment.task
@@ -98,7 +108,7 @@ def _report(
             sheets[task.name] = folder / f"problems-{task.name}.png"
             problem_sheet(task, sheets[task.name])
     pictures = {name: path.read_bytes() for name, path in sheets.items()}
-    written = write_report(found, folder, pictures)
-    console.print(terminal(found))
+    written = write_report(found, folder, pictures, plates)
+    console.print(terminal(found, plates))
     for path in (*written, *sheets.values()):
         console.print(f"  {path}", soft_wrap=True)

@@ -7,7 +7,10 @@ from farfield.reports._extrapolation import ExtrapolationProfile as Extrapolatio
 from farfield.reports._extrapolation import Point as Point
 from farfield.reports._extrapolation import extrapolation_profile as extrapolation_profile
 from farfield.reports._html import html as html
+from farfield.reports._illustrate import illustrate as illustrate
 from farfield.reports._markdown import markdown as markdown
+from farfield.reports._plates import Finding as Finding
+from farfield.reports._plates import Plate as Plate
 from farfield.reports._problem_sheet import problem_sheet as problem_sheet
 from farfield.reports._profiles import png as png
 from farfield.reports._profiles import profiles as profiles
@@ -27,7 +30,9 @@ __all__ = [
     "DARK",
     "LIGHT",
     "ExtrapolationProfile",
+    "Finding",
     "Line",
+    "Plate",
     "Point",
     "Report",
     "Row",
@@ -35,6 +40,7 @@ __all__ = [
     "export",
     "extrapolation_profile",
     "html",
+    "illustrate",
     "load_export",
     "markdown",
     "png",

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import final
 
 import jinja2
 
 from farfield.reports import _text as text
+from farfield.reports._plates import FINDING_HEAD, Plate
 from farfield.reports._profiles import profiles, svg
 from farfield.reports._report import Report
 from farfield.reports._theme import DARK, LIGHT
 
 
-def html(report: Report, sheets: Mapping[str, bytes] | None = None) -> str:
+def html(
+    report: Report, sheets: Mapping[str, bytes] | None = None, plates: Sequence[Plate] = ()
+) -> str:
     """The report as a page: style, pictures and all in one file, for light and dark screens.
 
     Args:
         report: The table with what was found.
         sheets: Pictures of sample problems (PNG), by the name of the task.
+        plates: What a figure measures beyond, from `illustrate`.
     """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("farfield.reports"),
@@ -34,10 +39,24 @@ def html(report: Report, sheets: Mapping[str, bytes] | None = None) -> str:
         notes=text.notes(report),
         light=LIGHT,
         dark=DARK,
+        plates=[_PlateOnPage(plate) for plate in plates],
+        finding_head=FINDING_HEAD,
         light_figure=_encoded(svg(profiles(report, LIGHT))),
         dark_figure=_encoded(svg(profiles(report, DARK))),
         sheets={name: _encoded(picture) for name, picture in (sheets or {}).items()},
     )
+
+
+@final
+class _PlateOnPage:
+    """A plate with its picture for light and for dark screens, empty where it has none."""
+
+    def __init__(self, plate: Plate) -> None:
+        self.plate = plate
+        draw = plate.draw
+        self.light, self.dark = (
+            _encoded(svg(draw(theme))) if draw else "" for theme in (LIGHT, DARK)
+        )
 
 
 def _encoded(content: bytes) -> str:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from farfield.reports import _text as text
+from farfield.reports._plates import FINDING_HEAD, Plate
 from farfield.reports._report import Report, Row
 
 
-def markdown(report: Report) -> str:
-    """The report as a Markdown page.
+def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
+    """The report as a Markdown page; its pictures lie beside it.
 
     Args:
         report: The table with what was found.
+        plates: What a figure measures beyond, from `illustrate`.
     """
     lines = [f"# {report.key}", "", f"{report.title}.", "", f"**{text.tally(report)}**", ""]
+    for plate in plates:
+        lines += _plate(plate)
     for subject, rows in report.subjects.items():
         lines += [f"## {subject}", "", *markdown_rows(rows), ""]
     lines += [f"- {note}" for note in text.notes(report)]
     lines += [f"- Trained on: {place}." for place in report.environments]
     return "\n".join(lines) + "\n"
+
+
+def _plate(plate: Plate) -> list[str]:
+    """Picture, caption and findings of a plate."""
+    picture = [f"![{plate.title}]({plate.name}.png)", ""] if plate.draw else []
+    head = [_line([*FINDING_HEAD]), _line(["---"] * len(FINDING_HEAD))]
+    found = [_line([*finding.cells]) for finding in plate.findings]
+    return [f"## {plate.title}", "", *picture, plate.caption, "", *head, *found, ""]
 
 
 def markdown_rows(rows: list[Row]) -> list[str]:

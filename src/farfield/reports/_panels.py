@@ -24,6 +24,8 @@ DOT: Final = 5.0
 """Area of the dot of one network, square points."""
 BESIDE: Final = 0.045
 """How far the published mean stands from ours, in steps of the axis of distances."""
+SIDE_BY_SIDE: Final = 4
+"""Most models whose names stand side by side; those of more are slanted."""
 LABEL_GAP: Final = 5.2
 """Least distance of two labels, in points of score."""
 
@@ -63,6 +65,10 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     axes.set_xlim(middle - reach, middle + reach)
     axes.set_xticks(range(len(series)), [one.label for one in series])
     axes.tick_params(axis="x", length=0, labelsize=7, pad=3)
+    if len(series) > SIDE_BY_SIDE:
+        axes.tick_params(axis="x", rotation=40)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
     for label, one in zip(axes.get_xticklabels(), series, strict=True):
         label.set_color(one.color)
 
@@ -93,10 +99,11 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
         printed = [r.claim.published for r in one.rows if isinstance(r.claim.published, Published)]
         if shown or printed:
             ends.append((shown[-1] if shown else printed[-1].mean, one))
-    axes.set_xlim(-0.4, len(distances) - 0.6)
+    reach = max(0.4, 0.05 * (len(series) - 1) + 0.15)
+    axes.set_xlim(-reach, len(distances) - 1 + reach)
     axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
     axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
-    _end_labels(axes, ends)
+    end_labels(axes, ends)
 
 
 def _networks(axes: Axes, place: float, row: Row, color: str, *, width: float) -> None:
@@ -134,8 +141,13 @@ def _published(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> 
     )  # fmt: skip
 
 
-def _end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
-    """The name of each line beside its end, moved apart where they would cover each other."""
+def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
+    """The name of each line beside its end, moved apart where they would cover each other.
+
+    Args:
+        axes: Where to draw.
+        ends: Height of each line at its end, and the line.
+    """
     ordered = sorted(ends, key=lambda end: end[0])
     heights = spread_apart([height for height, _ in ordered], LABEL_GAP)
     for (_, one), height in zip(ordered, heights, strict=True):

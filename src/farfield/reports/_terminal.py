@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.reports import _text as text
+from farfield.reports._plates import FINDING_HEAD, Plate
 from farfield.reports._report import Report, Row
 from farfield.reproductions import Verdict
 
@@ -29,13 +30,14 @@ STYLES: Final[dict[Verdict, str]] = {
 """How a verdict is coloured; the word says the same."""
 
 
-def terminal(report: Report) -> RenderableType:
+def terminal(report: Report, plates: Sequence[Plate] = ()) -> RenderableType:
     """The report for a rich console: one line for each cell, or two where the screen is narrow.
 
     Args:
         report: The table with what was found.
+        plates: What a figure measures beyond, from `illustrate`.
     """
-    return _Terminal(report)
+    return _Terminal(report, tuple(plates))
 
 
 @final
@@ -44,6 +46,7 @@ class _Terminal:
     """A report that lays itself out for the width there is."""
 
     report: Report
+    plates: tuple[Plate, ...]
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
@@ -55,10 +58,24 @@ class _Terminal:
         fits = Measurement.get(console, unbounded, grid).maximum <= options.max_width
         yield grid if fits else _narrow(report)
         yield Text()
+        for plate in self.plates:
+            yield Text(plate.title, style="bold")
+            yield _findings(plate)
+            yield Text()
         yield Text(text.tally(report), style="bold")
         yield Text(f"One cell alone, e.g.: {report.rows[0].command}", style="dim")
         for note in text.notes(report):
             yield Text(note, style="dim")
+
+
+def _findings(plate: Plate) -> Grid:
+    """One line for each quantity, folded where the screen is narrow."""
+    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in FINDING_HEAD:
+        grid.add_column(heading, overflow="fold")
+    for finding in plate.findings:
+        grid.add_row(*map(Text, finding.cells))
+    return grid
 
 
 def _wide(report: Report) -> Grid:

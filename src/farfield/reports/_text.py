@@ -72,6 +72,22 @@ def budget(row: Row) -> str:
     return MISSING if fraction is None else f"{100 * fraction:.3g} %"
 
 
+def shares(low: float, high: float) -> str:
+    """Shares of the paper's steps, from the smallest to the largest, e.g. `2.5–100 %`."""
+    return f"{span(f'{100 * low:.3g}', f'{100 * high:.3g}')} %"
+
+
+def span(low: str, high: str) -> str:
+    """From one number to another, or the number if they are the same."""
+    return low if low == high else f"{low}–{high}"
+
+
+def networks(fewest: int, most: int | None = None) -> str:
+    """How many networks, e.g. `1 network` or `2–10 networks`."""
+    most = fewest if most is None else most
+    return f"{span(str(fewest), str(most))} network{'' if most == 1 else 's'}"
+
+
 def verdict(row: Row) -> str:
     """The verdict."""
     return row.judgement.verdict.value

@@ -30,11 +30,11 @@ LIGHT: Final = Theme(
     paper="#ffffff",
     ink="#1a1a1a",
     faint="#767676",
-    models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a6fdf"),
+    models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a6fdf", "#7a4a2a"),
 )
 DARK: Final = Theme(
     paper="#14171c",
     ink="#e6e6e6",
     faint="#9aa0a8",
-    models=("#56b4e9", "#f08a4b", "#2fc79b", "#e39cc4", "#e6c24a", "#9fd3f5", "#b7a3f2"),
+    models=("#56b4e9", "#f08a4b", "#2fc79b", "#e39cc4", "#e6c24a", "#9fd3f5", "#b7a3f2", "#b98a66"),
 )

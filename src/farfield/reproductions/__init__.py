@@ -3,8 +3,17 @@
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
+from farfield.reproductions._figures import Analysis as Analysis
+from farfield.reproductions._figures import Figure as Figure
+from farfield.reproductions._figures import Generalization as Generalization
+from farfield.reproductions._figures import KeysByPlace as KeysByPlace
+from farfield.reproductions._figures import PairedTests as PairedTests
+from farfield.reproductions._figures import PublishedTest as PublishedTest
+from farfield.reproductions._figures import Saying as Saying
+from farfield.reproductions._figures import TimeCourses as TimeCourses
 from farfield.reproductions._published import Published as Published
 from farfield.reproductions._published import Unpublished as Unpublished
+from farfield.reproductions._registry import FIGURES as FIGURES
 from farfield.reproductions._registry import TABLES as TABLES
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
@@ -13,12 +22,21 @@ from farfield.reproductions._verdicts import judge as judge
 from farfield.reproductions._verdicts import summarize as summarize
 
 __all__ = [
+    "FIGURES",
     "TABLES",
+    "Analysis",
     "Budget",
     "Claim",
+    "Figure",
+    "Generalization",
     "Judgement",
+    "KeysByPlace",
+    "PairedTests",
     "Published",
+    "PublishedTest",
+    "Saying",
     "Table",
+    "TimeCourses",
     "Unpublished",
     "Verdict",
     "VerdictRule",

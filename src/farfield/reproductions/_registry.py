@@ -1,4 +1,4 @@
-"""Every table of claims, by the name it has on the command line."""
+"""Every table of claims and every figure, by the name it has on the command line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from farfield.reproductions import webb2021
 from farfield.reproductions._claims import Table
+from farfield.reproductions._figures import Figure
 
 TABLES: Final[dict[str, Table]] = {
     table.key: table
@@ -33,3 +34,17 @@ TABLES: Final[dict[str, Table]] = {
     )
 }
 """Every table of claims, and selections from them, by name."""
+
+FIGURES: Final[dict[str, Figure]] = {
+    figure.table.key: figure
+    for figure in (
+        webb2021.FIGURE_3,
+        webb2021.FIGURE_4,
+        webb2021.FIGURE_5,
+        webb2021.FIGURE_6,
+        webb2021.FIGURE_7,
+        webb2021.FIGURE_8,
+        webb2021.FIGURE_9,
+    )
+}
+"""Every figure, by name."""

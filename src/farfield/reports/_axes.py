@@ -1,0 +1,153 @@
+"""What the pictures of reports share: sizes, axes, titles, legends, and a colour for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from farfield.reports import _text as text
+from farfield.reports._panels import DASHES, Series
+from farfield.reports._report import Row
+from farfield.reports._theme import Theme
+from farfield.reproductions import TABLES
+
+WIDTH: Final = 7.0
+"""Width of a figure over both columns of a paper, inches."""
+LEGEND: Final = 0.24
+"""Height of the line at the foot that says what the markers are, inches."""
+
+
+def distances(rows: Iterable[Row]) -> int:
+    """How many distances the rows have.
+
+    Args:
+        rows: Some cells.
+    """
+    return len({row.distance for row in rows})
+
+
+def shared_suffix(rows: Sequence[Row]) -> str:
+    """What all rows have after their model's name, e.g. ` + TCN`; empty if they differ.
+
+    Args:
+        rows: Some cells.
+    """
+    suffixes = {row.claim.row.partition(" + ")[2] for row in rows}
+    only = suffixes.pop()
+    return f" + {only}" if only and not suffixes else ""
+
+
+def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
+    """The models of a panel: a colour for each model, a line for each variant of it.
+
+    Args:
+        rows: The cells of the panel.
+        theme: Colours.
+        shared: What is left off the labels, from `shared_suffix`.
+    """
+    by_row: dict[str, list[Row]] = {}
+    for row in rows:
+        by_row.setdefault(row.claim.row, []).append(row)
+    variants: dict[str, list[str]] = {}
+    for label in by_row:
+        variants.setdefault(_model(label), []).append(label)
+    models = _models(rows)
+    return [
+        Series(
+            label=label.removesuffix(shared),
+            color=theme.models[models.index(_model(label)) % len(theme.models)],
+            dashes=DASHES[variants[_model(label)].index(label) % len(DASHES)],
+            rows=tuple(sorted(cells, key=lambda row: row.distance)),
+        )
+        for label, cells in by_row.items()
+    ]
+
+
+def _models(rows: Sequence[Row]) -> list[str]:
+    """The models of the rows' whole tables, so that one keeps its colour in every picture."""
+    whole = [
+        claim.row
+        for home in dict.fromkeys(row.claim.home for row in rows if row.claim.home in TABLES)
+        for claim in TABLES[home].claims
+    ]
+    labels = [*whole, *(row.claim.row for row in rows)]
+    return list(dict.fromkeys(map(_model, labels)))
+
+
+def _model(label: str) -> str:
+    """The model of a row: the first word of its name."""
+    return label.partition(" ")[0]
+
+
+def frame(axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float) -> None:
+    """Axes of scores, and the lines of floor and ceiling.
+
+    Args:
+        axes: Where to draw.
+        rows: The cells of the panel.
+        theme: Colours.
+        lowest: Where the axis starts.
+    """
+    axes.set_facecolor(theme.paper)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(theme.faint)
+    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=7, width=0.6, length=2.5)
+    scale = rows[0].claim.published.scale
+    axes.set_ylim(lowest, 1.035 * scale)
+    axes.set_yticks([share * scale for share in (0.25, 0.5, 0.75, 1.0) if share * scale > lowest])
+    for level in {row.floor for row in rows}:
+        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=(0, (5, 3)), zorder=1)
+    for level in {row.ceiling for row in rows}:
+        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+
+
+def title(
+    axes: Axes,
+    subject: str,
+    rows: Sequence[Row],
+    shared: str,
+    theme: Theme,
+    *,
+    size: float,
+    note: str = "",
+) -> None:
+    """The panel's name, and beneath it what all of the panel has in common.
+
+    Args:
+        axes: Of the panel.
+        subject: Its name.
+        rows: Its cells.
+        shared: What all of them have after their model's name, from `shared_suffix`.
+        theme: Colours.
+        size: Of the name, points.
+        note: What else to say beneath it.
+    """
+    fractions = [row.judgement.fraction for row in rows if row.judgement.fraction is not None]
+    parts = [rows[0].claim.column] if distances(rows) == 1 else []
+    parts += [shared.removeprefix(" + ")] if shared else []
+    parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
+    parts += [note] if note else []
+    axes.set_title(subject, loc="left", fontsize=size, color=theme.ink, weight="bold", pad=16)
+    axes.annotate(
+        ", ".join(parts), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
+        fontsize=0.94 * size, color=theme.faint, va="bottom",
+    )  # fmt: skip
+
+
+def legend(figure: Figure, handles: Mapping[str, Artist], theme: Theme, columns: int) -> None:
+    """What the marks are, at the foot.
+
+    Args:
+        figure: The figure.
+        handles: A mark by what it stands for.
+        theme: Colours.
+        columns: Marks in a line.
+    """
+    figure.legend(
+        [*handles.values()], [*handles], loc="outside lower center", ncols=columns, frameon=False,
+        fontsize=6.8, labelcolor=theme.ink, handlelength=1.8, columnspacing=1.4, handletextpad=0.5,
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""The plates of a figure, from records and stored networks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farfield.records import Store
+from farfield.reports import _text as text
+from farfield.reports._course_plate import course_plate
+from farfield.reports._difference_plate import difference_plate
+from farfield.reports._key_plate import key_plate
+from farfield.reports._plates import Finding, Plate
+from farfield.reports._report import Report, Row
+from farfield.reproductions import (
+    Analysis,
+    Figure,
+    Generalization,
+    KeysByPlace,
+    PairedTests,
+    TimeCourses,
+)
+
+LOWEST: Final = (
+    "Means over our networks, in the picture above. Hardest: the regime of a task that lies "
+    "farthest from training."
+)
+
+
+def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...]:
+    """Everything a figure shows beyond the scores of its claims; nothing is run.
+
+    Args:
+        figure: The figure.
+        report: Its cells with what was found, from `tabulate`.
+        store: Where the records and the trained networks lie.
+
+    Returns:
+        A plate for each analysis that there is something to show of.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+    plates = [_plate(figure, analysis, report, store) for analysis in figure.analyses]
+    return tuple(plate for plate in plates if plate is not None)
+
+
+def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> Plate | None:
+    match analysis:
+        case Generalization():
+            return _generalization(figure, analysis, report)
+        case TimeCourses():
+            return course_plate(figure, analysis, report)
+        case KeysByPlace():
+            return key_plate(figure, report, store)
+        case PairedTests():
+            return difference_plate(analysis, report)
+
+
+def _generalization(figure: Figure, analysis: Generalization, report: Report) -> Plate | None:
+    """The lowest mean of the row, and the highest of the others where it is hardest."""
+    own = [row for row in report.rows if row.claim.row == analysis.row]
+    run = [row for row in own if row.records]
+    if not run:
+        return None
+    others = []
+    for subject, rows in report.subjects.items():
+        farthest = max(row.distance for row in rows)
+        hardest = [row for row in rows if row.distance == farthest and row.records]
+        rivals = [row for row in hardest if row not in own]
+        if rivals:
+            others.append(f"{subject} {_ours(max(rivals, key=_mean))}")
+    findings = (
+        Finding(
+            what=f"{analysis.row}: lowest mean of all regimes",
+            paper=figure.words("lowest"),
+            ours=f"{_ours(min(run, key=_mean))}, of {len(run)} of {len(own)} regimes run",
+        ),
+        Finding(
+            what="the best of the other rows in the hardest regime of each task",
+            paper=figure.words("others"),
+            ours="; ".join(others) or text.MISSING,
+        ),
+    )
+    return Plate(
+        name="generalization",
+        title="How far they hold",
+        caption=LOWEST,
+        draw=None,
+        findings=findings,
+    )
+
+
+def _mean(row: Row) -> float:
+    return row.judgement.ours.mean if row.judgement.ours else float("nan")
+
+
+def _ours(row: Row) -> str:
+    """Mean and standard error, and whose, e.g. `95.0 ± 0.7 (10) (ESBN + TCN, m = 95)`."""
+    return f"{text.ours(row)} {text.place(row)}"

@@ -1,0 +1,135 @@
+"""A published figure: the claims behind it, what is measured for it, and what the paper says."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import final
+
+from farfield.reproductions._claims import Table
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Saying:
+    """What a paper says of a quantity, in its own words or numbers.
+
+    Args:
+        of: Names of the quantities; `*` stands for anything.
+        words: What it says, and where.
+    """
+
+    of: str
+    words: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Generalization:
+    """How low one row falls over all regimes, and how high the others rise in the hardest.
+
+    The quantities bear the names `lowest` and `others`.
+
+    Args:
+        row: The row as printed, e.g. `"ESBN + TCN"`.
+    """
+
+    row: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TimeCourses:
+    """Training accuracy against updates, and how many updates it takes to stay at a level.
+
+    The quantities bear the names of the figure's cells.
+
+    Args:
+        level: The accuracy to reach, in 0…1.
+    """
+
+    level: float
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class KeysByPlace:
+    """Principal components of the keys of an ESBN, and their overlap between places and sets.
+
+    The quantities bear the names of the fields of `farfield.analysis.KeyOverlap`.
+    """
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PublishedTest:
+    """A paired t-test of two rows over all conditions, as printed.
+
+    Args:
+        first: Row whose scores are reduced, e.g. `"ESBN (MLP)"`.
+        second: Row whose scores are taken off.
+        t: The statistic, in the digits of print.
+        p: Its probability, in the digits of print.
+    """
+
+    first: str
+    second: str
+    t: str
+    p: str
+
+    @property
+    def name(self) -> str:
+        """The difference, e.g. `"ESBN (MLP) − ESBN (conv)"`."""
+        return f"{self.first} − {self.second}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PairedTests:
+    """Differences between rows in every condition, a subject and a column each, and their tests.
+
+    Args:
+        tests: The tests printed.
+    """
+
+    tests: tuple[PublishedTest, ...]
+
+
+Analysis = Generalization | TimeCourses | KeysByPlace | PairedTests
+"""What is measured for a figure beyond the scores of its claims."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure.
+
+    Args:
+        table: The claims behind it, under the figure's key and title.
+        analyses: What is measured beyond their scores, each with a picture of its own.
+        says: What the paper says of the quantities; the first that fits a name counts.
+        quick_networks: Networks of each cell in the quick budget.
+
+    Raises:
+        ValueError: If the number of networks is below 1.
+    """
+
+    table: Table
+    analyses: tuple[Analysis, ...]
+    says: tuple[Saying, ...] = ()
+    quick_networks: int = 10
+
+    def __post_init__(self) -> None:
+        if self.quick_networks < 1:
+            raise ValueError(f"quick_networks must be at least 1, got {self.quick_networks}")
+
+    def words(self, quantity: str) -> str:
+        """What the paper says of a quantity; empty if nothing.
+
+        Args:
+            quantity: Its name.
+        """
+        for saying in self.says:
+            if fnmatch.fnmatchcase(quantity, saying.of):
+                return saying.words
+        return ""

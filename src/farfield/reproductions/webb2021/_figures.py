@@ -1,0 +1,187 @@
+"""Figures 3–9 of webb2021: the claims behind each, and what the text says of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Final
+
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._figures import (
+    Figure,
+    Generalization,
+    KeysByPlace,
+    PairedTests,
+    PublishedTest,
+    Saying,
+    TimeCourses,
+)
+from farfield.reproductions._published import Published
+from farfield.reproductions.webb2021 import _tables as tables
+
+LEVEL: Final = 0.95
+"""What section 4 calls nearly perfect."""
+
+FAST: Final = Saying(
+    of="*esbn+tcn/*", words="nearly perfect “within 100 to 200 training updates” (section 4)"
+)
+SLOW: Final = Saying(
+    of="*", words="“thousands, or even tens of thousands of training updates” (section 4)"
+)
+EASY: Final = Saying(
+    of="table-9/*", words="“within a few hundred training updates” (appendix A.5.3)"
+)
+
+
+def _selected(key: str, title: str, sources: Iterable[Table], *patterns: str) -> Table:
+    """Printed cells of several tables as the claims behind a figure."""
+    claims: list[Claim] = []
+    for table in sources:
+        claims += [claim for claim in table.claims if isinstance(claim.published, Published)]
+    return Table(key=f"webb2021/{key}", title=title, claims=tuple(claims)).select(*patterns)
+
+
+def _models(key: str, title: str, numbers: Iterable[int], regime: str, *more: str) -> Table:
+    """The models as Figures 3–5, 7 and 8 show them: with TCN.
+
+    All but the PrediNet on same/different, which is shown without (appendix A.5.1).
+    """
+    full = (tables.TABLE_9, tables.TABLE_10, tables.TABLE_11, tables.TABLE_12, tables.TABLE_19)
+    rows = ("esbn", "transformer", "ntm", "mnm", "lstm", "rn")
+    patterns = [f"table-{number}/{row}+tcn/{regime}" for number in numbers for row in rows]
+    patterns += [
+        f"table-{number}/predinet{'' if number == 9 else '+tcn'}/{regime}" for number in numbers
+    ]
+    return _selected(key, title, full, *patterns, *more)
+
+
+FIGURE_3: Final = Figure(
+    table=_models(
+        "figure-3",
+        "All models on all tasks, against withheld shapes",
+        range(9, 13),
+        "*",
+    ),
+    analyses=(Generalization(row="ESBN + TCN"),),
+    says=(
+        Saying(
+            of="lowest",
+            words="“nearly perfect generalization (≥ 95 %) … in all four tasks” (section 4)",
+        ),
+        Saying(
+            of="others",
+            words="“none … able to generalize … in the most extreme generalization regimes” "
+            "(section 4)",
+        ),
+    ),
+    quick_networks=1,
+)
+
+FIGURE_4: Final = Figure(
+    table=_models(
+        "figure-4", "Training time courses of all models, m = 0", range(10, 13), "withheld-0"
+    ),
+    analyses=(TimeCourses(level=LEVEL),),
+    says=(FAST, SLOW),
+    quick_networks=2,
+)
+
+FIGURE_5: Final = Figure(
+    table=_models("figure-5", "Training time courses on same/different, m = 0", (9,), "withheld-0"),
+    analyses=(TimeCourses(level=LEVEL),),
+    says=(FAST, dataclasses.replace(EASY, of="*")),
+    quick_networks=2,
+)
+
+FIGURE_6: Final = Figure(
+    table=_selected(
+        "figure-6",
+        "The ESBN and the Transformer with three encoders",
+        (tables.TABLE_15, tables.TABLE_16, tables.TABLE_17, tables.TABLE_18),
+    ),
+    analyses=(
+        PairedTests(
+            tests=(
+                PublishedTest(first="ESBN (MLP)", second="ESBN (conv)", t="−1.7", p="0.1"),
+                PublishedTest(first="ESBN (rand)", second="ESBN (conv)", t="1.6", p="0.13"),
+                PublishedTest(
+                    first="Transformer (MLP)", second="Transformer (conv)", t="−1.6", p="0.14"
+                ),
+                PublishedTest(
+                    first="Transformer (rand)", second="Transformer (conv)", t="−4.0", p="0.001"
+                ),
+            )
+        ),
+    ),
+    quick_networks=1,
+)
+
+FIGURE_7: Final = Figure(
+    table=_models(
+        "figure-7",
+        "Training time courses of the ESBN without confidence among all models, m = 0",
+        range(9, 13),
+        "withheld-0",
+        "table-19/*/withheld-0",
+    ),
+    analyses=(TimeCourses(level=LEVEL),),
+    says=(
+        Saying(
+            of="table-19/same-different/*",
+            words="unable “to perform the same/different task at all” (appendix A.5.5)",
+        ),
+        Saying(
+            of="table-19/relational-match-to-sample/*",
+            words="“much slower training” (appendix A.5.5)",
+        ),
+        Saying(of="table-19/*", words="training time not affected (appendix A.5.5)"),
+        FAST,
+        EASY,
+        SLOW,
+    ),
+    quick_networks=2,
+)
+
+FIGURE_8: Final = Figure(
+    table=Table(
+        key="webb2021/figure-8",
+        title="Training time course of the ESBN with a learned default memory, m = 0",
+        claims=(
+            *_models("figure-8", "", (10,), "withheld-0", "table-19/relational*/withheld-0").claims,
+            *tables.TABLE_20.select("relational-match-to-sample/*/withheld-0").claims,
+        ),
+    ),
+    analyses=(TimeCourses(level=LEVEL),),
+    says=(
+        Saying(of="table-20/*", words="“retain the short training time of the original” (A.5.5)"),
+        Saying(of="table-19/*", words="“much slower training” (appendix A.5.5)"),
+        FAST,
+        SLOW,
+    ),
+    quick_networks=2,
+)
+
+FIGURE_9: Final = Figure(
+    table=_selected(
+        "figure-9",
+        "Keys that an ESBN writes and recalls on distribution-of-three, m = 95",
+        (tables.TABLE_11,),
+        "esbn+tcn/withheld-95",
+    ),
+    analyses=(KeysByPlace(),),
+    says=(
+        Saying(
+            of="spread",
+            words="places 1–3 “tightly clustered”, places 4–9 “more diffuse” (appendix A.6)",
+        ),
+        Saying(of="astray", words="“not overlap with those written during the first three” (A.6)"),
+        Saying(
+            of="written_*",
+            words="“remarkably similar”, “completely overlapping for time steps 1 and 2” (A.6)",
+        ),
+        Saying(
+            of="recalled", words="“closely matched the distribution of keys written” there (A.6)"
+        ),
+        Saying(of="recalled_*", words="“highly overlapping for the training vs. test sets” (A.6)"),
+    ),
+)

@@ -1,0 +1,368 @@
+"""What figures measure: the numbers beside the paper's words, and what the pictures show."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from matplotlib.collections import PathCollection
+from rich.console import Console
+
+from farfield.analysis import key_overlap, keys_of
+from farfield.execution import Job, run_one
+from farfield.metrics import paired_t_test
+from farfield.records import Record, Score, Store, StoreError
+from farfield.reports import (
+    DARK,
+    LIGHT,
+    Finding,
+    Plate,
+    html,
+    illustrate,
+    markdown,
+    png,
+    svg,
+    tabulate,
+    terminal,
+    write_report,
+)
+from farfield.reproductions import (
+    FIGURES,
+    Figure,
+    KeysByPlace,
+    Saying,
+    Table,
+)
+from farfield.training import problems_of_run, trained_network
+from reproductions import made_up
+from small import small_experiment
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+def nothing(claim) -> list[Record]:
+    return []
+
+
+def illustrated(number: int, find, store: Store) -> tuple[Figure, tuple[Plate, ...]]:
+    figure = FIGURES[f"webb2021/figure-{number}"]
+    return figure, illustrate(figure, tabulate(figure.table, find), store)
+
+
+# --- Time courses --------------------------------------------------------------------------------
+
+STEPS = (1, 2, 4, 8, 16)
+CURVES = {
+    "ESBN + TCN": (0.5, 0.9, 0.96, 0.97, 1.0),
+    "RN + TCN": (0.5, 0.6, 0.96, 0.6, 0.7),
+}
+
+
+def with_curve(record: Record, curve: tuple[float, ...], lift: float) -> Record:
+    points = [
+        Score(step=step, regime="training", metric="accuracy", value=value + lift, count=256)
+        for step, value in zip(STEPS, curve, strict=True)
+    ]
+    kept = [score for score in record.scores if score.regime != "training"]
+    return msgspec.structs.replace(record, scores=(*kept, *points))
+
+
+def curved(claim) -> list[Record]:
+    """Three networks of two models with curves, one of a third without."""
+    if claim.row in CURVES:
+        records = made_up.records(claim, [50.0, 60.0, 70.0], steps=STEPS[-1])
+        return [
+            with_curve(record, CURVES[claim.row], lift)
+            for record, lift in zip(records, (-0.01, 0.0, 0.01), strict=True)
+        ]
+    return made_up.records(claim, [50.0], steps=STEPS[-1]) if claim.row == "LSTM + TCN" else []
+
+
+def test_updates_until_the_level_stand_beside_the_paper_s_words(store: Store) -> None:
+    figure, (plate,) = illustrated(8, curved, store)
+    assert [(finding.what, finding.ours) for finding in plate.findings] == [
+        (f"Relational match-to-sample, {row}: updates until the mean stays at 95 %", ours)
+        for row, ours in (
+            ("ESBN + TCN", "4 (3 networks)"),
+            ("LSTM + TCN", "only the last point recorded: 100.0 % (1 network)"),
+            ("RN + TCN", "not reached: 70.0 % after 16 (3 networks)"),
+        )
+    ]
+    assert plate.findings[0].paper == figure.words("table-10/esbn+tcn/withheld-0") != ""
+
+
+def test_courses_are_drawn_where_the_records_are(store: Store) -> None:
+    _, (plate,) = illustrated(8, curved, store)
+    (axes,) = plate.draw(LIGHT).axes
+    assert axes.get_xscale() == "log"
+    drawn = [line for line in axes.lines if list(line.get_xdata()) == list(STEPS)]
+    assert [list(line.get_ydata()) for line in drawn] == [
+        pytest.approx([100 * value for value in CURVES[row]]) for row in ("ESBN + TCN", "RN + TCN")
+    ]
+    bands = [part.get_paths()[0].vertices for part in axes.collections]
+    spread = 1 / 3**0.5
+    for band, row in zip(bands, ("ESBN + TCN", "RN + TCN"), strict=True):
+        assert band[:, 1].max() == pytest.approx(min(100 * max(CURVES[row]) + spread, 100))
+        assert band[:, 1].min() == pytest.approx(100 * min(CURVES[row]) - spread)
+    rings = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in rings] == [
+        (4, pytest.approx(96.0)),
+        (16, pytest.approx(100.0)),
+    ]
+    assert {text.get_text() for text in axes.texts} >= {"ESBN", "LSTM", "RN"}
+
+
+def test_the_share_of_steps_is_in_the_picture(store: Store) -> None:
+    _, (plate,) = illustrated(8, curved, store)
+    (axes,) = plate.draw(LIGHT).axes
+    assert any("% of steps" in text.get_text() for text in axes.texts)
+
+
+def test_a_figure_without_runs_has_nothing_to_show(store: Store) -> None:
+    for number in (3, 4, 5, 7, 8, 9):
+        assert illustrated(number, nothing, store)[1] == ()
+
+
+# --- Paired differences --------------------------------------------------------------------------
+
+LESS = {"conv": 0.0, "MLP": 1.0, "rand": 4.0}
+
+
+def encoded(claim) -> list[Record]:
+    """Two networks; other encoders fall behind, the more the more shapes are withheld."""
+    if claim.subject == "Identity rules":
+        return []
+    encoder = re.search(r"\((\w+)\)", claim.row)[1]
+    behind = LESS[encoder] * (1 + claim.experiment.task.withheld / 100)
+    return made_up.records(claim, [89 - behind, 91 - behind], steps=1)
+
+
+def test_tests_are_those_of_the_means(store: Store) -> None:
+    _, (plate,) = illustrated(6, encoded, store)
+    ours = [finding for finding in plate.findings if finding.what.endswith(", ours")]
+    behind = [1 + withheld / 100 for withheld in (0, 50, 85, 95, 98, 0, 50, 85, 95, 0, 50, 85, 95)]
+    for finding, factor in zip(ours, (1.0, 4.0, 1.0, 4.0), strict=True):
+        test = paired_t_test([-factor * value for value in behind], [0.0] * 13)
+        assert f"t = {test.t:.2f}".replace("-", "−") in finding.ours
+        assert f"{test.difference:.2f} points".replace("-", "−") in finding.ours
+        assert "13 of 17 conditions, 2 networks each" in finding.ours
+    printed = [finding for finding in plate.findings if "as printed" in finding.what]
+    assert [finding.paper for finding in printed] == [
+        "t = −1.7, p = 0.1",
+        "t = 1.6, p = 0.13",
+        "t = −1.6, p = 0.14",
+        "t = −4.0, p = 0.001",
+    ]
+    assert "t = −1.74, p = 0.1 (17 conditions)" in printed[0].ours
+
+
+def test_tests_of_the_print_need_no_run(store: Store) -> None:
+    _, (plate,) = illustrated(6, nothing, store)
+    assert [f.ours for f in plate.findings if f.what.endswith(", ours")] == [
+        "0 of 17 conditions run"
+    ] * 4
+    assert len(plate.draw(LIGHT).axes) == 2
+
+
+def test_every_condition_is_a_dot(store: Store) -> None:
+    _, (plate,) = illustrated(6, encoded, store)
+    for axes in plate.draw(LIGHT).axes:
+        dots = {
+            mark: sorted(
+                float(line.get_ydata()[0])
+                for line in axes.lines
+                if line.get_marker() == mark and len(line.get_ydata()) == 1
+            )
+            for mark in ("o", "D")
+        }
+        assert (len(dots["o"]), len(dots["D"])) == (2 * 13, 2 * 17)
+        assert dots["o"][0] == pytest.approx(-4 * 1.98)
+        assert [label.get_text() for label in axes.get_xticklabels()] == [
+            "MLP − conv",
+            "rand − conv",
+        ]
+
+
+# --- How far they hold ---------------------------------------------------------------------------
+
+
+def held(claim) -> list[Record]:
+    """The ESBN at 99 and once at 96, the Transformer at 60, the LSTM at 70."""
+    scores = {"ESBN + TCN": 99.0, "Transformer + TCN": 60.0, "LSTM + TCN": 70.0}
+    if claim.row not in scores or claim.subject == "Identity rules":
+        return []
+    worst = claim.row == "ESBN + TCN" and claim.name.endswith("table-10/esbn+tcn/withheld-85")
+    return made_up.records(claim, [96.0 if worst else scores[claim.row]] * 2, steps=1)
+
+
+def test_the_lowest_of_one_and_the_highest_of_others_are_found(store: Store) -> None:
+    figure, (plate,) = illustrated(3, held, store)
+    lowest, others = plate.findings
+    assert lowest.ours == "96.0 ± 0.0 (2) ESBN + TCN, m = 85, of 13 of 17 regimes run"
+    assert (lowest.paper, others.paper) == (figure.words("lowest"), figure.words("others"))
+    assert others.ours.split("; ") == [
+        "Same/different 70.0 ± 0.0 (2) LSTM + TCN, m = 98",
+        "Relational match-to-sample 70.0 ± 0.0 (2) LSTM + TCN, m = 95",
+        "Distribution-of-three 70.0 ± 0.0 (2) LSTM + TCN, m = 95",
+    ]
+    assert plate.draw is None
+
+
+# --- Keys ----------------------------------------------------------------------------------------
+
+EXPERIMENT = small_experiment(steps=8, evaluations=1)
+
+
+def key_figure() -> Figure:
+    cell = dataclasses.replace(
+        made_up.claim(row="ESBN + TCN", withheld=95),
+        table="small",
+        subject="Distribution-of-three",
+        experiment=EXPERIMENT,
+        quick=0.5,
+    )
+    return Figure(
+        table=Table(key="webb2021/small", title="Small", claims=(cell,)),
+        analyses=(KeysByPlace(),),
+        says=(Saying(of="astray", words="no overlap"),),
+        quick_networks=2,
+    )
+
+
+@pytest.fixture
+def keys(store: Store) -> Plate:
+    for seed in (4, 7):
+        run_one(Job(experiment=EXPERIMENT, seed=seed), store, device="cpu", engine="here")
+    figure = key_figure()
+    report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
+    (plate,) = illustrate(figure, report, store)
+    return plate
+
+
+def test_keys_are_measured_over_the_networks(keys: Plate, store: Store) -> None:
+    overlaps = []
+    for seed in (4, 7):
+        sets = problems_of_run(EXPERIMENT.task, seed)
+        network = trained_network(EXPERIMENT, seed, store)
+        count = min(len(sets["training"]), len(sets["withheld-95"]), 360)
+        overlaps.append(
+            key_overlap(
+                *(keys_of(network, sets[name][:count]) for name in ("training", "withheld-95"))
+            )
+        )
+    found = {finding.what: finding for finding in keys.findings}
+    astray = found["keys of places 4–9 nearest to one of places 1–3"]
+    mean = 100 * np.mean([overlap.astray for overlap in overlaps])
+    error = 100 * abs(overlaps[0].astray - overlaps[1].astray) / 2
+    assert astray.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
+    assert astray.paper == "no overlap"
+    recalled = found["recalled, places 1, 2, 3: training told from test"].ours
+    means = [
+        100 * np.mean(part) for part in zip(*(o.recalled_told_apart for o in overlaps), strict=True)
+    ]
+    assert [float(part) for part in re.findall(r"([\d.]+) ±", recalled)] == pytest.approx(
+        means, abs=0.051
+    )
+    spread = [float(n) for n in re.findall(r"([\d.]+) ±", keys.findings[0].ours)]
+    assert spread[0] == pytest.approx(np.mean([o.spread[:3] for o in overlaps]), abs=6e-4)
+    assert spread[1] == pytest.approx(np.mean([o.spread[3:] for o in overlaps]), abs=6e-4)
+    assert len(keys.findings) == 8
+
+
+def test_the_picture_of_keys_has_three_panels(keys: Plate) -> None:
+    picture = keys.draw(LIGHT)
+    heads = [axes.get_title(loc="left")[0] for axes in picture.axes]
+    assert heads == ["a", "b", "c"]
+    parts = [
+        [part for part in axes.collections if isinstance(part, PathCollection)]
+        for axes in picture.axes
+    ]
+    assert [len(part) for part in parts] == [9, 6, 6]
+    assert all(len(part.get_offsets()) == 80 for panel in parts for part in panel)
+    for axes, count in zip(picture.axes, (9, 3, 3), strict=True):
+        assert [text.get_text() for text in axes.texts] == [str(n + 1) for n in range(count)]
+        assert "component 1 (" in axes.get_xlabel()
+    assert "seed 4, 100 % of steps" in picture.get_suptitle()
+
+
+def test_keys_of_a_network_that_is_gone_are_an_error(keys: Plate, store: Store) -> None:
+    store.weights_path(EXPERIMENT.key, 7).unlink()
+    figure = key_figure()
+    report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
+    with pytest.raises(StoreError, match=r"cannot read .*7\.safetensors"):
+        illustrate(figure, report, store)
+
+
+def test_keys_of_several_cells_are_refused(store: Store) -> None:
+    figure = key_figure()
+    (cell,) = figure.table.claims
+    both = dataclasses.replace(figure.table, claims=(cell, dataclasses.replace(cell, row="B")))
+    with pytest.raises(ValueError, match="webb2021/small must have one cell, got 2"):
+        illustrate(figure, tabulate(both, nothing), store)
+
+
+# --- Where plates are shown ----------------------------------------------------------------------
+
+
+def test_pictures_are_the_same_bytes_each_time(keys: Plate, store: Store) -> None:
+    plates = [keys, *illustrated(6, encoded, store)[1], *illustrated(8, curved, store)[1]]
+    for plate in plates:
+        first, second = (plate.draw(LIGHT) for _ in range(2))
+        assert png(first, dpi=50) == png(second, dpi=50)
+        assert svg(plate.draw(DARK)) == svg(plate.draw(DARK)) != svg(plate.draw(LIGHT))
+
+
+@pytest.fixture
+def shown(store: Store):
+    figure, plates = illustrated(6, encoded, store)
+    bare = Plate(
+        name="bare",
+        title="Bare",
+        caption="No picture.",
+        draw=None,
+        findings=(Finding(what="a | b", paper="", ours="<3>"),),
+    )
+    return tabulate(figure.table.select("table-15/*"), encoded), (*plates, bare)
+
+
+def test_every_finding_is_in_every_form_of_the_report(shown) -> None:
+    report, plates = shown
+    page, text = html(report, None, plates), markdown(report, plates)
+    console = Console(width=300, color_system=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(terminal(report, plates))
+    for plate in plates:
+        for form in (page, text, capture.get()):
+            assert plate.title in form
+        for form in (page, text):
+            assert plate.caption in form
+        for finding in plate.findings[:-1]:
+            for cell in finding.cells:
+                assert cell in page
+                assert cell in text
+                assert cell in capture.get()
+    assert "<3>" not in page
+    assert "&lt;3&gt;" in page
+    assert r"| a \| b | – | <3> |" in text
+    assert page.count("data:image/svg+xml") == 4
+    assert "![Paired differences between encoders](differences.png)" in text
+    assert "bare.png" not in text
+
+
+def test_pictures_lie_beside_the_report(shown, tmp_path: Path) -> None:
+    report, plates = shown
+    written = write_report(report, tmp_path / "out", None, plates)
+    assert [path.name for path in written] == [
+        "report.html",
+        "report.md",
+        "profiles.png",
+        "differences.png",
+    ]
+    assert (tmp_path / "out" / "differences.png").read_bytes() == png(plates[0].draw(LIGHT))

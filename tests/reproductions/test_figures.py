@@ -1,0 +1,138 @@
+"""Figures: the cells behind them, and what the paper says of what is measured."""
+
+import dataclasses
+import fnmatch
+
+import pytest
+
+from farfield.analysis import KeyOverlap
+from farfield.metrics import paired_t_test
+from farfield.reproductions import (
+    FIGURES,
+    TABLES,
+    Figure,
+    KeysByPlace,
+    PairedTests,
+    Published,
+    Saying,
+    Table,
+    TimeCourses,
+    webb2021,
+)
+
+COURSES = [f"webb2021/figure-{number}" for number in (4, 5, 7, 8)]
+
+
+def cells(number: int) -> list[str]:
+    return list(FIGURES[f"webb2021/figure-{number}"].table.cells)
+
+
+def test_the_registry_is_complete_and_keyed_by_name():
+    declared = [value for value in vars(webb2021).values() if isinstance(value, Figure)]
+    assert {figure.table.key: figure for figure in declared} == FIGURES
+    assert not FIGURES.keys() & TABLES.keys()
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_every_cell_of_a_figure_is_that_of_its_own_table(figure):
+    for claim in figure.table.claims:
+        assert TABLES[claim.home].cells[claim.cell] == claim
+
+
+def test_the_models_of_figure_3_are_those_with_tcn_but_one():
+    claims = FIGURES["webb2021/figure-3"].table.claims
+    assert len(claims) == 7 * (5 + 3 * 4)
+    without = {(claim.subject, claim.row) for claim in claims if not claim.row.endswith("+ TCN")}
+    assert without == {("Same/different", "PrediNet")}
+    assert ("Same/different", "PrediNet + TCN") not in {(c.subject, c.row) for c in claims}
+    assert all(isinstance(claim.published, Published) for claim in claims)
+
+
+def test_time_courses_are_those_of_the_easiest_regime():
+    for key in COURSES:
+        figure = FIGURES[key]
+        assert {claim.regime for claim in figure.table.claims} == {"withheld-0"}
+        assert figure.analyses == (TimeCourses(level=0.95),)
+    assert [len(cells(number)) for number in (4, 5, 7, 8)] == [3 * 7, 7, 4 * 8, 7 + 2]
+    assert {name.partition("/")[0] for name in cells(4)} == {"table-10", "table-11", "table-12"}
+    assert set(cells(7)) > set(cells(4))
+
+
+def test_figure_8_shows_the_default_memory_where_it_is_said_to_be_fast():
+    (claim,) = (c for c in FIGURES["webb2021/figure-8"].table.claims if c.table == "table-20")
+    assert claim.experiment.task.name == "relational-match-to-sample"
+    assert dict(claim.experiment.model.reasoner.options) == {"default_memory": True}
+
+
+def test_figure_6_holds_three_encoders_under_every_condition():
+    claims = FIGURES["webb2021/figure-6"].table.claims
+    rows = {claim.row for claim in claims}
+    assert len(rows) == 6
+    assert len(claims) == 6 * 17
+    (analysis,) = FIGURES["webb2021/figure-6"].analyses
+    assert {name for test in analysis.tests for name in (test.first, test.second)} == rows
+
+
+def quantities(figure: Figure) -> list[str]:
+    """The names of what a figure measures."""
+    names = []
+    for analysis in figure.analyses:
+        if isinstance(analysis, TimeCourses):
+            names += figure.table.cells
+        elif isinstance(analysis, KeysByPlace):
+            names += [field.name for field in dataclasses.fields(KeyOverlap)]
+        elif not isinstance(analysis, PairedTests):
+            names += ["lowest", "others"]
+    return names
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_everything_the_paper_says_is_about_something_measured(figure):
+    names = quantities(figure)
+    used = {figure.words(name) for name in names}
+    for saying in figure.says:
+        assert fnmatch.filter(names, saying.of)
+        assert saying.words in used
+
+
+@pytest.mark.parametrize("key", COURSES)
+def test_every_time_course_has_words_of_the_paper(key):
+    figure = FIGURES[key]
+    assert all(figure.words(name) for name in figure.table.cells)
+    for name in figure.table.cells:
+        fast = "100 to 200" in figure.words(name)
+        assert fast == ("esbn+tcn" in name)
+
+
+def test_the_first_saying_that_fits_counts():
+    figure = Figure(
+        table=Table(key="k", title="t", claims=FIGURES["webb2021/figure-9"].table.claims),
+        analyses=(),
+        says=(Saying(of="a*", words="first"), Saying(of="*b", words="second")),
+    )
+    assert [figure.words(name) for name in ("ab", "b", "c")] == ["first", "second", ""]
+
+
+def test_a_figure_of_no_networks_is_refused():
+    with pytest.raises(ValueError, match="quick_networks must be at least 1, got 0"):
+        dataclasses.replace(FIGURES["webb2021/figure-9"], quick_networks=0)
+
+
+def number(printed: str) -> float:
+    return float(printed.replace("−", "-"))
+
+
+def test_the_tests_of_the_paper_follow_from_its_tables():
+    """To the digits of print, but for what rounding the means moves."""
+    figure = FIGURES["webb2021/figure-6"]
+    (analysis,) = figure.analyses
+    for test in analysis.tests:
+        means = [
+            [c.published.mean for c in figure.table.claims if c.row == row]
+            for row in (test.first, test.second)
+        ]
+        found = paired_t_test(*means)
+        assert found.count == 17
+        assert found.t == pytest.approx(number(test.t), abs=0.055)
+        digits = len(test.p.partition(".")[2])
+        assert round(found.p, digits) == number(test.p)
