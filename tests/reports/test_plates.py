@@ -314,9 +314,9 @@ def test_keys_of_several_cells_are_refused(store: Store) -> None:
 def test_pictures_are_the_same_bytes_each_time(keys: Plate, store: Store) -> None:
     plates = [keys, *illustrated(6, encoded, store)[1], *illustrated(8, curved, store)[1]]
     for plate in plates:
-        first, second = (plate.draw(LIGHT) for _ in range(2))
-        assert png(first, dpi=50) == png(second, dpi=50)
-        assert svg(plate.draw(DARK)) == svg(plate.draw(DARK)) != svg(plate.draw(LIGHT))
+        first, second, dark = (plate.draw(theme) for theme in (LIGHT, LIGHT, DARK))
+        assert png(first, dpi=30) == png(second, dpi=30) != png(dark, dpi=30)
+    assert svg(keys.draw(DARK)) == svg(keys.draw(DARK))
 
 
 @pytest.fixture
