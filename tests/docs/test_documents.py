@@ -6,6 +6,7 @@ stands in the script on the lines it has in the document, so that a traceback na
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -149,7 +150,7 @@ def check_command(words: list[str]) -> None:
         case Show(task=task, withheld=withheld):
             find_task(task)(withheld=withheld)
         case Reproduce(table=table, cell=cells):
-            find("table", table, behind).select(*cells)
+            find("table", table, behind).select(*itertools.chain(*cells))
         case Report(table=str(table)):
             find("table", table, behind)
         case Cite(what=names):
