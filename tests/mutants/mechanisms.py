@@ -63,8 +63,8 @@ MUTANTS = [
     ),
     (
         "functional/_esbn_rewind.py",
-        "(gate - gate.square())\n        state = (total.t()",
-        "gate\n        state = (total.t()",
+        "(gate - gate.square())\n        state = product(",
+        "gate\n        state = product(",
         ["tests/functional/test_recurrences.py::test_derivatives_of_esbn"],
     ),
     (
@@ -291,8 +291,8 @@ MUTANTS = [
     ),
     (
         "functional/_weight_gradients.py",
-        "return outputs.t() @ inputs, ",
-        "return outputs.t() @ inputs / len(used), ",
+        "return product(outputs.t(), inputs), ",
+        "return product(outputs.t(), inputs) / len(used), ",
         ["tests/functional/test_weight_gradients.py::test_values_and_gradients"],
     ),
     (
@@ -308,6 +308,30 @@ MUTANTS = [
         [
             "tests/functional/test_weight_gradients.py::test_the_gradient_can_be_taken_twice_and_in_parts"
         ],
+    ),
+    (
+        "functional/_products.py",
+        "return _by_onednn(first, second.t()).add_(added)",
+        "return added.add_(_by_onednn(first, second.t()))",
+        ["tests/functional/test_products.py::test_products_of_any_layout"],
+    ),
+    (
+        "functional/_products.py",
+        "rows.sum(0) if of_bias",
+        "rows.mean(0) if of_bias",
+        ["tests/functional/test_products.py::test_linear_and_its_gradients"],
+    ),
+    (
+        "functional/_products.py",
+        "        and not is_transformed()\n",
+        "",
+        ["tests/functional/test_products.py::test_where_it_is_not_made_for_torch_multiplies"],
+    ),
+    (
+        "functional/_products.py",
+        "        return torch.equal(_by_onednn(",
+        "        return not torch.equal(_by_onednn(",
+        ["tests/functional/test_products.py::test_operator_that_is_missing_or_wrong_is_not_taken"],
     ),
     (
         "training/_learner.py",

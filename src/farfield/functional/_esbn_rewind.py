@@ -17,6 +17,7 @@ from farfield.functional._esbn_plain import ESBNParameters
 from farfield.functional._esbn_tape import Tape, first_mixture, memory, shared_inputs, weighted_sum
 from farfield.functional._gradient_of_gradient import Gradients
 from farfield.functional._lstm_step import gradient_of_step
+from farfield.functional._products import add_product, product
 
 
 def rewind(
@@ -62,6 +63,11 @@ def _rewind_late(state: Tensor, slots: Tensor, parameters: ESBNParameters, tape:
     """Back from the last step, whose state has the gradient `state`, to step 3."""
     shift = len(slots[0]) - len(slots)
     size = len(parameters.key_weight)
+    # Transposed once, where products would each walk them crosswise.
+    weight_ih, weight_hh, key_weight = (
+        weight.t().contiguous()
+        for weight in (parameters.weight_ih, parameters.weight_hh, parameters.key_weight)
+    )
     inputs: list[Tensor] = []
     reads: list[Tensor] = []
     gates: list[Tensor] = []
@@ -70,18 +76,17 @@ def _rewind_late(state: Tensor, slots: Tensor, parameters: ESBNParameters, tape:
     for place in range(len(slots), 1, -1):
         after = tape.steps[place + 1]
         total, cell = gradient_of_step(after, tape.steps[place].cell, state, cell)
-        received = parameters.weight_ih.t() @ total
+        received = product(weight_ih, total)
         gate = tape.gates[place - 1]
         opened = (received * tape.reads[place - 2]).sum(0, keepdim=True) * (gate - gate.square())
-        # Contiguous, lest everything elementwise from here on walks two layouts at once.
-        state = (total.t() @ parameters.weight_hh).t().contiguous()
+        state = product(weight_hh, total)
         state = torch.addmm(state, parameters.gate_weight.t(), opened)
         if reads:
             written = weighted_sum(
                 [read[:size] for read in reads], slots[place:, place + shift].flip(0)
             )
             keys.append(written * (tape.keys[place] > 0))
-            state = torch.addmm(state, parameters.key_weight.t(), keys[-1])
+            state = add_product(state, key_weight, keys[-1])
         inputs.append(total)
         reads.append(gate * received)
         gates.append(opened)
@@ -190,11 +195,11 @@ def _gradients_of_parameters(
     keys = torch.cat([*early.keys, *late.keys], dim=1)
     gates = torch.cat([early.gate, *late.gates], dim=1)
     return (
-        inputs[:, 2:] @ received.t(),
-        inputs[:, :num_steps] @ states.t(),
+        product(inputs[:, 2:], received.t()),
+        product(inputs[:, :num_steps], states.t()),
         bias,
         bias.clone(),
-        keys @ states[:, : keys.shape[1]].t(),
+        product(keys, states[:, : keys.shape[1]].t()),
         keys.sum(1),
         gates @ states[:, 1:].t(),
         gates.sum(1),

@@ -21,6 +21,7 @@ from torch.nn import functional as F
 
 from farfield.functional._esbn_plain import ESBNParameters
 from farfield.functional._lstm_step import StepByHand, step_by_hand
+from farfield.functional._products import add_product
 
 
 class Tape(NamedTuple):
@@ -84,14 +85,14 @@ def _step(
     received: Tensor | None = None,
 ) -> StepByHand:
     """The step after `before`, which receives `received` through `weight`, or nothing."""
-    inputs = torch.addmm(bias, parameters.weight_hh, before.state)
+    inputs = add_product(bias, parameters.weight_hh, before.state)
     if weight is not None and received is not None:
-        inputs = torch.addmm(inputs, weight, received)
+        inputs = add_product(inputs, weight, received)
     return step_by_hand(inputs, before.cell)
 
 
 def _written_key(state: Tensor, parameters: ESBNParameters) -> Tensor:
-    return torch.addmm(parameters.key_bias.unsqueeze(1), parameters.key_weight, state).relu_()
+    return add_product(parameters.key_bias.unsqueeze(1), parameters.key_weight, state).relu_()
 
 
 def _gate(state: Tensor, parameters: ESBNParameters) -> Tensor:

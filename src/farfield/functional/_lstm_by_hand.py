@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from farfield.functional._gradient_of_gradient import Gradients, gradient_of_gradient
 from farfield.functional._lstm_step import StepByHand, gradient_of_step, lstm_step, step_by_hand
+from farfield.functional._products import add_product, product
 
 _NUM_TENSORS = 5
 
@@ -49,14 +50,14 @@ class _Recurrence(torch.autograd.Function):
         bias_hh: Tensor,
     ) -> tuple[Tensor, ...]:
         bias = (bias_ih + bias_hh).unsqueeze(1)
-        projected = torch.addmm(bias, weight_ih, _columns(inputs))
+        projected = add_product(bias, weight_ih, _columns(inputs))
         first, *later = rearrange(
             projected, "feature (time batch) -> time feature batch", batch=len(inputs)
         ).unbind(0)
         steps = [step_by_hand(first.contiguous(), None)]
         for gates in later:
             before = steps[-1]
-            steps.append(step_by_hand(torch.addmm(gates, weight_hh, before.state), before.cell))
+            steps.append(step_by_hand(add_product(gates, weight_hh, before.state), before.cell))
         states = torch.stack([step.state for step in steps[-num_states:]])
         return (
             rearrange(states, "time feature batch -> batch time feature").contiguous(),
@@ -93,10 +94,12 @@ class _Gradient(torch.autograd.Function):
         bias = totals.sum(1)
         return (
             rearrange(
-                totals.t() @ weight_ih, "(time batch) feature -> batch time feature", batch=batch
+                product(totals.t(), weight_ih),
+                "(time batch) feature -> batch time feature",
+                batch=batch,
             ),
-            totals @ _columns(inputs).t(),
-            totals[:, batch:] @ states[:, :-batch].t(),
+            product(totals, _columns(inputs).t()),
+            product(totals[:, batch:], states[:, :-batch].t()),
             bias,
             bias.clone(),
         )
@@ -126,13 +129,13 @@ def _rewind(gradient: Tensor, weight_hh: Tensor, steps: list[StepByHand]) -> lis
     """Gradients of the gate inputs of all steps, from those of the last states."""
     *earlier, state = rearrange(gradient, "batch time feature -> time feature batch").unbind(0)
     state, cell = state.contiguous(), None
+    transposed = weight_hh.t().contiguous()  # once, where products would each walk it crosswise
     totals: list[Tensor] = []
     for step in range(len(steps) - 1, -1, -1):
         before = steps[step - 1].cell if step else None
         total, cell = gradient_of_step(steps[step], before, state, cell)
         totals.append(total)
-        # Contiguous, lest everything elementwise from here on walks two layouts at once.
-        state = (total.t() @ weight_hh).t().contiguous()
+        state = product(transposed, total)
         if earlier:
             state = state + earlier.pop()
     return totals[::-1]

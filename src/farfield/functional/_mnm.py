@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from farfield.functional._function_memory import MemoryLayer, memory_read, memory_write
 from farfield.functional._lstm_step import lstm_step
+from farfield.functional._products import linear
 
 
 class MNMParameters(NamedTuple):
@@ -91,7 +92,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
             f"got shape {tuple(z.shape)}"
         )
     bias = parameters.bias_ih + parameters.bias_hh
-    embedded = F.linear(z, parameters.weight_ih[:, :num_features]).unbind(1)
+    embedded = linear(z, parameters.weight_ih[:, :num_features]).unbind(1)
     read_weight = parameters.weight_ih[:, num_features:]
     # The state goes to the heads and to the next step: one product for both.
     state_weight = torch.cat((parameters.weight_hh, parameters.heads_weight))
@@ -101,7 +102,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
     for inputs in (*embedded, None):
         state, cell = lstm_step(gates if inputs is None else gates + inputs, cell)
         gates, asked = torch.split_with_sizes(
-            F.linear(state, state_weight, state_bias),
+            linear(state, state_weight, state_bias),
             (bias.shape[0], parameters.heads_bias.shape[0]),
             dim=-1,
         )

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._lstm_step import lstm_step
+from farfield.functional._products import linear
 from farfield.functional._slot_address import SHIFTS, cosine_similarity, slot_address
 from farfield.functional._weight_gradients import Layer, Product, recur
 
@@ -100,13 +101,13 @@ def ntm(
             f"got shape {tuple(z.shape)}"
         )
     bias = parameters.bias_ih + parameters.bias_hh
-    embedded = F.linear(z, parameters.weight_ih[:, :num_features])
+    embedded = linear(z, parameters.weight_ih[:, :num_features])
     # The state goes to the heads and to the next step: one product for both.
     state_layer = Layer(
         torch.cat((parameters.weight_hh, parameters.heads_weight)),
         torch.cat((bias, parameters.heads_bias)),
     )
-    read_layer = Layer(parameters.weight_ih[:, num_features:])
+    read_layer = Layer(parameters.weight_ih[:, num_features:].contiguous())
     steps = partial(_steps, first_read=first_read)
     return recur(steps, (state_layer, read_layer), embedded, bias, parameters.memory)
 

@@ -7,6 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.functional._products import linear
+
 
 def pair_attention(
     z: Float[Tensor, "*batch time feature"],
@@ -46,7 +48,7 @@ def pair_attention(
             )
     whole, keys = z.flatten(-2), F.linear(z, key_weight)
     first, second = (
-        rearrange(F.linear(whole, weight), "... (head key) -> ... head key", key=size)
+        rearrange(linear(whole, weight), "... (head key) -> ... head key", key=size)
         @ keys.transpose(-1, -2)
         for weight in (first_weight, second_weight)
     )

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.functional._products import linear
+
 
 def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*batch time _"]:
     """Append its place, the integer $0, …, T - 1$, to each embedding of a sequence.
@@ -65,12 +67,12 @@ def relation_sum(
     # Each set has one first place, which brings the bias.
     bias = F.pad(hidden_bias, (0, weight.shape[0] - hidden_bias.shape[0]))
     rows = rearrange(
-        F.linear(z, weight, bias),
+        linear(z, weight, bias),
         "... time (place hidden) -> ... (place time) hidden",
         place=size,
     )
     hidden = torch.relu(_chosen(sets, size, length, like=z) @ rows)
-    return torch.relu(F.linear(hidden, out_weight, out_bias)).sum(-2)
+    return torch.relu(linear(hidden, out_weight, out_bias)).sum(-2)
 
 
 def _chosen(

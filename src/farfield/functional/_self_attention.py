@@ -7,7 +7,8 @@ import math
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
+
+from farfield.functional._products import linear
 
 
 def self_attention(
@@ -41,7 +42,7 @@ def self_attention(
             f"num_heads must divide the {num_features} features, got num_heads={num_heads}"
         )
     query, key, value = rearrange(
-        F.linear(z, in_weight, in_bias),
+        linear(z, in_weight, in_bias),
         "... time (three head feature) -> three ... head time feature",
         three=3,
         head=num_heads,

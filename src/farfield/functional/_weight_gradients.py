@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+from farfield.functional._products import is_transformed, linear, product
 
 Product = Callable[[Tensor], Tensor]
 Recurrence = Callable[..., Tensor]
@@ -40,7 +41,7 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
     """
-    if not torch.is_grad_enabled() or torch.compiler.is_compiling() or _is_transformed():
+    if not torch.is_grad_enabled() or torch.compiler.is_compiling() or is_transformed():
         return _as_it_stands(recurrence, layers, inputs)
     shared = [tensor for layer in layers for tensor in layer]
     # torch leaves `apply` untyped.
@@ -50,17 +51,7 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
 def _as_it_stands(
     recurrence: Recurrence, layers: Sequence[Layer], inputs: Sequence[Tensor]
 ) -> Tensor:
-    return recurrence([partial(F.linear, weight=w, bias=b) for w, b in layers], *inputs)
-
-
-def _is_transformed() -> bool:
-    """Whether `torch.func` is at work; yes where this torch does not tell."""
-    tell: Callable[[], bool] | None = getattr(
-        torch._C,  # noqa: SLF001
-        "_are_functorch_transforms_active",
-        None,
-    )
-    return tell is None or tell()
+    return recurrence([partial(linear, weight=w, bias=b) for w, b in layers], *inputs)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -119,7 +110,7 @@ def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
     bias = None if layer.bias is None else layer.bias.detach()
 
     def product(x: Tensor) -> Tensor:
-        output = F.linear(x, weight, bias)
+        output = linear(x, weight, bias)
         taken.append((x.detach(), output))
         return output
 
@@ -134,4 +125,4 @@ def _of_layer(
     if not used:
         return None, None
     inputs, outputs = (torch.cat(rows) for rows in zip(*used, strict=True))
-    return outputs.t() @ inputs, None if layer.bias is None else outputs.sum(0)
+    return product(outputs.t(), inputs), None if layer.bias is None else outputs.sum(0)
