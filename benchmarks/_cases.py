@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Final, final
 
-REASONERS: Final = ("esbn", "transformer", "lstm")
+REASONERS: Final = (
+    *("esbn", "transformer", "lstm"),
+    *("ntm", "mnm", "rn", "trn", "predinet", "corelnet"),
+)
 TASKS: Final = (
     "same-different",
     "relational-match-to-sample",
@@ -18,7 +21,12 @@ SEEDS: Final = (1, 10)
 FAR: Final = 85
 """From this number of withheld shapes on, the second column of targets holds."""
 
-TRAINING_TARGETS: Final = {"esbn": (4.0, 5.5), "transformer": (3.3, 5.0), "lstm": (2.5, 3.0)}
+TRAINING_TARGETS: Final = {
+    "esbn": (4.0, 5.5),
+    "transformer": (3.3, 5.0),
+    "lstm": (2.5, 3.0),
+    **dict.fromkeys(("ntm", "mnm", "rn", "trn", "predinet"), (3.0, 3.0)),
+}
 """Least ratio to the straightforward loop: with few and with many withheld shapes."""
 
 EVALUATION_TARGETS: Final = {"esbn": 4.0, "transformer": 6.0}
@@ -40,7 +48,7 @@ class Case:
     """One model on one task.
 
     Args:
-        reasoner: `"esbn"`, `"lstm"` or `"transformer"`.
+        reasoner: Name of the model, one of `REASONERS`.
         task: Name of the task.
         withheld: Number of withheld shapes, the paper's m.
     """
@@ -58,5 +66,7 @@ def target(work: str, reasoner: str, withheld: int) -> float | None:
     """The ratio to reach in `work` (`"training"` or `"evaluation"`), if one is set."""
     if work == "evaluation":
         return EVALUATION_TARGETS.get(reasoner)
+    if reasoner not in TRAINING_TARGETS:
+        return None
     near, far = TRAINING_TARGETS[reasoner]
     return far if withheld >= FAR else near

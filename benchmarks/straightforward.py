@@ -3,31 +3,31 @@
 What an experienced user of PyTorch writes down from the paper: one network after another, every
 image of the batch through the encoder, the context norm by `mean` and `var`, `nn.LSTM`,
 `nn.LSTMCell` and `nn.TransformerEncoderLayer` as they come, `torch.optim.Adam` with its defaults.
-Nothing here uses a mechanism of the library; the problems alone are shared, and the test beside
-this file holds that both compute the same losses and gradients.
+The reasoners are in `straightforward_reasoners`. Nothing here uses a mechanism of the library; the
+problems alone are shared, and the test beside this file holds that both compute the same losses
+and gradients.
 
 Reference:
-    webb2021, Algorithm 1 (ESBN), section 3.1 (context normalization), A.3 (architectures),
-    A.4 (training).
+    webb2021, section 3.1 (context normalization), A.3.1 (encoder), A.3 (initialization), A.4
+    (training).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from benchmarks.straightforward_reasoners import FEATURES, HIDDEN, MNM, OF_A_LENGTH, REASONERS
 from farfield.core import Problems
 
-FEATURES = 128
-HIDDEN = 512
-KEY = 256
 LEARNING_RATE = 5e-4
 TRAIN_BATCH = 32
 TEST_BATCH = 100
+XAVIER = ("in_proj", "gate", "output", "erase", "shift", "memory", "query", "shared")
+"""What of a parameter's name tells that it is not before a ReLU."""
 
 
 class Encoder(nn.Sequential):
@@ -70,81 +70,6 @@ class ContextNorm(nn.Module):
         return (z - mean) / (variance + 1e-8).sqrt() * self.weight + self.bias
 
 
-class ESBN(nn.Module):
-    """An LSTM cell that sees nothing but what it reads from a key/value memory."""
-
-    def __init__(self, num_outputs: int) -> None:
-        super().__init__()
-        self.cell = nn.LSTMCell(KEY + 1, HIDDEN)
-        self.key = nn.Linear(HIDDEN, KEY)
-        self.gate = nn.Linear(HIDDEN, 1)
-        self.output = nn.Linear(HIDDEN, num_outputs)
-        self.confidence_gain = nn.Parameter(torch.ones(1))
-        self.confidence_bias = nn.Parameter(torch.zeros(1))
-
-    def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
-        hidden = cell = z.new_zeros(len(z), HIDDEN)
-        read = z.new_zeros(len(z), KEY + 1)
-        keys: list[Tensor] = []
-        for time in range(z.shape[1]):
-            hidden, cell = self.cell(read, (hidden, cell))
-            if time > 0:
-                read = self.read(hidden, z[:, time], torch.stack(keys, dim=1), z[:, :time])
-            keys.append(F.relu(self.key(hidden)))
-        hidden, cell = self.cell(read, (hidden, cell))
-        return self.output(hidden)
-
-    def read(self, hidden: Tensor, z: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """The gated mixture of keys and confidences that the embedding `z` retrieves."""
-        scores = (values @ z.unsqueeze(2)).squeeze(2)
-        confidence = torch.sigmoid(self.confidence_gain * scores + self.confidence_bias)
-        entries = torch.cat([keys, confidence.unsqueeze(2)], dim=2)
-        mixture = (scores.softmax(dim=1).unsqueeze(1) @ entries).squeeze(1)
-        return torch.sigmoid(self.gate(hidden)) * mixture
-
-
-class LSTM(nn.Module):
-    """An LSTM over the embeddings, answering from its last state."""
-
-    def __init__(self, num_outputs: int) -> None:
-        super().__init__()
-        self.lstm = nn.LSTM(FEATURES, HIDDEN, batch_first=True)
-        self.output = nn.Linear(HIDDEN, num_outputs)
-
-    def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
-        states, _ = self.lstm(z)
-        return self.output(states[:, -1])
-
-
-class Transformer(nn.Module):
-    """One encoder layer over the embeddings with sinusoidal positions, averaged over time."""
-
-    positions: Tensor
-
-    def __init__(self, num_outputs: int, length: int) -> None:
-        super().__init__()
-        self.layer = nn.TransformerEncoderLayer(
-            FEATURES, nhead=8, dim_feedforward=512, dropout=0.0, batch_first=True
-        )
-        self.hidden = nn.Linear(FEATURES, 256)
-        self.output = nn.Linear(256, num_outputs)
-        self.register_buffer("positions", sinusoids(length).to(self.output.weight.dtype))
-
-    def forward(self, z: Tensor) -> Tensor:
-        """Outputs `(batch, output)` for embeddings `(batch, time, feature)`."""
-        mean = self.layer(z + self.positions).mean(dim=1)
-        return self.output(F.relu(self.hidden(mean)))
-
-
-def sinusoids(length: int) -> Tensor:
-    """Sines in the even features and cosines in the odd ones, `(time, feature)`."""
-    even = torch.arange(0, FEATURES, 2, dtype=torch.float64)
-    angle = torch.arange(length).unsqueeze(1) * torch.exp(-math.log(10_000.0) / FEATURES * even)
-    return torch.stack([angle.sin(), angle.cos()], dim=2).flatten(1)
-
-
 class Network(nn.Module):
     """Encoder, context normalization and reasoner, from images to outputs."""
 
@@ -153,15 +78,9 @@ class Network(nn.Module):
         length = sum(len(places) for places in segments)
         self.encoder = Encoder()
         self.context = ContextNorm(segments)
-        self.reasoner: nn.Module
-        if reasoner == "esbn":
-            self.reasoner = ESBN(num_outputs)
-        elif reasoner == "lstm":
-            self.reasoner = LSTM(num_outputs)
-        elif reasoner == "transformer":
-            self.reasoner = Transformer(num_outputs, length)
-        else:
-            raise ValueError(f"reasoner must be esbn, lstm or transformer, got {reasoner!r}")
+        kind: Callable[..., nn.Module] = REASONERS[reasoner]
+        sizes = (num_outputs, length) if kind in OF_A_LENGTH else (num_outputs,)
+        self.reasoner = kind(*sizes)
         initialize(self)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -172,21 +91,35 @@ class Network(nn.Module):
 
 
 def initialize(network: Network) -> None:
-    """Kaiming normal before a ReLU, Xavier normal elsewhere, biases at zero (A.3)."""
+    """Kaiming normal before a ReLU or softplus, Xavier normal elsewhere, biases at zero (A.3).
+
+    What PyTorch drew stays in the MNM, but for its output layer.
+    """
     for name, parameter in network.named_parameters():
-        if "bias" in name and "confidence" not in name and "context" not in name:
+        if "confidence" in name or "context" in name or kept(network, name):
+            continue
+        if "bias" in name:
             nn.init.zeros_(parameter)
-        elif parameter.ndim > 1 and any(part in name for part in ("cell", "lstm")):
+        elif any(part in name for part in ("cell", "lstm")):
             input_and_forget, candidate, output_gate = parameter.data.split(
                 [2 * HIDDEN, HIDDEN, HIDDEN]
             )
             nn.init.xavier_normal_(input_and_forget)
             nn.init.xavier_normal_(candidate, gain=5 / 3)
             nn.init.xavier_normal_(output_gate)
-        elif parameter.ndim > 1 and any(part in name for part in ("in_proj", "gate", "output")):
+        elif any(part in name for part in ("_head.key", "reasoner.add")):
+            nn.init.xavier_normal_(parameter, gain=5 / 3)
+        elif any(part in name for part in XAVIER):
             nn.init.xavier_normal_(parameter)
         elif parameter.ndim > 1 and "out_proj" not in name:
             nn.init.kaiming_normal_(parameter, nonlinearity="relu")
+
+
+def kept(network: Network, name: str) -> bool:
+    """Whether a parameter stays as PyTorch drew it."""
+    return (
+        isinstance(network.reasoner, MNM) and name.startswith("reasoner") and "output" not in name
+    )
 
 
 def loss_of(outputs: Tensor, target: Tensor) -> Tensor:
