@@ -15,6 +15,7 @@ from farfield.core import Problems
 from farfield.execution import keep_freed_memory
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
+from farfield.reproductions import TABLES
 from farfield.tasks import TASKS
 from farfield.training import OneNetwork, problems_of_run, score_problems
 
@@ -25,7 +26,7 @@ COUNTED = 1_000
 
 
 Answer = dict[str, float]
-"""What was done: `count` and `seconds`, or `flops` and `seconds`."""
+"""What was done: `count`, `seconds` and `processor` seconds, or `flops` and `seconds`."""
 
 
 class Contender(Protocol):
@@ -44,14 +45,14 @@ def take(steps: Iterator[object], count: int) -> None:
 
 
 def timed_steps(steps: Iterator[object], seconds: float) -> Answer:
-    """Take steps until `seconds` have passed: how many, in how long."""
-    start = time.perf_counter()
+    """Take steps until `seconds` have passed: how many, in how long, in what processor time."""
+    start, busy = time.perf_counter(), time.process_time()
     count, elapsed = 0, 0.0
     while elapsed < seconds:
         next(steps)
         count += 1
         elapsed = time.perf_counter() - start
-    return {"count": count, "seconds": elapsed}
+    return {"count": count, "seconds": elapsed, "processor": time.process_time() - busy}
 
 
 @final
@@ -112,12 +113,20 @@ class Farfield:
 
     def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> Answer:
         """Draw each network's problems, make it, take the first steps."""
-        described = TASKS[task](withheld=withheld)
         experiment = Experiment(
-            task=described,
+            task=TASKS[task](withheld=withheld),
             model=Network(reasoner=Spec(REASONERS[reasoner])),
             recipe=Recipe(steps=1),
         )
+        return self.begin(experiment, seeds)
+
+    def prepare_claim(self, *, table: str, cell: str, seeds: list[int]) -> Answer:
+        """The same with the experiment that tests a claim."""
+        return self.begin(TABLES[table].cells[cell].experiment, seeds)
+
+    def begin(self, experiment: Experiment, seeds: list[int]) -> Answer:
+        """Draw each network's problems, make it, take the first steps."""
+        described = experiment.task
         self.task = described
         self.learners = [OneNetwork(experiment, seed) for seed in seeds]
         self.tests = [
@@ -147,6 +156,14 @@ class Farfield:
         self.score(place, self.tests[place])
         seconds = time.perf_counter() - start
         return {"count": len(self.tests[place]), "seconds": seconds}
+
+    def score_all(self) -> Answer:
+        """Every network in every regime, as after training."""
+        start, busy = time.perf_counter(), time.process_time()
+        for learner in self.learners:
+            learner.score(0)
+        seconds, processor = time.perf_counter() - start, time.process_time() - busy
+        return {"count": len(self.learners), "seconds": seconds, "processor": processor}
 
     def score(self, place: int, problems: Problems) -> None:
         """Score one network, as the library does after training."""

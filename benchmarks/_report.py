@@ -8,6 +8,8 @@ from typing import Any
 
 from rich.table import Table
 
+from benchmarks._estimate import hours
+
 COLUMNS = (
     "model", "task", "m", "seeds",
     "loop GFLOP", "loop floor", "loop time", "loop fraction",
@@ -15,6 +17,7 @@ COLUMNS = (
     "ratio", "range", "target", "met",
 )  # fmt: skip
 SETS_COLUMNS = ("task", "m", "images (s)", "sets (s)", "MB", "limit", "met")
+ESTIMATE_COLUMNS = ("table", "column", "networks", "steps", "step (ms)", "scoring (s)", "hours")
 SHORT_COLUMNS = ("model", "task", "m", "seeds", "time", "ratio", "met")
 """The ratios where a terminal is narrower than `WIDE`; the files hold all."""
 WIDE = 160
@@ -67,6 +70,26 @@ def sets_cells(line: Json) -> tuple[str, ...]:
     )
 
 
+def estimate_cells(line: Json) -> tuple[str, ...]:
+    """One row of the estimate, in the order of `ESTIMATE_COLUMNS`."""
+    return (
+        *(line["table"], line["column"], str(line["networks"]), f"{line['steps']:,}"),
+        f"{1e3 / median(line['rates']):.1f}",
+        f"{line['evaluations'] / line['scored']:.1f}",
+        f"{hours(line):.2f}",
+    )
+
+
+def estimate_title(estimate: Json) -> str:
+    """The hours in all, beside the goal and the released code."""
+    total = sum(hours(line) for line in estimate["lines"])
+    met = "met" if total <= estimate["goal"] else "missed"
+    return (
+        f"Estimate for {estimate['row']} at the paper's budget: {total:.1f} hours on two cores "
+        f"(goal: {estimate['goal']:.0f}, {met}; as released: {estimate['released']:.0f})"
+    )
+
+
 def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
     """Title, columns and rows of each table."""
     lines = results["lines"]
@@ -81,6 +104,10 @@ def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ..
             ("evaluation", "network and 10,000 problems"),
         )
     ]
+    estimate = results.get("estimate")
+    if estimate:
+        rows = [estimate_cells(line) for line in estimate["lines"]]
+        made.append((estimate_title(estimate), ESTIMATE_COLUMNS, rows))
     made.append(("Drawing the sets", SETS_COLUMNS, [sets_cells(line) for line in results["sets"]]))
     return [table for table in made if table[2]]
 
@@ -106,7 +133,17 @@ def introduction(results: Json) -> list[str]:
         "Floor: the time of the work's matrix products and convolutions, each run alone at the "
         "same shapes in the same processes; fraction: floor over time."
     )
-    return [compared, "", f"Machine and versions: {machine}."]
+    estimated = (
+        "The estimate multiplies the steps and evaluations of the claims by what ten networks in "
+        "two processes of one thread took for some of them, in processor time."
+    )
+    beside = settings.get("beside", "")
+    return [
+        " ".join([compared, *([estimated] if results.get("estimate") else [])]),
+        *(["", beside] if beside else []),
+        "",
+        f"Machine and versions: {machine}.",
+    ]
 
 
 def bar(entries: Iterable[str]) -> str:

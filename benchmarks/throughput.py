@@ -2,9 +2,10 @@
 
 Run from the root of the checkout:
 
-    python -m benchmarks.throughput            # everything, about half an hour on two cores
+    python -m benchmarks.throughput            # everything, some hours on two cores
     python -m benchmarks.throughput --quick    # the same with few and short rounds
     python -m benchmarks.throughput --reasoners esbn --tasks identity-rules --withheld 0
+    python -m benchmarks.throughput --reasoners --no-sets    # the estimate alone
 
 In every round each contender works for a short slice of time while the others sleep, so that a
 neighbour on the machine slows all of them alike; what counts is the median of the rounds' ratios.
@@ -25,7 +26,7 @@ from typing import Any, final
 import tyro
 from rich.console import Console
 
-from benchmarks import _cases, _report
+from benchmarks import _cases, _estimate, _report
 from benchmarks._cases import Case
 from benchmarks._worker import ROOT, Worker
 from farfield.records import environment
@@ -49,7 +50,10 @@ class Options:
         rounds: Rounds of each case; the medians are over these.
         seconds: Length of a training slice, seconds.
         quick: Three rounds of half a second, for a first look.
+        works: What is measured of each case, `"training"` and `"evaluation"`.
         sets: Measure the drawing of the sets too.
+        estimate: Estimate the hours of ESBN's four tables too.
+        beside: What else ran on the machine, for the page; empty for nothing.
         name: Name of the result files; by default date and processor.
     """
 
@@ -59,7 +63,10 @@ class Options:
     rounds: int = 7
     seconds: float = 2.0
     quick: bool = False
+    works: tuple[str, ...] = tuple(PER_NETWORK)
     sets: bool = True
+    estimate: bool = True
+    beside: str = ""
     name: str | None = None
 
 
@@ -94,9 +101,9 @@ class Bout:
         return {"flops": flops, "seconds": 1 / rate}
 
     def lines(self, case: Case, options: Options) -> list[dict[str, Any]]:
-        """Measure training and evaluation at one and ten seeds: four lines of results."""
+        """Measure each work at one and ten seeds: two lines of results for each."""
         found = []
-        for work in ("training", "evaluation"):
+        for work in options.works:
             teams = {1: (self.ours[:1], 1), 10: (self.ours, NETWORKS)}
             rates: dict[int | str, list[float]] = {"loop": [], **{seeds: [] for seeds in teams}}
             for _ in range(options.rounds):
@@ -183,7 +190,7 @@ def main(options: Options) -> None:
     name = options.name or f"{datetime.now(UTC):%Y-%m-%d}-{slug}"
     results: dict[str, Any] = {
         "environment": described,
-        "settings": {"rounds": rounds, "seconds": seconds},
+        "settings": {"rounds": rounds, "seconds": seconds, "beside": options.beside},
         "lines": [],
         "sets": measure_sets(1 if options.quick else 3) if options.sets else [],
     }
@@ -197,14 +204,17 @@ def main(options: Options) -> None:
     for number, case in enumerate(cases, start=1):
         bout = Bout(case)
         try:
-            results["lines"] += bout.lines(case, options)
+            lines = bout.lines(case, options)
         finally:
             bout.close()
+        results["lines"] += lines
         found = " · ".join(
-            f"{line['work']} ×{line['seeds']} {_report.cells(line)[-4]}"
-            for line in results["lines"][-4:]
+            f"{line['work']} ×{line['seeds']} {_report.cells(line)[-4]}" for line in lines
         )
         console.print(f"{number}/{len(cases)} {case.reasoner} {case.task} {case.withheld}: {found}")
+        path = write(results, name)
+    if options.estimate:
+        results["estimate"] = _estimate.estimate(rounds, seconds, console.print)
         path = write(results, name)
     for table in _report.terminal(results, console.width):
         console.print(table)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from benchmarks import _cases, _products, _report
+from benchmarks import _cases, _estimate, _products, _report
 
 RESULTS = Path(_report.__file__).parent / "results"
 
@@ -89,6 +89,48 @@ def test_terminal_shows_whole_numbers_in_the_columns_it_has_room_for(width, colu
     assert {"4.00", "12.5", "0.150"} <= set(capture.get().split())
 
 
+def estimate(**changes):
+    cell = {
+        "table": "webb2021/table-9",
+        "column": "m = 98",
+        "networks": 10,
+        "steps": 3600,
+        "evaluations": 2,
+        "rates": [5.0, 10.0, 40.0],
+        "scored": 0.25,
+    }
+    return {"row": "ESBN + TCN", "goal": 10.0, "released": 54.0, "lines": [cell | changes]}
+
+
+def test_estimate_counts_steps_and_evaluations_of_all_networks():
+    (cell,) = estimate()["lines"]
+    # 10 networks of 3600 steps at 10 a second, and 20 evaluations of 4 seconds
+    assert _estimate.hours(cell) == pytest.approx((3600 + 80) / 3600)
+    expected = ("webb2021/table-9", "m = 98", "10", "3,600", "100.0", "8.0", "1.02")
+    assert _report.estimate_cells(cell) == expected
+
+
+@pytest.mark.parametrize("steps, total, met", [(3600, "1.0", "met"), (36_000, "10.0", "missed")])
+def test_page_sets_the_estimate_beside_goal_and_released_code(steps, total, met):
+    page = _report.markdown(results(line()) | {"estimate": estimate(steps=steps)})
+    assert f"budget: {total} hours on two cores (goal: 10, {met}; as released: 54)" in page
+    assert "processor time" in page
+    assert "processor time" not in _report.markdown(results(line()))
+
+
+def test_estimate_is_of_every_cell_of_the_row_at_the_papers_steps():
+    claims = _estimate.claims()
+    cells = {(claim.experiment.task.name, claim.experiment.task.withheld) for claim in claims}
+    assert cells == set(_cases.SETS)
+    assert {claim.row for claim in claims} == {"ESBN + TCN"}
+
+
+def test_page_says_what_ran_beside():
+    made = results(line())
+    made["settings"]["beside"] = "Others trained networks."
+    assert "Others trained networks." in _report.markdown(made)
+
+
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
 def test_every_page_is_made_from_its_json(path):
     results = json.loads(path.read_text(encoding="utf-8"))
@@ -99,6 +141,8 @@ def test_targets_are_those_set_for_few_and_many_withheld_shapes():
     assert _cases.target("training", "esbn", 0) == 4.0
     assert _cases.target("training", "esbn", 85) == 5.5
     assert _cases.target("evaluation", "lstm", 0) is None
+    assert _cases.target("training", "trn", 0) == _cases.target("training", "ntm", 85) == 3.0
+    assert _cases.target("training", "corelnet", 0) is None
     assert len(_cases.SETS) == 17
 
 

@@ -1,7 +1,11 @@
 """Each contender works in a process of its own, and says what it did."""
 
+from dataclasses import replace
+
 import pytest
 from benchmarks._worker import Worker
+
+from benchmarks import _estimate
 
 
 def answers_of(contender):
@@ -31,6 +35,15 @@ def test_contenders_answer_and_the_library_needs_fewer_flops():
         assert answers["train"]["count"] >= 1
         assert answers["evaluate"]["count"] == 10_000
     assert 0 < ours["products"]["flops"] < loop["products"]["flops"]
+
+
+@pytest.mark.slow
+def test_cell_is_measured_for_the_estimate():
+    claim = _estimate.claims()[0]
+    line = _estimate.measure(replace(claim, published=replace(claim.published, runs=2)), 1, 0.1)
+    assert (line["table"], line["column"]) == (claim.home, claim.column)
+    assert (line["networks"], line["steps"]) == (2, claim.experiment.recipe.steps)
+    assert _estimate.hours(line) > 0.0
 
 
 @pytest.mark.slow
