@@ -162,6 +162,8 @@ def test_labels_are_moved_apart_as_little_as_possible():
     assert spread_apart([0.0, 10.0, 20.0], 5.0) == [0.0, 10.0, 20.0]
     assert spread_apart([10.0, 10.0], 4.0) == [8.0, 12.0]
     assert spread_apart([0.0, 10.0, 11.0, 12.0], 5.0) == [0.0, 6.0, 11.0, 16.0]
+    assert spread_apart([0.0, 10.0, 11.0, 12.0], 5.0, 14.0) == [-1.0, 4.0, 9.0, 14.0]
+    assert spread_apart([0.0, 5.0, 12.0], 5.0, 13.0) == [0.0, 5.0, 12.0]
     moved = spread_apart(sorted(np.random.default_rng(0).uniform(0, 100, 12).tolist()), 5.0)
     assert min(np.diff(moved)) >= 5.0 - 1e-9
 

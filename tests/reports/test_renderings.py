@@ -8,8 +8,17 @@ import pytest
 from rich.console import Console
 
 from farfield.metrics import Difference, Interval
+from farfield.reports import (
+    Finding,
+    Plate,
+    html,
+    markdown,
+    profiles,
+    tabulate,
+    terminal,
+    write_report,
+)
 from farfield.reports import _text as text
-from farfield.reports import html, markdown, tabulate, terminal, write_report
 from farfield.reproductions import TABLES, Budget
 from reproductions import made_up
 
@@ -110,6 +119,19 @@ def test_html_needs_nothing_but_itself(report):
     assert not {"script", "link", "iframe"} & set(parsed.tags)
     assert "url(" not in page
     assert "@import" not in page
+
+
+def test_html_holds_plates_and_still_needs_nothing_but_itself(report):
+    finding = Finding(what="a", paper="", ours="b")
+    plates = [
+        Plate(name=name, title=name, caption="c", draw=draw, findings=(finding,))
+        for name, draw in (("with", lambda theme: profiles(report, theme)), ("without", None))
+    ]
+    parsed = Page(html(report, None, plates))
+    assert parsed.open == []
+    assert len(parsed.links) == 4
+    assert all(link.startswith("data:image/") for link in parsed.links)
+    assert parsed.words.count("–") >= 2
 
 
 def test_html_shows_every_number(report):

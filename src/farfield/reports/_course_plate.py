@@ -30,7 +30,8 @@ CAPTION: Final = (
     "Mean accuracy on training problems over our networks; band: ± standard error of the mean. "
     "Updates are counted on a logarithmic axis. Ring: from there on the mean stays at or above "
     "{level:g} % (dash-dotted line), at the points recorded, four an octave. Dashed: answers that "
-    "ignore the problem. Each point is measured on up to 256 training problems, the last on all."
+    "ignore the problem; dotted: the rule itself. Each point is measured on up to 256 training "
+    "problems, the last on all."
 )
 
 
@@ -87,7 +88,7 @@ def _draw(report: Report, courses: Mapping[str, TimeCourse], level: float, theme
     picture = Picture(
         figsize=(width, 2.6 * down + 0.3), facecolor=theme.paper, layout="constrained"
     )
-    grid = picture.subplots(down, across, squeeze=False, sharey=True)
+    grid = picture.subplots(down, across, squeeze=False)
     for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
         scale = rows[0].claim.published.scale
         lows = [scale * min(courses[row.name].means) for row in rows]
@@ -158,7 +159,8 @@ def _foot(picture: Picture, theme: Theme, level: float) -> None:
             ),
             f"{100 * level:g} %": Line2D([], [], color=faint, linewidth=0.8, linestyle=LEVEL),
             "floor (chance)": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
+            "ceiling": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (1, 2))),
         },
         theme,
-        columns=5 if picture.get_figwidth() > 5 else 3,
+        columns=6 if picture.get_figwidth() > 6 else 3,
     )

@@ -149,7 +149,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
         ends: Height of each line at its end, and the line.
     """
     ordered = sorted(ends, key=lambda end: end[0])
-    heights = spread_apart([height for height, _ in ordered], LABEL_GAP)
+    heights = spread_apart([height for height, _ in ordered], LABEL_GAP, axes.get_ylim()[1])
     for (_, one), height in zip(ordered, heights, strict=True):
         axes.annotate(
             one.label, (1, height), (3, 0), ("axes fraction", "data"), textcoords="offset points",
@@ -157,12 +157,13 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
         )  # fmt: skip
 
 
-def spread_apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Heights moved as little as it takes to be `gap` apart.
+def spread_apart(heights: Sequence[float], gap: float, top: float = math.inf) -> list[float]:
+    """Heights moved as little as it takes to be `gap` apart, then down as far as `top` asks for.
 
     Args:
         heights: In ascending order.
         gap: Least distance of neighbours.
+        top: Where the highest may be.
     """
     blocks: list[list[float]] = []  # of neighbours that touch: wanted height of each lowest end
     for place, height in enumerate(heights):
@@ -170,4 +171,8 @@ def spread_apart(heights: Sequence[float], gap: float) -> list[float]:
         while len(blocks) > 1 and np.mean(blocks[-2]) >= np.mean(blocks[-1]):
             blocks[-2:] = [blocks[-2] + blocks[-1]]
     lows = [float(np.mean(block)) for block in blocks for _ in block]
-    return [low + place * gap for place, low in enumerate(lows)]
+    spread = [low + place * gap for place, low in enumerate(lows)]
+    for place in reversed(range(len(spread))):
+        spread[place] = min(spread[place], top)
+        top = spread[place] - gap
+    return spread
