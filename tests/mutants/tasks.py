@@ -113,7 +113,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_identity_rules.py",
+        "tasks/_patterns.py",
         '"ABB": (0, 1, 1)',
         '"ABB": (0, 1, 0)',
         ["tests/tasks/test_abstract_rules.py::test_targets_follow_from_the_latent_description"],

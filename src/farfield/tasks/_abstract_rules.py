@@ -1,4 +1,4 @@
-"""What the four abstract-rule tasks of webb2021 share: shapes, set sizes, scores."""
+"""What the abstract-rule tasks of webb2021 and the harder ones share: shapes, sizes, scores."""
 
 from __future__ import annotations
 
@@ -101,6 +101,12 @@ def check_fields(
         )
 
 
+def check_number(name: str, value: int, fewest: int, most: int) -> None:
+    """Raise `ValueError` if the field `name` is no integer `fewest` … `most`."""
+    if not _is_integer(value) or not fewest <= value <= most:
+        raise ValueError(f"{name} must be an integer {fewest}…{most}, got {value!r}")
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -114,9 +120,9 @@ def regimes_of(withheld: int) -> tuple[Regime, ...]:
     )
 
 
-def check_regime(regime: str, withheld: int) -> str:
-    """`regime`, if the task has it; `UnknownNameError` if not."""
-    names = [known.name for known in regimes_of(withheld)]
+def check_regime(regime: str, regimes: Sequence[Regime]) -> str:
+    """`regime`, if it is one of `regimes`; `UnknownNameError` if not."""
+    names = [known.name for known in regimes]
     if regime not in names:
         raise UnknownNameError("regime", regime, names)
     return regime

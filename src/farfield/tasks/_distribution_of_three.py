@@ -168,7 +168,7 @@ class DistributionOfThree:
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.withheld)
+        rules.check_regime(regime, self.regimes)
         return 0.25
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:

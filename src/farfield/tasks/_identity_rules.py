@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import einops
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -14,11 +13,12 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._draws import arrangement, integers
+from farfield.tasks._draws import integers
+from farfield.tasks._patterns import kinds_of_two_rows, two_rows
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
-_PATTERNS = {"ABA": (0, 1, 0), "ABB": (0, 1, 1), "AAA": (0, 0, 0)}
+_RULES = ("ABA", "ABB", "AAA")
 
 
 @final
@@ -124,7 +124,7 @@ class IdentityRules:
         place = stream.child(self.name, f"v{self.version}")
         items = rules.table(self.shapes)
         pools = rules.split_shapes(place, len(items), self.withheld)
-        kinds = {regime: _kinds(len(pool)) for regime, pool in pools.items()}
+        kinds = {regime: kinds_of_two_rows(_RULES, len(pool)) for regime, pool in pools.items()}
         shared = self.withheld == 0
         counts = rules.balanced_counts(
             kinds, self.max_problems, shared=shared, training_problems=self.training_problems
@@ -181,7 +181,7 @@ class IdentityRules:
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.withheld)
+        rules.check_regime(regime, self.regimes)
         return 0.25
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
@@ -196,15 +196,6 @@ class IdentityRules:
         return (places[:, 5:] == wanted[:, None]).to(problems.items.dtype)
 
 
-def _kinds(images: int) -> tuple[rules.Kind, ...]:
-    """Four different choices in order, then which of them the letters of both rows stand for."""
-    choices = tuple(range(images, images - 4, -1))
-    letters = {
-        name: (4, 3, 2, 1) if len(set(_PATTERNS[name])) == 2 else (4, 3) for name in _PATTERNS
-    }
-    return tuple(rules.Kind(name=name, radices=(*choices, *letters[name])) for name in _PATTERNS)
-
-
 def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
     """How often each pattern is drawn; equally often where the set exhausts half its problems."""
     total = sum(equal)
@@ -217,11 +208,8 @@ def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) 
 def _columns(pool: np.ndarray, digits: Sequence[rules.Digits]) -> list[rules.Columns]:
     """The two rows and the choices, as images of `pool`."""
     columns = []
-    for rule, (pattern, kind) in enumerate(zip(_PATTERNS.values(), digits, strict=True)):
-        choices = pool[arrangement(kind[:, :4])]
-        letters = np.take_along_axis(choices, arrangement(kind[:, 4:]), axis=1)
-        of_row = einops.rearrange(letters, "batch (row letter) -> batch row letter", row=2)
-        rows = of_row[:, :, list(pattern)]
+    for rule, (pattern, kind) in enumerate(zip(_RULES, digits, strict=True)):
+        choices, rows = two_rows(pattern, pool, kind)
         columns.append(
             {
                 "index": np.concatenate([rows[:, 0], rows[:, 1, :2], choices], axis=1),

@@ -174,7 +174,7 @@ class SameDifferent:
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.withheld)
+        rules.check_regime(regime, self.regimes)
         return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
