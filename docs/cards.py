@@ -279,13 +279,13 @@ def measured(task: Any) -> str:
         except ValueError:
             continue
         sets = made.draw(stream(0))
-        test = made.regimes[-1]
-        problems = sets[test.name]
-        ceiling = float(made.score(made.oracle(problems), problems).mean())
-        rows.append(
-            f"| {withheld} | {len(sets[TRAINING]):,} | {len(problems):,} | `{test.name}` "
-            f"| {test.distance:g} {test.unit} | {made.chance(test.name):g} | {ceiling:g} |"
-        )
+        for test in made.regimes[1:]:
+            problems = sets[test.name]
+            ceiling = float(made.score(made.oracle(problems), problems).mean())
+            rows.append(
+                f"| {withheld} | {len(sets[TRAINING]):,} | {len(problems):,} | `{test.name}` "
+                f"| {test.distance:g} {test.unit} | {made.chance(test.name):g} | {ceiling:g} |"
+            )
     contexts = " ".join(str(segment) for segment in first.segments)
     outputs = "1 output" if first.num_outputs == 1 else f"{first.num_outputs} outputs"
     about = (

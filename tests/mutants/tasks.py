@@ -1,4 +1,4 @@
-"""Mutants of tasks, and of the sheets that show them."""
+"""Mutants of tasks, and of the sheets and the command that show them."""
 
 MUTANTS = [
     (
@@ -174,5 +174,142 @@ MUTANTS = [
         "for turn in zip_longest(*turns) for row in turn if row is not None",
         "for turn in turns for row in turn",
         ["tests/reports/test_problem_sheet.py::test_kinds_take_turns_and_are_named"],
+    ),
+    (
+        "tasks/_all_same.py",
+        "return num_images - (2 * num_odd == num_images)",
+        "return num_images",
+        [
+            "tests/tasks/test_harder_rules.py::test_sets_have_the_sizes_of_the_cards",
+            "tests/tasks/test_harder_rules.py::test_targets_follow_from_the_latent_description",
+        ],
+    ),
+    (
+        "tasks/_all_same.py",
+        "ways[places - place - 1, lacking - 1]",
+        "ways[places - place - 1, lacking]",
+        [
+            "tests/tasks/test_harder_rules.py::test_every_number_names_a_set_of_places_once",
+        ],
+    ),
+    (
+        "tasks/_all_same.py",
+        "[sum(those), *those]",
+        "[max(those), *those]",
+        [
+            "tests/tasks/test_harder_rules.py::test_answers_are_balanced",
+        ],
+    ),
+    (
+        "tasks/_triple_match_to_sample.py",
+        "np.where(answer[:, None, None] == 0,",
+        "np.where(answer[:, None, None] == 1,",
+        [
+            "tests/tasks/test_harder_rules.py::test_targets_follow_from_the_latent_description",
+        ],
+    ),
+    (
+        "tasks/_triple_match_to_sample.py",
+        '("AAB", "ABA", "ABB")',
+        '("AAB", "ABA", "ABC")',
+        [
+            "tests/tasks/test_harder_rules.py::test_the_number_of_different_images_tells_triples_nothing",
+        ],
+    ),
+    (
+        "tasks/_triple_match_to_sample.py",
+        "itertools.permutations(patterns, 2)",
+        "itertools.combinations(patterns, 2)",
+        [
+            "tests/tasks/test_harder_rules.py::test_targets_without_a_source_tell_nothing",
+        ],
+    ),
+    (
+        "tasks/_distribution_of_n.py",
+        "selected(row_length - 1, row_length - 2)",
+        "selected(2, 1)",
+        [
+            "tests/tasks/test_harder_rules.py::test_choices_are_drawn_from_all_that_may_stand_there",
+        ],
+    ),
+    (
+        "tasks/_distribution_of_n.py",
+        "integers(choices_at, len(pool) - row_length, len(digits))",
+        "integers(choices_at, min(len(pool) - row_length, 3), len(digits))",
+        [
+            "tests/tasks/test_harder_rules.py::test_choices_are_drawn_from_all_that_may_stand_there",
+        ],
+    ),
+    (
+        "tasks/_distribution_of_n.py",
+        "fewest = self.row_length + 1",
+        "fewest = self.row_length",
+        [
+            "tests/tasks/test_harder_rules.py::test_rows_need_enough_shapes_on_either_side",
+        ],
+    ),
+    (
+        "tasks/_identity_rules_middle.py",
+        "rows[:, 1, ::2]",
+        "rows[:, 1, :2]",
+        [
+            "tests/tasks/test_harder_rules.py::test_targets_follow_from_the_latent_description",
+        ],
+    ),
+    (
+        "tasks/_identity_rules_middle.py",
+        "torch.where(as_last, last, new)",
+        "last",
+        [
+            "tests/tasks/test_harder_rules.py::test_the_oracle_is_always_right_and_reads_pixels",
+        ],
+    ),
+    (
+        "tasks/_tinted_same_different.py",
+        "_every_other(answer), 1 - answer)",
+        "_every_other(answer), answer)",
+        [
+            "tests/tasks/test_harder_rules.py::test_the_tint_alone_is_right_in_training_and_lost_at_test",
+        ],
+    ),
+    (
+        "tasks/_tinted_same_different.py",
+        "return (ordinal + answer) % 2",
+        "return ordinal % 3 % 2",
+        [
+            "tests/tasks/test_harder_rules.py::test_the_tint_alone_is_right_in_training_and_lost_at_test",
+        ],
+    ),
+    (
+        "tasks/_tinted_same_different.py",
+        "images / 2 + 0.5",
+        "1 - images / 2",
+        [
+            "tests/tasks/test_harder_rules.py::test_tints_keep_images_apart_and_within_the_greys",
+        ],
+    ),
+    (
+        "reports/_problem_sheet.py",
+        "return math.ceil(count / math.ceil(count / most))",
+        "return count",
+        [
+            "tests/reports/test_problem_sheet.py::test_wide_problems_take_several_rows",
+        ],
+    ),
+    (
+        "reports/_problem_layouts.py",
+        '"Identity rules, missing middle", blank=1,',
+        '"Identity rules, missing middle", blank=2,',
+        [
+            "tests/reports/test_problem_sheet.py::test_the_missing_middle_is_between_its_neighbours",
+        ],
+    ),
+    (
+        "cli/_commands.py",
+        'words += ["--task.withheld", str(command.withheld)]',
+        'words = ["--task.withheld", str(command.withheld)]',
+        [
+            "tests/cli/test_commands.py::test_show_takes_the_fields_of_the_task",
+        ],
     ),
 ]

@@ -18,14 +18,27 @@ from farfield.reports._problem_sheet import _RIGHT, _assorted, _sheet
 from farfield.tasks import (
     TASKS,
     TRAINING,
+    AllSame,
+    DistributionOfN,
     IdentityRules,
+    IdentityRulesMiddle,
     RelationalMatchToSample,
     SameDifferent,
     Shapes,
     Task,
+    TintedSameDifferent,
+    TripleMatchToSample,
 )
 
 SCALE = 3  # dots of the picture across a pixel of an image
+SAID = {
+    SameDifferent: ("same", "different"),
+    TintedSameDifferent: ("same", "different"),
+    AllSame: ("all the same", "not all"),
+}
+"""Answers in words; the others are numbers."""
+GROUPED = {RelationalMatchToSample: 2, TripleMatchToSample: 3}
+"""Images that are chosen together; of the others one is."""
 every_task = pytest.mark.parametrize("cls", list(TASKS.values()), ids=list(TASKS))
 
 
@@ -58,17 +71,18 @@ def own_shapes(count: int) -> Shapes:
 
 @every_task
 def test_every_image_of_the_problems_stands_on_the_sheet(cls: type, tmp_path: Path) -> None:
-    task = cls(withheld=6, shapes=own_shapes(12), max_problems=20)
+    task = cls(withheld=9, shapes=own_shapes(18), max_problems=20)
     sheet = pixels(problem_sheet(task, tmp_path / "sheet.png", seed=3, problems_per_regime=1))
     layout = layout_of(task)
-    for problems in task.draw(stream(3)).values():
-        problem = problems[_assorted(problems, layout, 1)]
+    sets = task.draw(stream(3)).values()
+    shown = [problems[_assorted(problems, layout, 1)] for problems in sets]
+    items = [item for problem in shown for item in problem.index[0].tolist()]
+    for problem in shown:
         corners = []
-        for place in range(task.length):
-            image = task.shapes.images[int(problem.index[0, place])]
+        for item in problem.index[0].tolist():
+            image = (256 * problem.items[item]).floor().clamp(max=255).numpy()
             found = where_it_stands(sheet, image)
-            times = int((problem.index[0] == problem.index[0, place]).sum())
-            assert len(found) == times
+            assert len(found) == items.count(item)
             corners += found
         across = {(column - min(c for _, c in corners)) / 96 for _, column in corners}
         expected = {right - min(r for r, _ in layout.places) for right, _ in layout.places}
@@ -96,16 +110,15 @@ def words(task: Task, regime: str, count: int) -> tuple[list[str], list[str]]:
 def test_the_right_answers_are_marked_in_order(cls: type) -> None:
     task = cls(withheld=50)
     layout = layout_of(task)
-    problems = task.draw(stream(0))["withheld-50"]
+    regime = task.regimes[-1].name
+    problems = task.draw(stream(0))[regime]
     targets = problems.target[_assorted(problems, layout, 4)].tolist()
-    _, marked = words(task, "withheld-50", 4)
-    if cls is SameDifferent:
-        assert marked == [("same", "different")[target] for target in targets]
-    else:
-        assert marked == [f"{target + 1}" for target in targets]
+    _, marked = words(task, regime, 4)
+    said = SAID.get(cls, ("1", "2", "3", "4"))
+    assert marked == [said[target] for target in targets]
 
 
-@pytest.mark.parametrize("cls", [cls for cls in TASKS.values() if cls is not SameDifferent])
+@pytest.mark.parametrize("cls", [cls for cls in TASKS.values() if cls not in SAID])
 def test_a_frame_encloses_the_right_answer_alone(cls: type) -> None:
     task = cls(withheld=50)
     layout = layout_of(task)
@@ -126,8 +139,9 @@ def test_a_frame_encloses_the_right_answer_alone(cls: type) -> None:
             if left <= x0 + 1e-9 and x1 <= right + 1e-9 and low <= y0 + 1e-9 and y1 <= top + 1e-9
         ]
         chosen = int(target)
-        pairs = cls is RelationalMatchToSample
-        assert held == ([2 + 2 * chosen, 3 + 2 * chosen] if pairs else [5 + chosen])
+        size = GROUPED.get(cls)
+        first = size * (1 + chosen) if size else task.length - 4 + chosen
+        assert held == list(range(first, first + (size or 1)))
 
 
 def test_kinds_take_turns_and_are_named() -> None:
@@ -135,6 +149,46 @@ def test_kinds_take_turns_and_are_named() -> None:
     assert [word for word in said if set(word) <= {"A", "B"}] == ["ABA", "ABB", "AAA", "ABA"]
     _, marked = words(SameDifferent(withheld=98), TRAINING, 4)
     assert marked == ["same", "different"] * 2
+    said, _ = words(IdentityRulesMiddle(withheld=96), TRAINING, 4)
+    assert [word for word in said if set(word) <= {"A", "B"}] == ["ABA", "AAA", "ABB", "AAB"]
+    _, marked = words(AllSame(withheld=98), TRAINING, 4)
+    assert marked == ["all the same", "not all", "not all", "not all"]
+
+
+@pytest.mark.parametrize(
+    "task, rows",
+    [
+        (SameDifferent(), [4]),
+        (AllSame(), [2, 2]),
+        (DistributionOfN(row_length=3), [4]),
+        (DistributionOfN(row_length=8), [2, 2]),
+        (DistributionOfN(row_length=20), [1, 1, 1, 1]),
+    ],
+)
+def test_wide_problems_take_several_rows(task: Task, rows: list[int]) -> None:
+    """All within the paper, none over another."""
+    problems = task.draw(stream(0))[TRAINING]
+    figure = _sheet(layout_of(task), {TRAINING: problems}, 4)
+    axes = figure.axes[0]
+    corners = [image.get_extent() for image in axes.images]
+    firsts = [corners[number * task.length] for number in range(4)]
+    heights = [low for _, _, low, _ in firsts]
+    assert [heights.count(low) for low in sorted(set(heights), reverse=True)] == rows
+    (_, across), (_, up) = axes.get_xlim(), axes.get_ylim()
+    assert min(left for left, *_ in corners) >= 0.4
+    assert max(right for _, right, *_ in corners) <= across - 0.4
+    assert min(low for _, _, low, _ in corners) >= 0.4
+    assert max(top for *_, top in corners) <= up - 0.4
+    assert across <= 29
+    boxes = sorted({(round(left * 96), round(low * 96)) for left, _, low, _ in corners})
+    assert len(boxes) == len(corners)
+
+
+def test_the_missing_middle_is_between_its_neighbours() -> None:
+    layout = layout_of(IdentityRulesMiddle())
+    (left, low), (right, also_low) = layout.places[3:5]
+    assert layout.blank == pytest.approx(((left + right) / 2, low))
+    assert low == also_low
 
 
 def test_a_regime_says_how_much_there_is() -> None:

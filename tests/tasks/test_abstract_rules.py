@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 import tracemalloc
@@ -25,6 +24,7 @@ from farfield.tasks import (
     SameDifferent,
     Shapes,
 )
+from tasks.sets import digest, own_shapes, shown
 
 # Tables 1-4 of webb2021: m → (training, test).
 TABLES = {
@@ -93,31 +93,11 @@ def both(cls: type, withheld: int, seed: int = 0) -> tuple[Problems, Problems]:
     return training, test
 
 
-def own_shapes(count: int) -> Shapes:
-    images = np.zeros((count, 2, 3), np.uint8)
-    images[:, 0, 0] = np.arange(count)
-    return Shapes(images)
-
-
-def shown(problems: Problems) -> set[int]:
-    return set(problems.index.flatten().tolist())
-
-
 def identities(problems: Problems) -> list[tuple[int, ...]]:
     """What makes a problem another one: of distribution-of-three the array, else all images."""
     if "rows" in problems.latent and "rule" not in problems.latent:
         return [tuple(row) for row in problems.latent["rows"].flatten(1).tolist()]
     return [tuple(row) for row in problems.index.tolist()]
-
-
-def digest(sets: dict[str, Problems]) -> str:
-    total = hashlib.sha256()
-    for regime, problems in sets.items():
-        columns = {"index": problems.index, "target": problems.target, **problems.latent}
-        for name in sorted(columns):
-            total.update(f"{regime}/{name}{tuple(columns[name].shape)}".encode())
-            total.update(columns[name].numpy().astype("<i8").tobytes())
-    return total.hexdigest()[:16]
 
 
 def rederived(problem: Problems, row: int) -> int:

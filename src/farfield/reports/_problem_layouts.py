@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 from farfield.tasks import (
+    AllSame,
+    DistributionOfN,
     DistributionOfThree,
     IdentityRules,
+    IdentityRulesMiddle,
     RelationalMatchToSample,
     SameDifferent,
     Task,
+    TintedSameDifferent,
+    TripleMatchToSample,
 )
 
 Corner = tuple[float, float]
@@ -52,61 +57,102 @@ GAP: Final = 16 / 96
 _STEP: Final = 1 + GAP
 
 
-def _pair(right: float, up: float) -> tuple[Corner, Corner]:
-    return (right, up), (right + _STEP, up)
+def _row(right: float, up: float, count: int) -> tuple[Corner, ...]:
+    return tuple((right + _STEP * column, up) for column in range(count))
 
 
-def _same_different() -> Layout:
-    return Layout(
-        title="Same/different",
-        places=_pair(0.0, 0.0),
-        words=("same", "different"),
-        kind="relation",
-    )
+def _in_one_row(title: str, count: int, words: tuple[str, ...], kind: str) -> Layout:
+    return Layout(title=title, places=_row(0.0, 0.0, count), words=words, kind=kind)
 
 
-def _match_to_sample() -> Layout:
-    between = 0.625
-    left, right = 0.0, 1 + _STEP + between
-    return Layout(
-        title="Relational match-to-sample",
-        places=(*_pair((right - left) / 2, 1.6875), *_pair(left, 0.0), *_pair(right, 0.0)),
-        framed=((2, 3), (4, 5)),
-        labels=((left + (1 + _STEP) / 2, 0.0), (right + (1 + _STEP) / 2, 0.0)),
-        kind="relation",
-    )
+def _same_different(_: SameDifferent) -> Layout:
+    return _in_one_row("Same/different", 2, ("same", "different"), "relation")
 
 
-def _array(title: str, kind: str | None = None, kinds: tuple[str, ...] = ()) -> Layout:
-    indent = _STEP / 2
-    first = tuple((indent + _STEP * column, 1.8125 + _STEP) for column in range(3))
-    second = tuple((indent + _STEP * column, 1.8125) for column in range(3))
-    choices = tuple((_STEP * column, 0.0) for column in range(4))
+def _tinted_same_different(_: TintedSameDifferent) -> Layout:
+    return _in_one_row("Same/different, tinted", 2, ("same", "different"), "relation")
+
+
+def _all_same(task: AllSame) -> Layout:
+    return _in_one_row("All the same?", task.num_images, ("all the same", "not all"), "odd")
+
+
+def _groups(title: str, size: int) -> Layout:
+    """A source over two targets, groups of images of one size each."""
+    across, between = 1 + (size - 1) * _STEP, 0.625
+    left, right = 0.0, across + between
     return Layout(
         title=title,
-        places=(*first, *second[:2], *choices),
-        framed=((5,), (6,), (7,), (8,)),
-        labels=tuple((right + 0.5, up) for right, up in choices),
-        blank=second[2],
-        kind=kind,
-        kinds=kinds,
-        name_of_kind=(indent + 3 * _STEP, 1.8125 + _STEP + 0.5),
+        places=(
+            *_row((right - left) / 2, 1.6875, size),
+            *_row(left, 0.0, size),
+            *_row(right, 0.0, size),
+        ),
+        framed=(tuple(range(size, 2 * size)), tuple(range(2 * size, 3 * size))),
+        labels=((left + across / 2, 0.0), (right + across / 2, 0.0)),
+        kind="relation",
     )
 
 
-def _distribution_of_three() -> Layout:
+def _match_to_sample(_: RelationalMatchToSample) -> Layout:
+    return _groups("Relational match-to-sample", 2)
+
+
+def _triple_match_to_sample(_: TripleMatchToSample) -> Layout:
+    return _groups("Relational match-to-sample with triples", 3)
+
+
+def _array(
+    title: str,
+    *,
+    row_length: int = 3,
+    blank: int | None = None,
+    kinds: tuple[str, ...] = (),
+) -> Layout:
+    """Two rows, of which the second lacks an image (the last), over four choices."""
+    choices = _row(max(0.0, (row_length - 4) / 2 * _STEP), 0.0, 4)
+    indent = max(0.0, (4 - row_length) / 2 * _STEP)
+    first, second = (_row(indent, up, row_length) for up in (1.8125 + _STEP, 1.8125))
+    lacking = row_length - 1 if blank is None else blank
+    array = 2 * row_length - 1
+    return Layout(
+        title=title,
+        places=(*first, *second[:lacking], *second[lacking + 1 :], *choices),
+        framed=tuple((array + choice,) for choice in range(4)),
+        labels=tuple((right + 0.5, up) for right, up in choices),
+        blank=second[lacking],
+        kind="rule" if kinds else None,
+        kinds=kinds,
+        name_of_kind=(indent + row_length * _STEP, 1.8125 + _STEP + 0.5),
+    )
+
+
+def _distribution_of_three(_: DistributionOfThree) -> Layout:
     return _array("Distribution of three")
 
 
-def _identity_rules() -> Layout:
-    return _array("Identity rules", kind="rule", kinds=("ABA", "ABB", "AAA"))
+def _distribution_of_n(task: DistributionOfN) -> Layout:
+    return _array(f"Distribution of {task.row_length}", row_length=task.row_length)
 
 
-_LAYOUTS: Final[dict[type, Callable[[], Layout]]] = {
+def _identity_rules(_: IdentityRules) -> Layout:
+    return _array("Identity rules", kinds=("ABA", "ABB", "AAA"))
+
+
+def _identity_rules_middle(_: IdentityRulesMiddle) -> Layout:
+    return _array("Identity rules, missing middle", blank=1, kinds=("ABA", "AAA", "ABB", "AAB"))
+
+
+_LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SameDifferent: _same_different,
     RelationalMatchToSample: _match_to_sample,
     DistributionOfThree: _distribution_of_three,
     IdentityRules: _identity_rules,
+    AllSame: _all_same,
+    TripleMatchToSample: _triple_match_to_sample,
+    DistributionOfN: _distribution_of_n,
+    IdentityRulesMiddle: _identity_rules_middle,
+    TintedSameDifferent: _tinted_same_different,
 }
 
 
@@ -117,8 +163,8 @@ def layout_of(task: Task) -> Layout:
         task: Any task whose items are images.
     """
     if type(task) in _LAYOUTS:
-        return _LAYOUTS[type(task)]()
+        return _LAYOUTS[type(task)](task)
     return Layout(
         title=task.name,
-        places=tuple((_STEP * place, 0.0) for place in range(task.length)),
+        places=_row(0.0, 0.0, task.length),
     )

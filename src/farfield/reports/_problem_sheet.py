@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -37,6 +38,7 @@ _TITLE: Final = 0.875
 _HEADING: Final = 0.75
 _FOOT: Final = 1.125
 _NARROWEST: Final = 11.0
+_WIDEST: Final = 28.0
 
 
 def problem_sheet(
@@ -51,7 +53,8 @@ def problem_sheet(
         task: A task whose items are images, `(height, width)`, in 0 (black) to 1 (white).
         path: Where the picture goes.
         seed: The run whose sets are shown.
-        problems_per_regime: Number of problems in a row, at least 1.
+        problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
+            rows.
 
     Returns:
         The path of the picture.
@@ -76,14 +79,15 @@ def problem_sheet(
 
 
 def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
-    """The whole picture: a title, and for each regime a heading over a row of problems."""
+    """The whole picture: a title, and for each regime a heading over rows of problems."""
     width, height = (max(corner) + 1 for corner in zip(*layout.places, strict=True))
     rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
-    columns = max(len(problems) for problems in rows.values())
+    columns = _columns(max(len(problems) for problems in rows.values()), width)
     across = max(2 * _MARGIN + columns * (width + _BETWEEN) - _BETWEEN, _NARROWEST)
     apart = (across - 2 * _MARGIN - width) / max(columns - 1, 1)
-    row_height = _HEADING + height + _FOOT
-    top = _TITLE + len(rows) * row_height + _MARGIN / 2
+    row_height = height + _FOOT
+    lines = sum(math.ceil(len(problems) / columns) for problems in rows.values())
+    top = _TITLE + len(rows) * _HEADING + lines * row_height + _MARGIN / 2
     figure = Figure(
         figsize=(round(across * _DOTS) / _DPI, round(top * _DOTS) / _DPI),
         dpi=_DPI,
@@ -94,11 +98,24 @@ def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
     top -= _TITLE
     for name, problems in rows.items():
         _head(axes, (_MARGIN, across - _MARGIN), top, name, sets[name])
-        for column in range(len(problems)):
-            origin = (_MARGIN + column * apart, top - _HEADING - height)
-            _problem(axes, layout, origin, problems[column : column + 1], width)
-        top -= row_height
+        top -= _HEADING
+        for place in range(len(problems)):
+            line, column = divmod(place, columns)
+            origin = (_MARGIN + column * apart, top - line * row_height - height)
+            _problem(axes, layout, origin, problems[place : place + 1], width)
+        top -= math.ceil(len(problems) / columns) * row_height
     return figure
+
+
+def _columns(count: int, width: float) -> int:
+    """Problems beside each other: as many as the widest paper takes, the rows about equally long.
+
+    Args:
+        count: Number of problems of a regime.
+        width: Width of a problem.
+    """
+    most = max(1, int((_WIDEST - 2 * _MARGIN + _BETWEEN) / (width + _BETWEEN)))
+    return math.ceil(count / math.ceil(count / most))
 
 
 def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:

@@ -1,7 +1,10 @@
 """The problems: graded benchmarks that know of no model."""
 
+from farfield.tasks._all_same import AllSame as AllSame
+from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
+from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
 from farfield.tasks._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
@@ -10,23 +13,35 @@ from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import Task as Task
+from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
+from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
     "relational-match-to-sample": RelationalMatchToSample,
     "distribution-of-three": DistributionOfThree,
     "identity-rules": IdentityRules,
+    "all-same": AllSame,
+    "triple-match-to-sample": TripleMatchToSample,
+    "distribution-of-n": DistributionOfN,
+    "identity-rules-middle": IdentityRulesMiddle,
+    "tinted-same-different": TintedSameDifferent,
 }
 """Every task, by its name on the command line."""
 
 __all__ = [
     "TASKS",
     "TRAINING",
+    "AllSame",
+    "DistributionOfN",
     "DistributionOfThree",
     "IdentityRules",
+    "IdentityRulesMiddle",
     "Regime",
     "RelationalMatchToSample",
     "SameDifferent",
     "Shapes",
     "Task",
+    "TintedSameDifferent",
+    "TripleMatchToSample",
 ]

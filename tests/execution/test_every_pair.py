@@ -1,0 +1,34 @@
+"""Every task with every reasoner: a few updates, and a score in every regime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farfield.execution import Job, run_one
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.models import REASONERS
+from farfield.nn import ContextNorm, MLPEncoder
+from farfield.records import Store
+from farfield.tasks import TASKS
+
+
+@pytest.mark.parametrize("reasoner", REASONERS)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_reasoner_trains_on_every_task(task: str, reasoner: str, tmp_path: Path) -> None:
+    small = {"hidden_size": 12} if reasoner in ("esbn", "lstm", "ntm", "mnm") else {}
+    experiment = Experiment(
+        task=TASKS[task](withheld=50, max_problems=64),
+        model=Network(
+            reasoner=Spec(REASONERS[reasoner], **small),
+            encoder=Spec(MLPEncoder, out_features=16),
+            context=Spec(ContextNorm),
+        ),
+        recipe=Recipe(steps=2, batch_size=16),
+    )
+    store = Store(tmp_path)
+    run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="here")
+    (record,) = store.records(experiment.key)
+    for regime in experiment.task.regimes:
+        assert 0 <= record.final(regime.name) <= 1
