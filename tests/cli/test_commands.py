@@ -76,9 +76,26 @@ def test_list_shows_the_fields_that_train_takes(farfield) -> None:
         assert offered_by_the_task not in out
 
 
+def test_train_takes_the_fields_of_the_task(farfield) -> None:
+    words = "--task.withheld 98 --task.num-images 3 --task.max-problems 20 --recipe.steps 2"
+    ended = farfield(
+        f"train --task all-same --model corelnet --encoder random --workers 1 --seeds 1 {words}"
+    )
+    assert (ended.status, ended.err) == (0, "")
+    (key,) = Store("runs").keys()
+    (record,) = Store("runs").records(key)
+    assert record.experiment["task"] == {
+        "class": "farfield.tasks.AllSame",
+        "version": 1,
+        "num_images": 3,
+        "withheld": 98,
+        "max_problems": 20,
+    }
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_show_draws_every_task(farfield, folder: Path, task: str) -> None:
-    ended = farfield(f"show {task} --withheld 95")
+    ended = farfield(f"show {task} --withheld 50")
     assert (ended.status, ended.err) == (0, "")
     assert files(folder) == [f"problems-{task}.png"]
     assert f"problems-{task}.png" in ended.out
@@ -100,6 +117,20 @@ def test_show_draws_a_row_for_every_regime_and_the_run_asked_for(farfield, folde
     found = content(folder)
     assert found["deep/same.png"] == found["deep/again.png"]
     assert len(set(found.values())) == 3
+
+
+def test_show_takes_the_fields_of_the_task(farfield, folder: Path) -> None:
+    for name, options in {
+        "short": "--withheld 95",
+        "long": "--task.withheld 95",
+        "three": "--task.num-images 3 --withheld 95",
+        "three, too": "--task.num-images=3 --task.withheld=95",
+    }.items():
+        assert farfield(f"show all-same {options} --out '{name}.png'").status == 0
+    found = content(folder)
+    assert found["short.png"] == found["long.png"]
+    assert found["three.png"] == found["three, too.png"]
+    assert len(set(found.values())) == 2
 
 
 @pytest.mark.parametrize("out", ["file/picture.png", "folder"])

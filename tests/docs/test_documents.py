@@ -136,7 +136,8 @@ def check_command(words: list[str]) -> None:
     import tyro
 
     from farfield.cli._arguments import Cite, Command, Report, Reproduce, Show, Train
-    from farfield.cli._names import find, find_task
+    from farfield.cli._commands import task_of
+    from farfield.cli._names import find
     from farfield.cli._train import experiment_of
     from farfield.core import REFERENCES
     from farfield.reproductions import FIGURES, TABLES
@@ -147,8 +148,9 @@ def check_command(words: list[str]) -> None:
         case Train():
             experiment_of(command, rest)
             return
-        case Show(task=task, withheld=withheld):
-            find_task(task)(withheld=withheld)
+        case Show():
+            task_of(command, rest)
+            return
         case Reproduce(table=table, cell=cells):
             find("table", table, behind).select(*itertools.chain(*cells))
         case Report(table=str(table)):
@@ -182,6 +184,7 @@ def test_every_command_is_one(document: Path) -> None:
         "lst",
         "list --loud",
         "show same-diferent",
+        "show all-same --task.num-image 3",
         "train --task same-different --model esbn --recipe.step 3",
         "train --task same-different --model esnb",
         "reproduce webb2021/table-99",
@@ -272,3 +275,11 @@ def test_the_readme_says_what_every_verdict_means() -> None:
 
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert [v.value for v in Verdict if f"\n| {v.value} | " not in text] == []
+
+
+def test_the_readme_names_every_task() -> None:
+    from farfield.tasks import TASKS
+
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \|", text[text.index("\n## The tasks\n") :], re.MULTILINE)
+    assert rows == list(TASKS)

@@ -30,12 +30,16 @@ class List:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Show:
-    """Draw sample problems of every regime of a task, with their answers, to a PNG."""
+    """Draw sample problems of every regime of a task, with their answers, to a PNG.
+
+    Fields of the task follow their names: --task.row-length 20. `farfield list tasks` shows them
+    all.
+    """
 
     task: tyro.conf.Positional[str]
     """Name of the task, e.g. distribution-of-three."""
-    withheld: int = 0
-    """Shapes withheld from training."""
+    withheld: int | None = None
+    """Shapes withheld from training: short for --task.withheld."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""

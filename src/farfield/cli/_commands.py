@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import tyro
 from rich.console import Console
 from rich.table import Table as Grid
 
 from farfield.cli._arguments import Cite, List, Show
-from farfield.cli._names import find_task, shapes_of
+from farfield.cli._names import find_task, options_of_task, shapes_of
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS
@@ -19,7 +21,7 @@ from farfield.nn import ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
 from farfield.reproductions import FIGURES, TABLES
-from farfield.tasks import TASKS
+from farfield.tasks import TASKS, Task
 
 
 def list_names(command: List) -> None:
@@ -84,16 +86,41 @@ def _fields(cls: type) -> str:
     )
 
 
-def show(command: Show) -> None:
+def show(command: Show, rest: Sequence[str]) -> None:
     """Draw sample problems of every regime of a task.
 
     Args:
         command: Which task, and where to.
+        rest: Words with the fields of the task.
     """
-    task = find_task(command.task)(withheld=command.withheld, shapes=shapes_of(command.shapes))
+    task = task_of(command, rest)
     path = command.out or Path(f"problems-{command.task}.png")
     problem_sheet(task, path, seed=command.seed)
     Console().print(f"{command.task}: problems of every regime in [bold]{path}[/]")
+
+
+def task_of(command: Show, rest: Sequence[str]) -> Task:
+    """The task that the words describe.
+
+    Args:
+        command: The words with fixed names.
+        rest: The fields of the task.
+    """
+    task = find_task(command.task)
+    words = list(rest)
+    if command.withheld is not None:
+        if any(word.partition("=")[0] == "--task.withheld" for word in rest):
+            raise ValueError("withheld is given twice, as --withheld and --task.withheld: drop one")
+        words += ["--task.withheld", str(command.withheld)]
+    group = options_of_task(task)
+    fields: list[Any] = [("task", group, dataclasses.field(default=group()))]
+    options: Any = tyro.cli(
+        dataclasses.make_dataclass("Options", fields, frozen=True),
+        prog=f"farfield show {command.task}",
+        args=words,
+    )
+    shown: Task = task(**dataclasses.asdict(options.task), shapes=shapes_of(command.shapes))
+    return shown
 
 
 def cite(command: Cite) -> None:

@@ -51,11 +51,14 @@ def _run(words: Sequence[str]) -> int:
         args=list(words),
         return_unknown_args=True,
     )
+    prefix = "--task." if isinstance(command, Show) else "--"
+    takes_fields = isinstance(command, Show | Train)
     for word in rest:
         option = word.partition("=")[0]
-        if option.startswith("--") and not (isinstance(command, Train) and "." in option):
+        is_field = takes_fields and option.startswith(prefix) and "." in option
+        if option.startswith("--") and not is_field:
             return _unknown("option", option, options_of(command))
-    if rest and not isinstance(command, Train):
+    if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
@@ -108,7 +111,7 @@ def _dispatch(command: object, rest: Sequence[str]) -> None:
         case List():
             _commands.list_names(command)
         case Show():
-            _commands.show(command)
+            _commands.show(command, rest)
         case Train():
             _train.train(command, rest)
         case Reproduce():

@@ -1,14 +1,18 @@
-"""From names on the command line to what they name."""
+"""From names on the command line to what they name, and to the fields it has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_type_hints
 
 from farfield.core import UnknownNameError
 from farfield.tasks import TASKS, Shapes
 
 Named = TypeVar("Named")
+
+PLAIN = (int, float, bool, str, int | None, float | None, bool | None)
+"""Types of the fields that can be given on the command line."""
 
 
 def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
@@ -48,3 +52,25 @@ def shapes_of(name: str) -> Shapes | None:
     if name == "glyphs":
         return None
     return Shapes.letters() if name == "letters" else Shapes.paper()
+
+
+def options_of_task(task: Any) -> Any:
+    """A dataclass of the fields of a task that can be given on the command line.
+
+    Args:
+        task: The class of the task.
+    """
+    hints = get_type_hints(task)
+    fields = [(f.name, hints[f.name], f.default) for f in dataclasses.fields(task)]
+    return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN])
+
+
+def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
+    """A frozen dataclass of options.
+
+    Args:
+        name: Its name.
+        fields: Name, type and default of each.
+    """
+    made = [(field, hint, dataclasses.field(default=default)) for field, hint, default in fields]
+    return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)

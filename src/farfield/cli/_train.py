@@ -13,7 +13,14 @@ from torch import nn
 
 from farfield.cli._arguments import Train
 from farfield.cli._display import Display, at_once
-from farfield.cli._names import find, find_task, shapes_of
+from farfield.cli._names import (
+    PLAIN,
+    find,
+    find_task,
+    options_of_task,
+    plain_dataclass,
+    shapes_of,
+)
 from farfield.core import stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
@@ -21,9 +28,6 @@ from farfield.models import REASONERS
 from farfield.nn import CONTEXTS, ENCODERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-
-PLAIN = (int, float, bool, str, int | None, float | None, bool | None)
-"""Types of the fields that can be given on the command line."""
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -58,7 +62,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     """
     task, reasoner = find_task(command.task), find("model", command.model, REASONERS)
     encoder = find("encoder", command.encoder, ENCODERS)
-    groups = {"task": _options_of_task(task), "model": _options_of_module(reasoner)}
+    groups = {"task": options_of_task(task), "model": _options_of_module(reasoner)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
     ]
@@ -79,15 +83,9 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     )
 
 
-def _options_of_task(task: Any) -> Any:
-    hints = get_type_hints(task)
-    fields = [(f.name, hints[f.name], f.default) for f in dataclasses.fields(task)]
-    return _plain_dataclass("Task", [field for field in fields if field[1] in PLAIN])
-
-
 def _options_of_module(cls: type[nn.Module]) -> Any:
     hints = get_type_hints(cls.__init__)
-    return _plain_dataclass(
+    return plain_dataclass(
         "Model",
         [
             (p.name, hints[p.name], p.default)
@@ -95,8 +93,3 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
             if p.kind is p.KEYWORD_ONLY and p.name not in OFFERED and hints[p.name] in PLAIN
         ],
     )
-
-
-def _plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
-    made = [(field, hint, dataclasses.field(default=default)) for field, hint, default in fields]
-    return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
