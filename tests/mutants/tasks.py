@@ -211,7 +211,7 @@ MUTANTS = [
     (
         "tasks/_triple_match_to_sample.py",
         '("AAB", "ABA", "ABB")',
-        '("AAB", "ABA", "ABC")',
+        '("AAB", "ABA", "AAA")',
         [
             "tests/tasks/test_harder_rules.py::test_the_number_of_different_images_tells_triples_nothing",
         ],
