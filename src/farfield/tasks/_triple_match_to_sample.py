@@ -41,11 +41,11 @@ class TripleMatchToSample:
       └───┘└───┘└───┘       └───┘└───┘└───┘
     ```
 
-    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. The pattern
-    of the source, the pattern of the other triple and the place of the answer are independent, and
-    each combination of the patterns has an equal part of a set. A set holds every problem (six
-    images in order, the patterns, the place), or `max_problems` without repetition. With m = 0 both
-    sets use all images and share no problem.
+    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. Each pair
+    of different patterns, one of the source and one of the other triple, has an equal part of a
+    set; the place of the answer is independent of both. A set holds every problem (six images in
+    order, the patterns, the place), or `max_problems` without repetition. With m = 0 both sets use
+    all images and share no problem.
 
     | | m = 0 | 50 | 85 | 94 |
     |---|---|---|---|---|
