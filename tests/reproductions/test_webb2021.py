@@ -8,6 +8,7 @@ from farfield.core import stream
 from farfield.objectives import Reconstructing, Supervised
 from farfield.reproductions import TABLES, Budget, Published, Table, webb2021
 from farfield.reproductions.webb2021 import _print as printed
+from farfield.tasks import TASKS
 
 FULL = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11, 12)]
 CELLS = [pytest.param(claim, id=claim.name) for table in FULL for claim in table.claims]
@@ -148,3 +149,26 @@ def test_same_different_with_few_shapes_is_run_in_full_even_when_in_a_hurry():
             whole = claim.at(Budget.QUICK) == claim.experiment
             few = claim.experiment.task.withheld >= 85
             assert whole == (few and claim.experiment.task.name == "same-different")
+
+
+def test_beyond_has_one_goal_a_task_and_the_paper_s_problems():
+    beyond = TABLES["webb2021/beyond"]
+    goals = [claim for claim in beyond.claims if claim.published.goal is not None]
+    assert [claim.subject for claim in goals] == [subject.title for subject in printed.SUBJECTS]
+    assert {claim.row for claim in goals} == {"ESBN (conv) + whitening"}
+    assert len({claim.experiment.model for claim in goals}) == 1
+    hardest = {claim.experiment.task for claim in TABLES["webb2021/hardest"].claims}
+    assert {claim.experiment.task for claim in beyond.claims} == hardest
+    assert len({claim.experiment.recipe for claim in beyond.claims}) == 1
+
+
+def test_every_variant_is_claimed_in_every_test_regime():
+    variants = TABLES["webb2021/variants"]
+    tasks = {claim.experiment.task for claim in variants.claims}
+    assert {task.name for task in tasks} == TASKS.keys() - {
+        subject.task.name for subject in printed.SUBJECTS
+    }
+    for claim in variants.claims:
+        tests = [regime.name for regime in claim.experiment.task.regimes[1:]]
+        same = [other for other in variants.claims if other.experiment == claim.experiment]
+        assert [other.regime for other in same] == tests

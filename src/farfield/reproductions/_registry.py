@@ -29,6 +29,7 @@ TABLES: Final[dict[str, Table]] = {
         webb2021.TABLE_12_RELEASED,
         webb2021.TABLE_14_RELEASED,
         webb2021.BEYOND,
+        webb2021.VARIANTS,
         webb2021.HARDEST,
         webb2021.DEMO,
     )

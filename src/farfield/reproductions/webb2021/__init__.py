@@ -27,6 +27,7 @@ from farfield.reproductions.webb2021._tables import TABLE_17 as TABLE_17
 from farfield.reproductions.webb2021._tables import TABLE_18 as TABLE_18
 from farfield.reproductions.webb2021._tables import TABLE_19 as TABLE_19
 from farfield.reproductions.webb2021._tables import TABLE_20 as TABLE_20
+from farfield.reproductions.webb2021._variants import VARIANTS as VARIANTS
 
 __all__ = [
     "BEYOND",
@@ -56,4 +57,5 @@ __all__ = [
     "TABLE_18",
     "TABLE_19",
     "TABLE_20",
+    "VARIANTS",
 ]
