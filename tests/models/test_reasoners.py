@@ -94,6 +94,8 @@ def test_the_first_two_keys_of_esbn_know_nothing_of_the_problem() -> None:
     written, read = small_esbn().keys(drawn(20, 5, FEATURES))
     assert torch.equal(written[:, :2], written[:1, :2].expand(20, -1, -1))
     assert written[:, 2:].std(0).amax(-1).min() > 1e-6
+    blind, _ = small_esbn(confidence=False).keys(drawn(20, 5, FEATURES))
+    torch.testing.assert_close(blind[:, 2], blind[:1, 2].expand(20, -1), rtol=1e-12, atol=0)
     assert not read[:, 0].any()
     torch.testing.assert_close(read[:, 1], written[:, 0], rtol=1e-12, atol=0)
 
