@@ -158,12 +158,11 @@ class Farfield:
         return {"count": len(self.tests[place]), "seconds": seconds}
 
     def score_all(self) -> Answer:
-        """Every network in every regime, as after training."""
+        """One network in every regime, as after training."""
         start, busy = time.perf_counter(), time.process_time()
-        for learner in self.learners:
-            learner.score(0)
+        self.learners[0].score(0)
         seconds, processor = time.perf_counter() - start, time.process_time() - busy
-        return {"count": len(self.learners), "seconds": seconds, "processor": processor}
+        return {"count": 1, "seconds": seconds, "processor": processor}
 
     def score(self, place: int, problems: Problems) -> None:
         """Score one network, as the library does after training."""
