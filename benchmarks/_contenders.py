@@ -55,6 +55,14 @@ def timed_steps(steps: Iterator[object], seconds: float) -> Answer:
     return {"count": count, "seconds": elapsed, "processor": time.process_time() - busy}
 
 
+def timed(work: Callable[[], object], count: int) -> Answer:
+    """Do `work`, which is worth `count` units: in how long, in what processor time."""
+    start, busy = time.perf_counter(), time.process_time()
+    work()
+    seconds, processor = time.perf_counter() - start, time.process_time() - busy
+    return {"count": count, "seconds": seconds, "processor": processor}
+
+
 @final
 class Straightforward:
     """One network after another, each slice of time another one."""
@@ -89,9 +97,7 @@ class Straightforward:
         """One network on its whole test set."""
         del networks
         network, _, test = self.runs[next(self.turn)]
-        start = time.perf_counter()
-        straightforward.evaluate(network, test)
-        return {"count": len(test), "seconds": time.perf_counter() - start}
+        return timed(lambda: straightforward.evaluate(network, test), len(test))
 
     def products(self, *, work: str) -> Answer:
         """The products of one step, or of the evaluation per problem."""
@@ -152,17 +158,12 @@ class Farfield:
     def evaluate(self, *, networks: int) -> Answer:
         """One network on its whole test set."""
         place = next(self.turns) % networks
-        start = time.perf_counter()
-        self.score(place, self.tests[place])
-        seconds = time.perf_counter() - start
-        return {"count": len(self.tests[place]), "seconds": seconds}
+        tests = self.tests[place]
+        return timed(lambda: self.score(place, tests), len(tests))
 
     def score_all(self) -> Answer:
         """One network in every regime, as after training."""
-        start, busy = time.perf_counter(), time.process_time()
-        self.learners[0].score(0)
-        seconds, processor = time.perf_counter() - start, time.process_time() - busy
-        return {"count": 1, "seconds": seconds, "processor": processor}
+        return timed(lambda: self.learners[0].score(0), 1)
 
     def score(self, place: int, problems: Problems) -> None:
         """Score one network, as the library does after training."""

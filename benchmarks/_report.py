@@ -125,11 +125,17 @@ def introduction(results: Json) -> list[str]:
     """What was compared, on which machine, with which versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
+    processes = (
+        "Both have a process with one thread, and all times are processor times: a machine on "
+        "which others work cannot tell how two threads get on. No target holds for this ratio. "
+        if settings.get("busy")
+        else "The loop has a process with two threads; "
+        "the library with one seed has a process with one thread, with ten seeds two of them. "
+    )
     compared = (
         "The library against the straightforward loop (`benchmarks/straightforward.py`): median of "
         f"{settings['rounds']} rounds, in each of which both worked for {settings['seconds']} s or "
-        "one whole evaluation, never both at once. The loop has a process with two threads; "
-        "the library with one seed has a process with one thread, with ten seeds two of them. "
+        f"one whole evaluation, never both at once. {processes}"
         "Floor: the time of the work's matrix products and convolutions, each run alone at the "
         "same shapes in the same processes; fraction: floor over time."
     )

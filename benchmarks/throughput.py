@@ -5,6 +5,7 @@ Run from the root of the checkout:
     python -m benchmarks.throughput            # everything, some hours on two cores
     python -m benchmarks.throughput --quick    # the same with few and short rounds
     python -m benchmarks.throughput --reasoners esbn --tasks identity-rules --withheld 0
+    python -m benchmarks.throughput --busy     # where others work: processor time, one thread each
     python -m benchmarks.throughput --reasoners --no-sets    # the estimate alone
 
 In every round each contender works for a short slice of time while the others sleep, so that a
@@ -53,6 +54,8 @@ class Options:
         works: What is measured of each case, `"training"` and `"evaluation"`.
         sets: Measure the drawing of the sets too.
         estimate: Estimate the hours of ESBN's four tables too.
+        busy: Compare processor time of one thread each, at one seed, without targets. Two threads
+            that wait for each other cannot be measured beside others.
         beside: What else ran on the machine, for the page; empty for nothing.
         name: Name of the result files; by default date and processor.
     """
@@ -66,20 +69,22 @@ class Options:
     works: tuple[str, ...] = tuple(PER_NETWORK)
     sets: bool = True
     estimate: bool = True
+    busy: bool = False
     beside: str = ""
     name: str | None = None
 
 
 @final
 class Bout:
-    """The processes of one case: the loop's one and the library's two."""
+    """The processes of one case: the loop's one and the library's two, or one if busy."""
 
-    def __init__(self, case: Case) -> None:
-        self.loop = Worker("straightforward", threads=2)
-        self.ours = [Worker("farfield", threads=1) for _ in range(2)]
+    def __init__(self, case: Case, *, busy: bool = False) -> None:
+        self.clock = "processor" if busy else "seconds"
+        self.loop = Worker("straightforward", threads=1 if busy else 2)
+        self.ours = [Worker("farfield", threads=1) for _ in range(1 if busy else 2)]
         workers = [self.loop, *self.ours]
         seeds = [range(NETWORKS), range(NETWORKS), range(NETWORKS, 2 * NETWORKS)]
-        for worker, numbers in zip(workers, seeds, strict=True):
+        for worker, numbers in zip(workers, seeds, strict=False):
             worker.ask("prepare", **case.as_dict(), seeds=list(numbers))
         for worker in workers:
             worker.answer()
@@ -89,7 +94,7 @@ class Bout:
         for worker in workers:
             worker.ask(work, **arguments)
         answers = [worker.answer() for worker in workers]
-        return sum(answer["count"] / answer["seconds"] for answer in answers)
+        return sum(answer["count"] / answer[self.clock] for answer in answers)
 
     def products(self, workers: Sequence[Worker], work: str) -> dict[str, float]:
         """FLOPs of a unit, and the seconds per unit of its products alone, all together."""
@@ -101,10 +106,12 @@ class Bout:
         return {"flops": flops, "seconds": 1 / rate}
 
     def lines(self, case: Case, options: Options) -> list[dict[str, Any]]:
-        """Measure each work at one and ten seeds: two lines of results for each."""
+        """Measure each work, at one and ten seeds unless busy: a line of results for each."""
         found = []
         for work in options.works:
-            teams = {1: (self.ours[:1], 1), 10: (self.ours, NETWORKS)}
+            teams = {1: (self.ours[:1], 1)}
+            if not options.busy:
+                teams[10] = (self.ours, NETWORKS)
             rates: dict[int | str, list[float]] = {"loop": [], **{seeds: [] for seeds in teams}}
             for _ in range(options.rounds):
                 rates["loop"].append(self.work([self.loop], work, NETWORKS, options.seconds))
@@ -117,7 +124,9 @@ class Bout:
                     **case.as_dict(),
                     "seeds": seeds,
                     "unit": PER_NETWORK[work],
-                    "target": _cases.target(work, case.reasoner, case.withheld),
+                    "target": None
+                    if options.busy
+                    else _cases.target(work, case.reasoner, case.withheld),
                     "loop": rates["loop"],
                     "ours": rates[seeds],
                     "products": {"loop": loop_products, "ours": self.products(workers, work)},
@@ -190,7 +199,12 @@ def main(options: Options) -> None:
     name = options.name or f"{datetime.now(UTC):%Y-%m-%d}-{slug}"
     results: dict[str, Any] = {
         "environment": described,
-        "settings": {"rounds": rounds, "seconds": seconds, "beside": options.beside},
+        "settings": {
+            "rounds": rounds,
+            "seconds": seconds,
+            "busy": options.busy,
+            "beside": options.beside,
+        },
         "lines": [],
         "sets": measure_sets(1 if options.quick else 3) if options.sets else [],
     }
@@ -202,7 +216,7 @@ def main(options: Options) -> None:
         for withheld in options.withheld
     ]
     for number, case in enumerate(cases, start=1):
-        bout = Bout(case)
+        bout = Bout(case, busy=options.busy)
         try:
             lines = bout.lines(case, options)
         finally:

@@ -125,10 +125,14 @@ def test_estimate_is_of_every_cell_of_the_row_at_the_papers_steps():
     assert {claim.row for claim in claims} == {"ESBN + TCN"}
 
 
-def test_page_says_what_ran_beside():
+def test_page_says_what_ran_beside_and_which_time_was_taken():
     made = results(line())
-    made["settings"]["beside"] = "Others trained networks."
-    assert "Others trained networks." in _report.markdown(made)
+    assert "a process with two threads" in _report.markdown(made)
+    made["settings"] |= {"beside": "Others trained networks.", "busy": True}
+    page = _report.markdown(made)
+    assert "Others trained networks." in page
+    assert "processor times" in page
+    assert "two threads;" not in page
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
