@@ -79,6 +79,18 @@ def test_budgets_have_sections_of_their_own(tmp_path):
     assert "--budget paper`" not in page[quick:]
 
 
+def test_a_table_of_several_tasks_has_a_heading_for_each(tmp_path):
+    table = TABLES["webb2021/beyond"].select("*/corelnet-rand+tcn/*")
+    export(table, at(Budget.PAPER), tmp_path)
+    page = results_page(tmp_path)
+    assert "### All of the planned steps, built-in images" in page
+    subjects = [claim.subject for claim in table.claims]
+    places = [page.index(f"**{subject}**\n\n| cell |") for subject in subjects]
+    assert len(subjects) == 4
+    assert places == sorted(places)
+    assert page.count("| CoRelNet (rand) + TCN, m = 9") == 4
+
+
 def test_steps_that_were_rounded_do_not_split_a_budget(tmp_path):
     table = TABLES["webb2021/table-12"].select(*made_up.three("withheld-95"))
     shares = {

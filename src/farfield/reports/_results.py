@@ -14,7 +14,7 @@ from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
 from farfield.reports._markdown import markdown_rows
 from farfield.reports._report import Report, tabulate
-from farfield.reproductions import TABLES, Budget, Claim, Table
+from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
 
@@ -107,14 +107,16 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     """One table at one budget."""
     fraction, images = kind
     budget = "All" if fraction == 1 else f"{100 * fraction:g} %"
+    printed = any(isinstance(claim.published, Published) for claim in table.claims)
+    whose = "paper's" if printed else "planned"
     lines = [
         "",
-        f"### {budget} of the paper's steps, {images}",
+        f"### {budget} of the {whose} steps, {images}",
         "",
         f"{len(report.rows)} of {len(table.claims)} cells run: {text.tally(report)}.",
         "",
-        *markdown_rows(list(report.rows)),
-        "",
-        *(f"Trained on: {place}.\n" for place in report.environments),
     ]
-    return "\n".join(lines)
+    for subject, rows in report.subjects.items():
+        lines += [f"**{subject}**", ""] if len(report.subjects) > 1 else []
+        lines += [*markdown_rows(rows), ""]
+    return "\n".join([*lines, *(f"Trained on: {place}.\n" for place in report.environments)])
