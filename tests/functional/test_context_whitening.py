@@ -73,6 +73,23 @@ def test_nothing_stays_nothing() -> None:
     assert torch.equal(context_whiten(torch.zeros(2, 3, 4)), torch.zeros(2, 3, 4))
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_what_is_not_finite_spoils_its_own_problem_alone(wrong: float) -> None:
+    z = drawn(3, 4, 5)
+    whole = context_whiten(z)
+    z[1, 2, 3] = wrong
+    found = context_whiten(z.requires_grad_())
+    assert found[1].isnan().all()
+    assert torch.equal(found[::2], whole[::2])
+    (gradient,) = torch.autograd.grad(found[::2].square().sum(), z)
+    assert gradient[::2].isfinite().all()
+
+
+def test_the_smallest_eps_serves_where_all_places_are_equal() -> None:
+    y = context_whiten(placed(drawn(1, 6), [0] * 43), eps=1e-13)
+    torch.testing.assert_close(y @ y.mT, torch.full((43, 43), 6 / 43).double(), rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("places", [[0, 1, 2], [0, 1, 0, 0, 2]])
 def test_gradients_where_items_differ_and_where_they_repeat(places: list[int]) -> None:
     items = drawn(3, 4).requires_grad_()
@@ -100,10 +117,11 @@ def test_shapes_are_refused(unchecked, shape: tuple[int, ...]) -> None:
 def test_refusals(unchecked) -> None:
     with pytest.raises(ValueError, match="z must be a floating-point tensor"):
         context_whiten(torch.zeros(2, 3, 4, dtype=torch.int64))
-    with pytest.raises(ValueError, match="eps must be positive, got 0"):
-        context_whiten(drawn(2, 3), eps=0)
-    with pytest.raises(ValueError, match=r"eps must be positive, got -1"):
-        ContextWhitening(3, eps=-1)
+    for eps in (0, -1, 1e-14, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"eps must be at least 1e-13 and finite, got {eps}"):
+            context_whiten(drawn(2, 3), eps=eps)
+        with pytest.raises(ValueError, match=f"eps must be at least 1e-13 and finite, got {eps}"):
+            ContextWhitening(3, eps=eps)
     with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
         ContextWhitening(0)
     with pytest.raises(ValueError, match="z must have num_features=3 features"):

@@ -44,6 +44,18 @@ MUTANTS = [
         ["tests/functional/test_context_whitening.py::test_every_problem_stands_alone"],
     ),
     (
+        "functional/_context_whitening.py",
+        "torch.where(finite, wide * torch.where(scale > 0, scale, 1).rsqrt(), 0)",
+        "wide * torch.where(scale > 0, scale, 1).rsqrt()",
+        ["tests/functional/test_context_whitening.py::test_what_is_not_finite"],
+    ),
+    (
+        "functional/_context_whitening.py",
+        "torch.where(finite, whitened, math.nan)",
+        "whitened",
+        ["tests/functional/test_context_whitening.py::test_what_is_not_finite"],
+    ),
+    (
         "functional/_content_weights.py",
         ".tril(num_slots - num_reads)",
         ".tril()",

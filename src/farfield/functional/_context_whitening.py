@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+_SMALLEST_EPS: Final = 1e-13
+"""What is less, float64 does not tell from the rounding of a spectrum whose mean is 1."""
 
 
 def context_whiten(
@@ -30,15 +34,15 @@ def context_whiten(
     Args:
         z: Embeddings.
         eps: Added to the spectrum, relative to its mean: pairs of items that differ by less than
-            about its square root count as one.
+            about its square root count as one. At least 1e-13.
 
     Returns:
         The whitened embeddings, in the dtype of `z`; the root is taken in float64. Where all
-        embeddings are 0, they stay so.
+        embeddings are 0, they stay so; where one is not finite, all of its problem are nan.
 
     Raises:
         ValueError: If `z` is not `(*batch, time, feature)` with at least one place, or `eps` is
-            not positive.
+            too small or not finite.
 
     Reference:
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
@@ -48,15 +52,18 @@ def context_whiten(
             "z must be a floating-point tensor of (*batch, time, feature) with at least one "
             f"place, got {z.dtype} of shape {tuple(z.shape)}"
         )
-    if not eps > 0:
-        raise ValueError(f"eps must be positive, got {eps}")
+    if not _SMALLEST_EPS <= eps < math.inf:
+        raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and finite, got {eps}")
     wide = z.double()
     scale = wide.square().sum((-2, -1), keepdim=True) / z.shape[-2]
-    unit = wide * torch.where(scale > 0, scale, 1).rsqrt()
+    finite = scale.isfinite()
+    # The root of a matrix with a nan fails, and that of all other problems with it.
+    unit = torch.where(finite, wide * torch.where(scale > 0, scale, 1).rsqrt(), 0)
     identity = torch.eye(z.shape[-2], dtype=wide.dtype, device=z.device)
     # torch leaves `apply` untyped.
     root: Tensor = _Root.apply(unit @ unit.mT + eps * identity)  # type: ignore[no-untyped-call]
-    return (torch.linalg.solve(root, unit) * z.shape[-1] ** 0.5).to(z.dtype)
+    whitened = torch.linalg.solve(root, unit) * z.shape[-1] ** 0.5
+    return torch.where(finite, whitened, math.nan).to(z.dtype)
 
 
 class _Root(torch.autograd.Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -25,13 +26,14 @@ class ContextWhitening(nn.Module):
 
     Args:
         num_features: Number of features.
-        eps: Added to the spectrum, relative to its mean.
+        eps: Added to the spectrum, relative to its mean; at least 1e-13.
 
     Shape:
         `(*batch, time, feature)` in and out.
 
     Raises:
-        ValueError: If `num_features` is below 1, `eps` not positive, or the features are others.
+        ValueError: If `num_features` is below 1, `eps` too small or not finite, or the features
+            are others.
 
     Reference:
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
@@ -41,8 +43,7 @@ class ContextWhitening(nn.Module):
         super().__init__()
         if num_features < 1:
             raise ValueError(f"num_features must be at least 1, got {num_features}")
-        if not eps > 0:
-            raise ValueError(f"eps must be positive, got {eps}")
+        context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
         self.num_features = num_features
         self.eps = eps
 
