@@ -171,6 +171,30 @@ def test_tests_of_the_print_need_no_run(store: Store) -> None:
     assert len(plate.draw(LIGHT).axes) == 2
 
 
+def chosen(pattern: str, find, store: Store) -> tuple[Plate, ...]:
+    figure = FIGURES["webb2021/figure-6"]
+    return illustrate(figure, tabulate(figure.table.select(pattern), find), store)
+
+
+def test_what_a_selection_of_cells_leaves_untested_is_said(store: Store) -> None:
+    assert chosen("table-16/esbn-conv/*", encoded, store) == ()
+    (plate,) = chosen("table-16/esbn-*/withheld-0", encoded, store)
+    assert [finding.ours for finding in plate.findings] == [
+        "one condition, no test",
+        "1 of 1 conditions run",
+    ] * 2
+    assert len(plate.draw(LIGHT).axes) == 1
+
+
+def test_equal_rows_have_no_statistic(store: Store) -> None:
+    def equal(claim) -> list[Record]:
+        return made_up.records(claim, [99, 100], steps=1)
+
+    (plate,) = chosen("table-15/*", equal, store)
+    assert plate.findings[0].ours == "no difference in any condition (5 conditions)"
+    assert plate.findings[1].ours.startswith("no difference in any condition (5 of 5 conditions")
+
+
 def test_every_condition_is_a_dot(store: Store) -> None:
     _, (plate,) = illustrated(6, encoded, store)
     for axes in plate.draw(LIGHT).axes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -50,14 +51,16 @@ class _Pairing:
     fractions: tuple[float, float]
 
 
-def difference_plate(analysis: PairedTests, report: Report) -> Plate:
-    """The differences of a figure's rows and their tests.
+def difference_plate(analysis: PairedTests, report: Report) -> Plate | None:
+    """The differences of a figure's rows and their tests; `None` where no two rows are shown.
 
     Args:
         analysis: The tests as printed.
         report: The figure's cells with what was found.
     """
-    pairings = [_pair(test, report) for test in analysis.tests]
+    pairings = [pair for test in analysis.tests if (pair := _pair(test, report)).printed]
+    if not pairings:
+        return None
     return Plate(
         name="differences",
         title="Paired differences between encoders",
@@ -104,7 +107,9 @@ def _findings(pairing: _Pairing) -> tuple[Finding, Finding]:
         Finding(
             what=f"{pairing.test.name}, from the means as printed",
             paper=paper,
-            ours=f"{_written(pairing.printed)} ({conditions} conditions)",
+            ours=f"{_written(pairing.printed)} ({conditions} conditions)"
+            if conditions > 1
+            else "one condition, no test",
         ),
         Finding(what=f"{pairing.test.name}, ours", paper=paper, ours=_ours(pairing, conditions)),
     )
@@ -127,8 +132,10 @@ def _tested(differences: Mapping[Place, float]) -> PairedTest:
 def _written(differences: Mapping[Place, float]) -> str:
     """Mean difference, statistic and probability, e.g. `−0.6 points, t = −1.7, p = 0.10`."""
     test = _tested(differences)
-    chance = f"{test.p:.2g}" if test.p >= 0.001 else "below 0.001"
-    return f"{text.signed(test.difference, 2)} points, t = {text.signed(test.t, 2)}, p = {chance}"
+    if math.isnan(test.t):
+        return "no difference in any condition"
+    chance = f"p = {test.p:.2g}" if test.p >= 0.001 else "p < 0.001"
+    return f"{text.signed(test.difference, 2)} points, t = {text.signed(test.t, 2)}, {chance}"
 
 
 def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
