@@ -127,13 +127,18 @@ def test_short_floats_keep_float32_statistics(dtype, segments) -> None:
         ([[0, 1], [2]], "each of the places 0…3 exactly once"),
         ([[0, 1], [1, 2, 3]], "exactly once"),
         ([[0, 1], [2, 3, 4]], "exactly once"),
-        ([[0, 1, 2, 3], []], "divides by zero in a segment of 0 place"),
+        ([[0, 1, 2, 3], []], "each hold at least one place"),
         ([], "exactly once"),
     ],
 )
 def test_segments_must_cover_every_place_once(segments, message) -> None:
     with pytest.raises(ValueError, match=message):
         context_norm(drawn(4, 3), segments=segments)
+
+
+def test_no_segments_at_all_are_refused_by_the_module(unchecked) -> None:
+    with pytest.raises(ValueError, match=r"each hold at least one place, got \(\)"):
+        ContextNorm(3, segments=[])
 
 
 def test_one_place_has_no_unbiased_variance(unchecked) -> None:

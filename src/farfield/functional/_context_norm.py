@@ -80,8 +80,8 @@ def check_segments(
         correction: What is subtracted from the number of places in the variance.
 
     Raises:
-        ValueError: If a place is missing, repeated or outside, or if a segment has no more than
-            `correction` places.
+        ValueError: If a place is missing, repeated or outside, or if a segment is empty or has no
+            more than `correction` places.
     """
     groups = (
         (tuple(range(length)),)
@@ -92,7 +92,9 @@ def check_segments(
         raise ValueError(
             f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
         )
-    shortest = min(len(group) for group in groups)
+    shortest = min(map(len, groups), default=0)
+    if shortest == 0:
+        raise ValueError(f"segments must each hold at least one place, got {groups}")
     if shortest <= correction:
         raise ValueError(
             f"correction={correction} divides by zero in a segment of {shortest} place(s); "
