@@ -130,8 +130,9 @@ def test_overlap_of_too_little_is_refused() -> None:
     alike = Keys(written=keys.written[:, :1].expand(-1, 5, -1), recalled=keys.recalled)
     with pytest.raises(ValueError, match="differ between the first places"):
         key_overlap(alike, keys)
-    with pytest.raises(ValueError, match="at least two keys, got 9 and 1"):
-        key_overlap(keys, Keys(*(part[:1] for part in keys)))
+    for few in (0, 1):
+        with pytest.raises(ValueError, match=f"at least two problems, got 9 and {few}"):
+            key_overlap(keys, Keys(*(part[:few] for part in keys)))
 
 
 def test_principal_components_are_the_directions_of_most_variance() -> None:

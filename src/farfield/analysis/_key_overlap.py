@@ -22,8 +22,8 @@ class KeyOverlap:
     Args:
         spread: For each of the T places, how far the keys written on the training set scatter
             around their mean (root mean square), in units of the root mean square distance
-            between the means of the first F. 0 is a single point; at 1 the keys of a place are as
-            far from each other as the places are.
+            between the means of the first F. 0 is a single point; at 1 the keys of a place lie as
+            far from their mean as the means of the places from each other.
         astray: Share of the keys written behind the first F places, on the training set, that lie
             nearer to the mean of one of those than to that of their own or any other place. 0 is
             no overlap.
@@ -65,6 +65,11 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
     Reference:
         webb2021, appendix A.6 and figure 9, where this is told in words.
     """
+    if min(len(training.written), len(test.written)) < 2:
+        raise ValueError(
+            "training and test must hold the keys of at least two problems, "
+            f"got {len(training.written)} and {len(test.written)}"
+        )
     first = training.recalled.shape[1]
     means = mean_keys(training.written)
     unit = torch.pdist(means[:first]).square().mean().sqrt()
