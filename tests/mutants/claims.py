@@ -9,8 +9,8 @@ MUTANTS = [
     ),
     (
         "reproductions/_verdicts.py",
-        "if goal is not None and found < goal:",
-        "if goal is not None and mean < goal:",
+        "if goal is not None and not found >= goal:",
+        "if goal is not None and not mean >= goal:",
         ["tests/reproductions/test_verdicts.py::test_a_goal_is_reached_by_mean_and_lower_end"],
     ),
     (
@@ -228,5 +228,17 @@ MUTANTS = [
         "free = {name: task[name] for name in claim.free if name in task}",
         "free = {}",
         ["tests/reports/test_results.py::test_other_images_have_sections_of_their_own"],
+    ),
+    (
+        "reproductions/_verdicts.py",
+        "not found >= goal",
+        "found < goal",
+        ["tests/reproductions/test_verdicts.py::test_a_score_that_is_no_number_misses"],
+    ),
+    (
+        "reports/_difference_plate.py",
+        "if math.isnan(test.t):",
+        "if math.isinf(test.t):",
+        ["tests/reports/test_plates.py::test_equal_rows_have_no_statistic"],
     ),
 ]

@@ -129,7 +129,8 @@ GOAL = made_up.unpublished(goal=99.5, low_goal=99.0)
     [
         (made_up.spread_out(99.7, 0.1), Verdict.REACHED, "mean 99.70, lower end 99.47"),
         (made_up.spread_out(99.4, 0.01), Verdict.MISSED, "mean 99.40 is below 99.5"),
-        (made_up.spread_out(99.6, 0.4), Verdict.MISSED, "lower end 98.70 is below 99"),
+        (made_up.spread_out(99.6, 0.4), Verdict.MISSED, "lower end 98.69 is below 99"),
+        ([99.498] * 10, Verdict.MISSED, "mean 99.49 is below 99.5"),
         ([100.0] * 9, Verdict.UNDERPOWERED, "9 of 10 networks"),
     ],
 )
@@ -137,6 +138,16 @@ def test_a_goal_is_reached_by_mean_and_lower_end(percents, word, reason):
     judgement = judge(GOAL, made_up.records(GOAL, percents))
     assert (judgement.verdict, judgement.reason) == (word, reason)
     assert judgement.difference is None
+
+
+def test_a_score_that_is_no_number_misses_a_goal():
+    records = made_up.records(GOAL, [100.0] * 9 + [float("nan")])
+    assert judge(GOAL, records).verdict is Verdict.MISSED
+
+
+def test_a_goal_for_the_lower_end_alone_is_refused():
+    with pytest.raises(ValueError, match=r"low_goal must stand beside a goal, got 99\.0 alone"):
+        made_up.unpublished(low_goal=99.0)
 
 
 def test_a_number_without_print_or_goal_is_measured():

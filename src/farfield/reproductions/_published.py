@@ -87,10 +87,11 @@ class Unpublished:
         selection: Which weights are scored, and how they are chosen.
         split: Which problems they are scored on.
         goal: Least mean, fixed before the run; `None` for no goal.
-        low_goal: Least lower end of the interval of the mean; `None` for no goal.
+        low_goal: Least lower end of the interval of the mean; `None` for none beside the mean's.
 
     Raises:
-        ValueError: If there are fewer than 2 runs, or a goal lies outside the unit's scale.
+        ValueError: If there are fewer than 2 runs, a goal lies outside the unit's scale, or there
+            is one for the lower end alone.
     """
 
     runs: int
@@ -108,6 +109,8 @@ class Unpublished:
             value = getattr(self, name)
             if value is not None and not 0 <= value <= self.scale:
                 raise ValueError(f"{name} must lie in 0…{self.scale:g} ({self.unit}), got {value}")
+        if self.low_goal is not None and self.goal is None:
+            raise ValueError(f"low_goal must stand beside a goal, got {self.low_goal} alone")
 
     @property
     def scale(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -189,16 +190,21 @@ def _scores(claim: Claim, records: Sequence[Record]) -> list[float]:
 
 def _goal(claim: Claim, published: Unpublished, records: Sequence[Record]) -> tuple[Verdict, str]:
     """Whether a goal of our own is reached: by the mean, and by the lower end of its interval."""
-    if published.goal is None and published.low_goal is None:
+    if published.goal is None:
         return Verdict.MEASURED, "no published number, no goal"
     scores = _scores(claim, records)
     mean = mean_and_standard_error(scores).mean
     low = t_interval(scores, claim.rule.confidence).low
     goals = (("mean", published.goal, mean), ("lower end", published.low_goal, low))
     for what, goal, found in goals:
-        if goal is not None and found < goal:
-            return Verdict.MISSED, f"{what} {found:.2f} is below {goal:g}"
-    return Verdict.REACHED, f"mean {mean:.2f}, lower end {low:.2f}"
+        if goal is not None and not found >= goal:
+            return Verdict.MISSED, f"{what} {_down(found)} is below {goal:g}"
+    return Verdict.REACHED, f"mean {_down(mean)}, lower end {_down(low)}"
+
+
+def _down(value: float) -> str:
+    """A number to two digits, rounded down: what misses a goal must not read as if it did not."""
+    return f"{math.floor(100 * value + 1e-6) / 100:.2f}" if math.isfinite(value) else f"{value}"
 
 
 def _check_records(claim: Claim, records: Sequence[Record]) -> None:
