@@ -129,13 +129,13 @@ MUTANTS = [
     ),
     (
         "reproductions/_verdicts.py",
-        "if not here.clear or (here.value > 0) != (theirs.value > 0):",
-        "if (here.value > 0) != (theirs.value > 0):",
+        "if not own.clear or (own.value > 0) != (theirs.value > 0):",
+        "if (own.value > 0) != (theirs.value > 0):",
         ["tests/reproductions/test_verdicts.py::test_an_order_that_is_not_clear_does_not_hold"],
     ),
     (
         "reproductions/_verdicts.py",
-        "(here.value > 0) != (theirs.value > 0)",
+        "(own.value > 0) != (theirs.value > 0)",
         "False",
         ["tests/reproductions/test_verdicts.py::test_one_row_out_of_order_is_not_reproduced"],
     ),
@@ -233,7 +233,7 @@ MUTANTS = [
         "reproductions/_verdicts.py",
         "not found >= goal",
         "found < goal",
-        ["tests/reproductions/test_verdicts.py::test_a_score_that_is_no_number_misses"],
+        ["tests/reproductions/test_verdicts.py::test_a_score_that_is_no_number_misses_a_goal"],
     ),
     (
         "reports/_difference_plate.py",

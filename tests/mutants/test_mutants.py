@@ -45,6 +45,12 @@ def listed(area: Path) -> list[Mutant]:
     raise ValueError(f"{area.name} binds no literal list to MUTANTS")
 
 
+def functions(path: Path) -> set[str]:
+    """Names of the functions of a test file."""
+    statements = ast.parse(path.read_text(encoding="utf-8")).body
+    return {statement.name for statement in statements if isinstance(statement, ast.FunctionDef)}
+
+
 def cases() -> list[object]:
     return [
         pytest.param(
@@ -107,6 +113,15 @@ def test_text_that_is_gone_or_stands_twice_is_no_mutant(tmp_path: Path) -> None:
         mutated("core/_streams.py", "no such text", "", tmp_path / "gone")
     with pytest.raises(ValueError, match="exactly once to be mutated, it does"):
         mutated("core/_streams.py", "return", "", tmp_path / "twice")
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.stem)
+def test_every_mutant_still_has_its_text_and_its_tests(area: Path) -> None:
+    for file, old, _, tests in listed(area):
+        assert (PACKAGE / file).read_text(encoding="utf-8").count(old) == 1, (file, old)
+        for named in tests:
+            path, _, name = named.partition("::")
+            assert not name or name.partition("[")[0] in functions(CHECKOUT / path), named
 
 
 def test_the_test_command_runs_a_handful() -> None:
