@@ -134,7 +134,7 @@ def _written(differences: Mapping[Place, float]) -> str:
     test = _tested(differences)
     if math.isnan(test.t):
         return "no difference in any condition"
-    chance = f"p = {test.p:.2g}" if test.p >= 0.001 else "p < 0.001"
+    chance = f"p = {test.p:.2g}" if test.p >= 0.001 else "p below 0.001"
     return f"{text.signed(test.difference, 2)} points, t = {text.signed(test.t, 2)}, {chance}"
 
 
