@@ -15,7 +15,7 @@ from farfield.core import REFERENCES
 from farfield.execution import run_one
 from farfield.execution._job import Job
 from farfield.models import REASONERS
-from farfield.nn import ENCODERS
+from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
@@ -25,6 +25,7 @@ KINDS = {
     "tasks": TASKS,
     "models": REASONERS,
     "encoders": ENCODERS,
+    "contexts": CONTEXTS,
     "objectives": OBJECTIVES,
     "papers": REFERENCES,
     "claims": TABLES,

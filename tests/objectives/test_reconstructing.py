@@ -43,6 +43,7 @@ def test_a_model_without_such_a_memory_is_refused() -> None:
         Reconstructing()(nn.Identity(), problems(), TASK.loss, DRAW)
 
 
-def test_a_negative_weight_is_refused() -> None:
-    with pytest.raises(ValueError, match="weight must be at least 0, got -1"):
-        Reconstructing(weight=-1)
+@pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan")])
+def test_a_weight_that_is_none_is_refused(weight: float) -> None:
+    with pytest.raises(ValueError, match=f"weight must be at least 0 and finite, got {weight}"):
+        Reconstructing(weight=weight)

@@ -21,10 +21,10 @@ Device = Literal["cpu", "cuda"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """List tasks, models, encoders, objectives, papers, claims and figures."""
+    """List tasks, models, encoders, contexts, objectives, papers, claims and figures."""
 
     kind: tyro.conf.Positional[str] = "all"
-    """tasks, models, encoders, objectives, papers, claims, figures or all."""
+    """tasks, models, encoders, contexts, objectives, papers, claims, figures or all."""
 
 
 @final

@@ -17,7 +17,7 @@ from farfield.cli._names import find_task, options_of_task, shapes_of
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS
-from farfield.nn import ENCODERS
+from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
 from farfield.reproductions import FIGURES, TABLES
@@ -34,6 +34,7 @@ def list_names(command: List) -> None:
         "tasks": _classes(TASKS),
         "models": _classes(REASONERS),
         "encoders": _classes(ENCODERS),
+        "contexts": _classes(CONTEXTS),
         "objectives": _classes(OBJECTIVES),
         "papers": [
             (key, f"{paper.title} ({paper.venue}, {paper.year})", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
@@ -28,7 +29,7 @@ class Reconstructing:
         weight: What an error counts beside the loss.
 
     Raises:
-        ValueError: If the weight is negative.
+        ValueError: If the weight is negative or not finite.
 
     Reference:
         Munkhdalai et al. 2019; the weight of 1 is that of the released code of webb2021.
@@ -37,8 +38,8 @@ class Reconstructing:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.weight >= 0:
-            raise ValueError(f"weight must be at least 0, got {self.weight}")
+        if not 0 <= self.weight < math.inf:
+            raise ValueError(f"weight must be at least 0 and finite, got {self.weight}")
 
     def __call__(
         self,
