@@ -12,6 +12,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, integers
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
@@ -22,7 +23,7 @@ _CHOICES: Final = 4
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfN:
+class DistributionOfN(RuleTask):
     """Which image completes the second row, so that both rows hold the same n?
 
     **What is asked.** The first row of n images, the first n − 1 of the second row, and four
@@ -92,11 +93,6 @@ class DistributionOfN:
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: 2n − 1 of the array, four to choose from."""
         return 2 * self.row_length - 1 + _CHOICES
@@ -137,41 +133,6 @@ class DistributionOfN:
             regime: rules.shuffled(place.child(regime), items, [part])
             for regime, part in columns.items()
         }
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """A quarter: the answer stands at each place equally often in the mean.

@@ -12,13 +12,14 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, integers
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DistributionOfThree:
+class DistributionOfThree(RuleTask):
     """Which image completes the second row, so that both rows hold the same three?
 
     **What is asked.** Nine images: the first row of three, the first two of the second row, and
@@ -81,11 +82,6 @@ class DistributionOfThree:
         rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: five of the array, four to choose from."""
         return 9
@@ -126,41 +122,6 @@ class DistributionOfThree:
             )
             for regime, (digits,) in drawn.items()
         }
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """A quarter: the answer stands at each place equally often in the mean.

@@ -14,6 +14,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._patterns import kinds_of_two_rows, two_rows
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
@@ -22,7 +23,7 @@ _RULES: Final = ("ABA", "AAA", "ABB", "AAB")
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class IdentityRulesMiddle:
+class IdentityRulesMiddle(RuleTask):
     """Which image is the middle of the second row, by the pattern of the first?
 
     **What is asked.** Nine images: a first row of the pattern ABA, AAA, ABB or AAB, the first and
@@ -93,11 +94,6 @@ class IdentityRulesMiddle:
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=4)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: five of the array, four to choose from."""
         return 9
@@ -134,41 +130,6 @@ class IdentityRulesMiddle:
             regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
             for regime, digits in drawn.items()
         }
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """A quarter: the answer stands at each place equally often in the mean.

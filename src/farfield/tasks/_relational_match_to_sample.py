@@ -13,13 +13,14 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RelationalMatchToSample:
+class RelationalMatchToSample(RuleTask):
     """Which of two pairs stands in the same relation as the source pair?
 
     **What is asked.** Six images: a source pair and two target pairs, one of two equal and one of
@@ -83,11 +84,6 @@ class RelationalMatchToSample:
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=5)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: three pairs."""
         return 6
@@ -124,41 +120,6 @@ class RelationalMatchToSample:
             regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
             for regime, digits in drawn.items()
         }
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """Half: both answers are equally likely.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._same_different import SameDifferent
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import TRAINING, Regime
@@ -21,7 +21,7 @@ _UNIT = "% misled"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TintedSameDifferent:
+class TintedSameDifferent(RuleTask):
     """Are the two images the same, whatever their tint?
 
     **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
@@ -93,11 +93,6 @@ class TintedSameDifferent:
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: two."""
         return 2
@@ -138,41 +133,6 @@ class TintedSameDifferent:
         sets = [_tinted(training, items, training.target)]
         sets += [_tinted(test, items, tint) for tint in tints]
         return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """Half: both answers are equally frequent.

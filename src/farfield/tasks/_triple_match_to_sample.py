@@ -15,6 +15,7 @@ from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement
 from farfield.tasks._patterns import PATTERNS, num_letters, spelled
+from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
@@ -23,7 +24,7 @@ _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TripleMatchToSample:
+class TripleMatchToSample(RuleTask):
     """Which of two triples has the pattern of the source triple?
 
     **What is asked.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target
@@ -101,11 +102,6 @@ class TripleMatchToSample:
         return tuple(itertools.permutations(patterns, 2))
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of an image."""
-        return rules.item_shape(self.shapes)
-
-    @property
     def length(self) -> int:
         """Number of images of a problem: three triples."""
         return 9
@@ -150,41 +146,6 @@ class TripleMatchToSample:
             regime: rules.shuffled(place.child(regime), items, parts)
             for regime, parts in columns.items()
         }
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        The sets are those of `draw(stream(0))` whatever the generator: what one call withholds no
-        other shows.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of each answer.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for a wrong one.
-
-        Args:
-            outputs: Logits, `num_outputs` of them per problem.
-            problems: The problems they answer.
-        """
-        return rules.answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """Half: both answers are equally likely.
