@@ -6,15 +6,15 @@ the same number of steps on few images.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import ESBN, LSTM, CoRelNet, Transformer
 from farfield.nn import ContextWhitening, RandomEncoder
 from farfield.reproductions._claims import Claim, Table
-from farfield.reproductions._published import Unpublished
 from farfield.reproductions.webb2021 import _print as printed
-from farfield.reproductions.webb2021._tables import RULE
+from farfield.reproductions.webb2021._tables import RULE, UNPUBLISHED
 from farfield.tasks import (
     AllSame,
     DistributionOfN,
@@ -53,7 +53,7 @@ ROWS: Final = {
 }
 """The network of each row: with the convolutional encoder and TCN unless it says otherwise."""
 
-MEASURED: Final = Unpublished(runs=RUNS, selection=printed.SELECTION, split=printed.SPLIT)
+MEASURED: Final = dataclasses.replace(UNPUBLISHED, runs=RUNS)
 
 
 def _claims(group: str, title: str, task: Task, row: str) -> list[Claim]:
