@@ -25,8 +25,10 @@ from farfield.functional import (
     content_scores,
     content_weights,
     context_norm,
+    context_statistics,
     context_whiten,
     cosine_similarity,
+    denormalize,
     esbn,
     esbn_keys,
     lstm,
@@ -39,6 +41,7 @@ from farfield.functional import (
     read_confidence,
     relation_matrix,
     relation_sum,
+    running_context_statistics,
     self_attention,
     sinusoidal_position,
     slot_address,
@@ -312,6 +315,21 @@ def layers_of(z: Tensor) -> tuple[MemoryLayer, ...]:
 
 FUNCTIONS = {
     "context_norm": (context_norm, (SEQUENCES,), SEQUENCES.shape),
+    "context_statistics": (
+        lambda z: torch.cat(context_statistics(z), dim=-2).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, 2, FEATURES),
+    ),
+    "running_context_statistics": (
+        lambda z: torch.cat(running_context_statistics(z), dim=-1).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, TIME, 2 * FEATURES),
+    ),
+    "denormalize": (
+        lambda z: denormalize(z, *(each.to(z.dtype) for each in context_statistics(z))),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
     "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
     "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
     "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
@@ -399,6 +417,7 @@ FUNCTIONS = {
 }
 # Initializations have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
     "MemoryLayer",

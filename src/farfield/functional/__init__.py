@@ -5,6 +5,12 @@ from farfield.functional._content_weights import content_weights as content_weig
 from farfield.functional._content_weights import read_confidence as read_confidence
 from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
+from farfield.functional._context_statistics import ContextStatistics as ContextStatistics
+from farfield.functional._context_statistics import context_statistics as context_statistics
+from farfield.functional._context_statistics import denormalize as denormalize
+from farfield.functional._context_statistics import (
+    running_context_statistics as running_context_statistics,
+)
 from farfield.functional._context_whitening import context_whiten as context_whiten
 from farfield.functional._esbn import esbn as esbn
 from farfield.functional._esbn import esbn_keys as esbn_keys
@@ -34,6 +40,7 @@ from farfield.functional._slot_address import cosine_similarity as cosine_simila
 from farfield.functional._slot_address import slot_address as slot_address
 
 __all__ = [
+    "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
     "MNMOutputs",
@@ -44,8 +51,10 @@ __all__ = [
     "content_scores",
     "content_weights",
     "context_norm",
+    "context_statistics",
     "context_whiten",
     "cosine_similarity",
+    "denormalize",
     "esbn",
     "esbn_keys",
     "kaiming_normal_",
@@ -60,6 +69,7 @@ __all__ = [
     "read_confidence",
     "relation_matrix",
     "relation_sum",
+    "running_context_statistics",
     "self_attention",
     "sinusoidal_position",
     "slot_address",
