@@ -9,7 +9,6 @@ from farfield.core import Stream
 from farfield.experiments import Network, Spec
 from farfield.models import REASONERS
 from farfield.tasks import TASKS, TRAINING
-from farfield.training import compact
 
 CASES = [(reasoner, task) for reasoner in _cases.REASONERS for task in _cases.TASKS]
 
@@ -103,7 +102,7 @@ def test_loop_and_library_have_the_same_outputs_loss_and_gradients(reasoner, nam
     loop_outputs = loop(problems.sequences())
     loop_loss = straightforward.loss_of(loop_outputs, problems.target)
     loop_loss.backward()
-    table = compact(problems)
+    table = problems.compact()
     outputs = library(table.items, table.index)
     library_loss = task.loss(outputs, table).mean()
     library_loss.backward()

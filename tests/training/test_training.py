@@ -25,7 +25,6 @@ from farfield.training import (
     OneNetwork,
     Progress,
     Stack,
-    compact,
     curve_steps,
     evaluate,
     problems_of_run,
@@ -89,7 +88,7 @@ def test_every_seed_has_problems_of_its_own() -> None:
 
 def test_compact_problems_show_the_same() -> None:
     problems = some_problems()
-    small = compact(problems)
+    small = problems.compact()
     assert torch.equal(small.sequences(), problems.sequences())
     assert len(small.items) == len(problems.index.unique())
 

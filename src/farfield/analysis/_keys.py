@@ -46,7 +46,7 @@ def keys_of(network: nn.Module, problems: Problems, *, first: int = FIRST) -> Ke
         raise ValueError(f"network must be a Relational one with an ESBN, got {network!r}")
     again = second_appearance(problems.index, first)
     with torch.inference_mode():
-        keys = network.reasoner.keys(network.embed(problems.items, problems.index))
+        keys = network.reasoner.keys(network.embed(problems.table(), problems.index))
     width = keys.read.shape[-1]
     return Keys(
         written=keys.written,

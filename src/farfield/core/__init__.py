@@ -3,8 +3,17 @@
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
+from farfield.core._items import DrawnItems as DrawnItems
 from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
 
-__all__ = ["REFERENCES", "Problems", "Reference", "Stream", "UnknownNameError", "stream"]
+__all__ = [
+    "REFERENCES",
+    "DrawnItems",
+    "Problems",
+    "Reference",
+    "Stream",
+    "UnknownNameError",
+    "stream",
+]

@@ -9,6 +9,8 @@ from typing import final
 import torch
 from torch import Tensor
 
+from farfield.core._items import DrawnItems
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -20,7 +22,7 @@ class Problems:
     item once, however many problems show it.
 
     Args:
-        items: Table of distinct items, `(item, *shape)`.
+        items: Table of distinct items, `(item, *shape)`: a tensor, or items to be drawn.
         index: Which item stands at which place of which problem, `(batch, time)`, integers.
         target: What is asked, `(batch, *)`.
         latent: What the problems were made from, tensors of `(batch, *)`. Never shown to a model.
@@ -30,7 +32,7 @@ class Problems:
             by `check_index`, which reads the numbers and so waits for the device.
     """
 
-    items: Tensor
+    items: Tensor | DrawnItems
     index: Tensor
     target: Tensor
     latent: Mapping[str, Tensor] = field(default_factory=dict)
@@ -74,7 +76,7 @@ class Problems:
         """The same problems on `device`, floating-point items as `dtype`."""
         wanted = dtype if self.items.is_floating_point() else None
         return Problems(
-            items=self.items.to(device=device, dtype=wanted),
+            items=self.items.to(device, dtype=wanted),
             index=self.index.to(device),
             target=self.target.to(device),
             latent={name: tensor.to(device) for name, tensor in self.latent.items()},
@@ -83,3 +85,27 @@ class Problems:
     def sequences(self) -> Tensor:
         """The items in place, `(batch, time, *shape)`: what a model without a table reads."""
         return self.items[self.index]
+
+    def table(self) -> Tensor:
+        """All items as one tensor, those to be drawn drawn."""
+        if isinstance(self.items, Tensor):
+            return self.items
+        return self.items.index_select(0, torch.arange(len(self.items)))
+
+    def compact(self) -> Problems:
+        """The same problems over a table of only the items that occur in them.
+
+        Raises:
+            ValueError: If an index points outside the table.
+        """
+        self.check_index()
+        rows, inverse = torch.unique(self.index, return_inverse=True)
+        items = self.items
+        return Problems(
+            items=items.only(rows)
+            if isinstance(items, DrawnItems)
+            else items.index_select(0, rows),
+            index=inverse,
+            target=self.target,
+            latent=self.latent,
+        )

@@ -48,7 +48,7 @@ class Relational(nn.Module):
         Raises:
             ValueError: If the index is not `(batch, time)`.
         """
-        return self.reasoner(self.embed(items, index))
+        return self.answer(self.encode(items), index)
 
     def answer_and_error(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
@@ -84,7 +84,32 @@ class Relational(nn.Module):
         Raises:
             ValueError: If the index is not `(batch, time)`.
         """
+        return self._in_context(self.encode(items), index)
+
+    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+        """Embed every item: the first of two stages.
+
+        Args:
+            items: The distinct items.
+        """
+        return self.encoder(items)
+
+    def answer(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch _"]:
+        """Answer every problem from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)`.
+        """
+        return self.reasoner(self._in_context(embeddings, index))
+
+    def _in_context(self, embeddings: Tensor, index: Tensor) -> Tensor:
         if index.ndim != 2:
             raise ValueError(f"index must be (batch, time), got shape {tuple(index.shape)}")
-        z = F.embedding(index, self.encoder(items))
+        z = F.embedding(index, embeddings)
         return z if self.context is None else self.context(z)

@@ -11,8 +11,11 @@ from farfield.tasks._relational_match_to_sample import (
 from farfield.tasks._same_different import SameDifferent as SameDifferent
 from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
+from farfield.tasks._task import Candidates as Candidates
+from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import Task as Task
+from farfield.tasks._task import metric_of as metric_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
 
@@ -33,10 +36,12 @@ __all__ = [
     "TASKS",
     "TRAINING",
     "AllSame",
+    "Candidates",
     "DistributionOfN",
     "DistributionOfThree",
     "IdentityRules",
     "IdentityRulesMiddle",
+    "InParts",
     "Regime",
     "RelationalMatchToSample",
     "SameDifferent",
@@ -44,4 +49,5 @@ __all__ = [
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",
+    "metric_of",
 ]

@@ -351,5 +351,5 @@ def binary_outputs(
 
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
     """The items in place, as one number per picture: equal where the pictures are equal."""
-    pictures = problems.items.flatten(1)
+    pictures = problems.table().flatten(1)
     return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]

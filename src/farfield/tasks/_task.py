@@ -91,3 +91,35 @@ class Task(Protocol):
     def oracle(self, problems: Problems) -> Tensor:
         """Outputs of the rule itself, read off the items: the ceiling."""
         ...
+
+
+@runtime_checkable
+class Candidates(Protocol):
+    """A task whose last places are candidates, one of which answers: what a model scores.
+
+    `num_outputs` is `num_candidates`, and `segments` speaks of the places of one sequence to be
+    scored: the premises and one candidate behind them.
+    """
+
+    @property
+    def num_candidates(self) -> int:
+        """Number of candidates, which stand at the last places of a problem."""
+        ...
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """A task whose problems are of several kinds, each scored by itself as well."""
+
+    def parts(self, problems: Problems) -> dict[str, Tensor]:
+        """Which problems are of which kind: `(batch,)` booleans by the name of the kind."""
+        ...
+
+
+def metric_of(task: Task) -> str:
+    """Name of what the score of a task measures: `"accuracy"`, where the task names no other.
+
+    Args:
+        task: A task; one that measures something else has a class variable `metric`.
+    """
+    return str(getattr(task, "metric", "accuracy"))

@@ -127,7 +127,7 @@ class TintedSameDifferent(RuleTask):
             withheld=self.withheld, max_problems=self.max_problems, shapes=self.shapes
         )
         training, test = pairs.draw(stream).values()
-        items = _tints(training.items)
+        items = _tints(training.table())
         answer = test.target
         tints = (answer, answer ^ _every_other(answer), 1 - answer)
         sets = [_tinted(training, items, training.target)]

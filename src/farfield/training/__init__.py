@@ -1,7 +1,6 @@
 """Training: batches, one network or a stack of them, the loop, checkpoints, evaluation."""
 
 from farfield.training._batches import Batches as Batches
-from farfield.training._batches import compact as compact
 from farfield.training._evaluate import evaluate as evaluate
 from farfield.training._evaluate import problems_of_run as problems_of_run
 from farfield.training._evaluate import score_problems as score_problems
@@ -21,7 +20,6 @@ __all__ = [
     "OneNetwork",
     "Progress",
     "Stack",
-    "compact",
     "curve_steps",
     "evaluate",
     "problems_of_run",

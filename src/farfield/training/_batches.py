@@ -30,7 +30,7 @@ class Batches:
     def __init__(
         self, problems: Problems, *, batch_size: int, stream: Stream, same_shape: bool = False
     ) -> None:
-        self._problems = compact(problems)
+        self._problems = problems.compact()
         self._index = self._problems.index.cpu().numpy()
         self._batch_size = batch_size
         self._stream = stream
@@ -64,22 +64,3 @@ class Batches:
             index=torch.from_numpy(inverse.reshape(places.shape)).to(device),
             target=problems.target.index_select(0, torch.from_numpy(rows).to(device)),
         )
-
-
-def compact(problems: Problems) -> Problems:
-    """The same problems over a table of only the items that occur in them.
-
-    Args:
-        problems: Any problems.
-
-    Raises:
-        ValueError: If an index points outside the table.
-    """
-    problems.check_index()
-    table, inverse = torch.unique(problems.index, return_inverse=True)
-    return Problems(
-        items=problems.items.index_select(0, table),
-        index=inverse,
-        target=problems.target,
-        latent=problems.latent,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -10,14 +11,38 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.records import Score
-from farfield.tasks import Task
-from farfield.training._batches import compact
+from farfield.tasks import InParts, Task, metric_of
 
-CHUNK = 500
+CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
+
+ITEMS = 512
+"""Items encoded at once."""
 
 Outputs = Callable[[Tensor, Tensor], Tensor]
 """From `(items, index)` to outputs."""
+
+
+@runtime_checkable
+class TwoStages(Protocol):
+    """A model that encodes items one by one before it looks at problems."""
+
+    def encode(self, items: Tensor) -> Tensor:
+        """From items `(item, *shape)` to embeddings `(item, *)`."""
+        ...
+
+    def answer(self, embeddings: Tensor, index: Tensor) -> Tensor:
+        """From embeddings and index to outputs."""
+        ...
+
+
+@runtime_checkable
+class TakesStatistics(TwoStages, Protocol):
+    """A model of two stages that keeps statistics of the training problems."""
+
+    def take_statistics(self, embeddings: Tensor, index: Tensor) -> None:
+        """Keep what is to be known of all training problems."""
+        ...
 
 
 def problems_of_run(task: Task, seed: int) -> dict[str, Problems]:
@@ -35,26 +60,74 @@ def score_problems(
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
     """Score and loss of every problem, without gradients and in large batches.
 
+    A model of two stages encodes each distinct item once where items occur more than once.
+
     Args:
         model: From `(items, index)` to outputs.
         task: Whose score and loss.
         problems: What is answered.
     """
-    problems = compact(problems)
+    problems = problems.compact()
     scores, losses = [], []
     with torch.inference_mode():
+        answer = _answers(model, problems)
         for start in range(0, len(problems), CHUNK):
             part = problems[start : start + CHUNK]
-            outputs = model(part.items, part.index)
+            outputs = answer(part)
             scores.append(task.score(outputs, part))
             losses.append(task.loss(outputs, part))
     return torch.cat(scores), torch.cat(losses)
 
 
+def _answers(model: Outputs, problems: Problems) -> Callable[[Problems], Tensor]:
+    """From a part of the problems to the outputs of the model."""
+    if isinstance(model, TwoStages) and len(problems.items) < problems.index.numel():
+        embeddings = encode_all(model, problems)
+        return lambda part: model.answer(embeddings, part.index)
+
+    def whole(part: Problems) -> Tensor:
+        part = part.compact()
+        return model(part.table(), part.index)
+
+    return whole
+
+
+def encode_all(model: TwoStages, problems: Problems) -> Float[Tensor, "item ..."]:
+    """Embeddings of all items of the table, some of them at a time.
+
+    Args:
+        model: What encodes them.
+        problems: Whose table of items.
+    """
+    rows = torch.arange(len(problems.items), device=problems.index.device)
+    parts = [
+        model.encode(problems.items.index_select(0, some)) for some in torch.split(rows, ITEMS)
+    ]
+    return torch.cat(parts)
+
+
+def settle(model: nn.Module, problems: Problems) -> None:
+    """Bring a model into evaluation mode, with what it is to know of the training problems.
+
+    A model of two stages with a method `take_statistics`, from embeddings and index, is given all
+    of them: batch normalization with statistics of training takes them here, exactly and not as
+    an average over past weights.
+
+    Args:
+        model: The network, changed in place.
+        problems: All training problems.
+    """
+    model.eval()
+    if isinstance(model, TakesStatistics):
+        problems = problems.compact()
+        with torch.no_grad():
+            model.take_statistics(encode_all(model, problems), problems.index)
+
+
 def score_regimes(
     model: Outputs, task: Task, sets: Mapping[str, Problems], step: int
 ) -> list[Score]:
-    """Accuracy and loss in every regime.
+    """The task's metric and the loss in every regime, and the metric in the parts of each.
 
     Args:
         model: From `(items, index)` to outputs.
@@ -65,10 +138,14 @@ def score_regimes(
     found = []
     for regime, problems in sets.items():
         scores, losses = score_problems(model, task, problems)
-        for metric, values in (("accuracy", scores), ("loss", losses)):
-            value = float(values.double().mean())
-            count = len(problems)
-            found.append(Score(step=step, regime=regime, metric=metric, value=value, count=count))
+        metric = metric_of(task)
+        values = {metric: scores, "loss": losses}
+        if isinstance(task, InParts):
+            parts = task.parts(problems)
+            values |= {f"{metric}/{part}": scores[chosen] for part, chosen in parts.items()}
+        for name, value in values.items():
+            mean, count = float(value.double().mean()), len(value)
+            found.append(Score(step=step, regime=regime, metric=name, value=mean, count=count))
     return found
 
 

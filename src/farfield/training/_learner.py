@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Protocol, final, runtime_checkable
 
@@ -12,9 +13,14 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment
 from farfield.records import Score
-from farfield.tasks import TRAINING
+from farfield.tasks import TRAINING, Task, metric_of
 from farfield.training._batches import Batches
-from farfield.training._evaluate import problems_of_run, score_problems, score_regimes
+from farfield.training._evaluate import (
+    problems_of_run,
+    score_problems,
+    score_regimes,
+    settle,
+)
 
 GLANCE = 256
 """Training problems behind a point of a training curve, and behind what a person is shown."""
@@ -77,10 +83,10 @@ def _load_moments(
         }
 
 
-def _glanced(step: int, scores: Tensor) -> Score:
+def _glanced(step: int, task: Task, scores: Tensor) -> Score:
     """A point of a training curve."""
-    value = float(scores.double().mean())
-    return Score(step=step, regime=TRAINING, metric="accuracy", value=value, count=len(scores))
+    value, count = float(scores.double().mean()), len(scores)
+    return Score(step=step, regime=TRAINING, metric=metric_of(task), value=value, count=count)
 
 
 @final
@@ -135,14 +141,15 @@ class OneNetwork:
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
-        self.model.eval()
+        settle(self.model, self._sets[TRAINING])
         return [score_regimes(self.model, self._experiment.task, self._sets, step)]
 
     def glance(self, step: int) -> list[Score]:
         """Accuracy after `step` updates on some of the training problems, one score per seed."""
         self.model.eval()
         some = self._sets[TRAINING][:GLANCE]
-        return [_glanced(step, score_problems(self.model, self._experiment.task, some)[0])]
+        task = self._experiment.task
+        return [_glanced(step, task, score_problems(self.model, task, some)[0])]
 
     def weights(self) -> list[dict[str, Tensor]]:
         """The state of the network by name."""
@@ -243,7 +250,7 @@ class Stack:
         gradients = self._gradient(
             {name: parameter.detach() for name, parameter in self._learned.items()},
             self._fixed,
-            torch.stack([batch.items for batch in batches]),
+            torch.stack([batch.table() for batch in batches]),
             torch.stack([batch.index for batch in batches]),
             torch.stack([batch.target for batch in batches]),
         )
@@ -253,21 +260,29 @@ class Stack:
         self._optimizer.step()
 
     def _alone(self, place: int) -> nn.Module:
-        """The network of one seed, its parameters in the shared module."""
-        learned, fixed = ({n: t[place] for n, t in part.items()} for part in self._parts())
-        return _Called(self._model, learned, fixed)
+        """A copy of the network of one seed."""
+        network = copy.deepcopy(self._model)
+        network.load_state_dict(self.weights()[place])
+        return network
 
     def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         return {n: p.detach() for n, p in self._learned.items()}, self._fixed
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates, one list per seed."""
-        self._model.eval()
         task = self._experiment.task
-        return [
-            score_regimes(self._alone(place), task, sets, step)
-            for place, sets in enumerate(self._sets)
-        ]
+        scores = []
+        for place, sets in enumerate(self._sets):
+            network = self._alone(place)
+            settle(network, sets[TRAINING])
+            self._keep(place, network)
+            scores.append(score_regimes(network, task, sets, step))
+        return scores
+
+    def _keep(self, place: int, network: nn.Module) -> None:
+        """Take over the buffers of a network, which settling may have filled."""
+        for name, buffer in network.named_buffers():
+            self._fixed[name][place] = buffer
 
     def glance(self, step: int) -> list[Score]:
         """Accuracy after `step` updates on some of the training problems, one score per seed."""
@@ -275,12 +290,13 @@ class Stack:
         some = [sets[TRAINING][:GLANCE] for sets in self._sets]
         outputs = self._outputs(
             *self._parts(),
-            torch.stack([problems.items for problems in some]),
+            torch.stack([problems.table() for problems in some]),
             torch.stack([problems.index for problems in some]),
         )
         task = self._experiment.task
         return [
-            _glanced(step, task.score(*pair).detach()) for pair in zip(outputs, some, strict=True)
+            _glanced(step, task, task.score(*pair).detach())
+            for pair in zip(outputs, some, strict=True)
         ]
 
     def weights(self) -> list[dict[str, Tensor]]:
