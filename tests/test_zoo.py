@@ -54,12 +54,21 @@ from farfield.models import (
     NTM,
     RN,
     TRN,
+    AnalogyScoring,
     CoRelNet,
+    LSTMScorer,
     PrediNet,
     Relational,
     Transformer,
 )
-from farfield.nn import ContextNorm, ContextWhitening, ConvEncoder, MLPEncoder, RandomEncoder
+from farfield.nn import (
+    AnalogyEncoder,
+    ContextNorm,
+    ContextWhitening,
+    ConvEncoder,
+    MLPEncoder,
+    RandomEncoder,
+)
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
 
@@ -258,6 +267,35 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),
+    "AnalogyEncoder": Animal(
+        build=lambda source: AnalogyEncoder(
+            (16, 16, 3), out_features=5, hidden_size=6, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "LSTMScorer": Animal(
+        build=lambda source: LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "LSTMScorer, released": Animal(
+        build=lambda source: LSTMScorer(
+            FEATURES, TIME, hidden_size=5, position_tags=True, forget_bias=1.0, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "AnalogyScoring": Animal(
+        build=lambda source: AnalogyScoring(
+            ConvEncoder((8, 8), out_features=FEATURES, generator=source),
+            ContextNorm(FEATURES),
+            LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
+            num_candidates=OUTPUTS,
+        ),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0, 3], [3, 2, 1, 0], [1, 1, 2, 2], [0, 3, 3, 1]])),
+        shape=(BATCH, OUTPUTS),
+    ),
     "Relational": Animal(
         build=relational,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
@@ -427,12 +465,14 @@ ELSEWHERE = {
     "CONTEXTS",
     "ENCODERS",
     "REASONERS",
+    "SCORERS",
     "check_segments",
     "kaiming_normal_",
     "lstm_init_",
     "ntm_head_sizes",
     "uninitialized",
     "xavier_normal_",
+    "xavier_uniform_",
 }
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
@@ -470,7 +510,9 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     }
 
 
-@pytest.mark.parametrize("name", sorted(exports().keys() - {"CONTEXTS", "ENCODERS", "REASONERS"}))
+@pytest.mark.parametrize(
+    "name", sorted(exports().keys() - {"CONTEXTS", "ENCODERS", "REASONERS", "SCORERS"})
+)
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()

@@ -5,16 +5,20 @@ from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import is_ours as is_ours
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
-from farfield.experiments._experiment import Network as Network
 from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._networks import Architecture as Architecture
+from farfield.experiments._networks import Network as Network
+from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 
 __all__ = [
     "OFFERED",
+    "Architecture",
     "Experiment",
     "Network",
     "Recipe",
+    "ScoringNetwork",
     "Spec",
     "array_digest",
     "arrays_of",

@@ -12,52 +12,12 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from torch import nn
 
-from farfield.core import Stream
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
+from farfield.experiments._networks import Architecture
 from farfield.experiments._spec import Spec
-from farfield.models import Relational
-from farfield.nn import ContextNorm, ConvEncoder
 from farfield.objectives import Objective, Supervised
 from farfield.tasks import Task
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Network:
-    r"""A relational network: encoder, context and reasoner, each a `Spec`.
-
-    Args:
-        reasoner: Sequence of embeddings → outputs.
-        encoder: Item → embedding.
-        context: Normalization of the embeddings over the problem, or `None` for none. Its
-            `segments` are the task's unless the spec names others.
-    """
-
-    reasoner: Spec
-    encoder: Spec = Spec(ConvEncoder)
-    context: Spec | None = Spec(ContextNorm)
-
-    def build(self, task: Task, stream: Stream) -> nn.Module:
-        """The network for `task`, with initial weights from `stream`."""
-        shape: dict[str, object] = {
-            "item_shape": task.item_shape,
-            "length": task.length,
-            "num_outputs": task.num_outputs,
-            "segments": task.segments,
-        }
-        encoder = self.encoder.build(shape, stream.child("encoder"))
-        width = getattr(encoder, "out_features", None)
-        if not isinstance(width, int):
-            raise TypeError(
-                f"{type(encoder).__name__} must have an integer attribute out_features, "
-                f"the width of its embeddings; got {width!r}"
-            )
-        shape |= {"in_features": width, "num_features": width}
-        context = self.context.build(shape, stream.child("context")) if self.context else None
-        reasoner = self.reasoner.build(shape, stream.child("reasoner"))
-        return Relational(encoder=encoder, context=context, reasoner=reasoner)
 
 
 @final
@@ -115,7 +75,7 @@ class Experiment:
     """
 
     task: Task
-    model: Network
+    model: Architecture
     recipe: Recipe
     objective: Objective = Supervised()
 

@@ -12,7 +12,15 @@ from torch import nn
 
 from farfield.core import Stream
 
-OFFERED = ("in_features", "num_outputs", "length", "item_shape", "num_features", "segments")
+OFFERED = (
+    "in_features",
+    "num_outputs",
+    "length",
+    "item_shape",
+    "num_features",
+    "segments",
+    "num_candidates",
+)
 """What an experiment tells a constructor that has a parameter of that name."""
 
 
@@ -23,8 +31,8 @@ class Spec:
 
     The options are those the class itself takes, so a wrong name fails here, with a `TypeError`,
     and not an hour into a run. What depends on the task (`in_features`, `num_outputs`, `length`,
-    `item_shape`, `num_features`, `segments`) and the `generator` of the initial weights are filled
-    in by the experiment where the constructor has a parameter of that name.
+    `item_shape`, `num_features`, `segments`, `num_candidates`) and the `generator` of the initial
+    weights are filled in by the experiment where the constructor has a parameter of that name.
 
     An option written out at its default is the same spec as one left out.
 

@@ -23,6 +23,7 @@ from farfield.functional._initialization import kaiming_normal_ as kaiming_norma
 from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
+from farfield.functional._initialization import xavier_uniform_ as xavier_uniform_
 from farfield.functional._lstm import lstm as lstm
 from farfield.functional._mnm import MNMOutputs as MNMOutputs
 from farfield.functional._mnm import MNMParameters as MNMParameters
@@ -76,4 +77,5 @@ __all__ = [
     "tag_positions",
     "uninitialized",
     "xavier_normal_",
+    "xavier_uniform_",
 ]

@@ -53,6 +53,21 @@ def xavier_normal_(layer: nn.Linear, generator: torch.Generator | None = None) -
     return layer
 
 
+def xavier_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
+    """Draw the weights from a Xavier uniform distribution of gain 1; set the bias to 0.
+
+    Args:
+        layer: What is initialized, in place.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        Glorot and Bengio 2010; webb2020, section 4.1.
+    """
+    nn.init.xavier_uniform_(layer.weight, generator=generator)
+    _zero_bias(layer)
+    return layer
+
+
 def kaiming_normal_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
     """Draw the weights from a Kaiming normal distribution for ReLU units; set the bias to 0.
 

@@ -4,9 +4,11 @@ from typing import Final
 
 from torch import nn
 
+from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._lstm import LSTM as LSTM
+from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
 from farfield.models._mnm import MNM as MNM
 from farfield.models._ntm import NTM as NTM
 from farfield.models._predinet import PrediNet as PrediNet
@@ -28,6 +30,9 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Reasoners by their name on the command line."""
 
+SCORERS: Final[dict[str, type[nn.Module]]] = {"lstm-scorer": LSTMScorer}
+"""Scorers of candidates by their name on the command line."""
+
 __all__ = [
     "ESBN",
     "LSTM",
@@ -35,8 +40,11 @@ __all__ = [
     "NTM",
     "REASONERS",
     "RN",
+    "SCORERS",
     "TRN",
+    "AnalogyScoring",
     "CoRelNet",
+    "LSTMScorer",
     "PrediNet",
     "Relational",
     "Transformer",

@@ -4,6 +4,7 @@ from typing import Final
 
 from torch import nn
 
+from farfield.nn._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._context_norm import ContextNorm as ContextNorm
 from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
@@ -11,6 +12,7 @@ from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
+    "analogy": AnalogyEncoder,
     "conv": ConvEncoder,
     "mlp": MLPEncoder,
     "random": RandomEncoder,
@@ -23,6 +25,7 @@ CONTEXTS: Final[dict[str, type[nn.Module]]] = {"norm": ContextNorm, "whitening":
 __all__ = [
     "CONTEXTS",
     "ENCODERS",
+    "AnalogyEncoder",
     "ContextNorm",
     "ContextWhitening",
     "ConvEncoder",

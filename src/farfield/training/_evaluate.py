@@ -44,6 +44,11 @@ class TakesStatistics(TwoStages, Protocol):
         """Keep what is to be known of all training problems."""
         ...
 
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether it uses what it would keep."""
+        ...
+
 
 def problems_of_run(task: Task, seed: int) -> dict[str, Problems]:
     """The sets of problems that run `seed` trains on and is scored on, by regime.
@@ -109,16 +114,16 @@ def encode_all(model: TwoStages, problems: Problems) -> Float[Tensor, "item ..."
 def settle(model: nn.Module, problems: Problems) -> None:
     """Bring a model into evaluation mode, with what it is to know of the training problems.
 
-    A model of two stages with a method `take_statistics`, from embeddings and index, is given all
-    of them: batch normalization with statistics of training takes them here, exactly and not as
-    an average over past weights.
+    A model of two stages that wants statistics of the training problems is given all of them:
+    batch normalization with statistics of training takes them here, exactly and not as an average
+    over past weights.
 
     Args:
         model: The network, changed in place.
         problems: All training problems.
     """
     model.eval()
-    if isinstance(model, TakesStatistics):
+    if isinstance(model, TakesStatistics) and model.wants_statistics:
         problems = problems.compact()
         with torch.no_grad():
             model.take_statistics(encode_all(model, problems), problems.index)

@@ -279,7 +279,8 @@ def _released_options(claim: Claim) -> Claim:
     """The claim put to the test as the released code does it, where that differs from the text."""
     tested = claim.experiment
     task: Any = tested.task
-    reasoner = tested.model.reasoner
+    model: Any = tested.model
+    reasoner = model.reasoner
     options = {**dict(reasoner.options), **RELEASED_REASONERS.get(reasoner.cls, {})}
     return dataclasses.replace(
         claim,
@@ -288,7 +289,7 @@ def _released_options(claim: Claim) -> Claim:
             tested,
             task=dataclasses.replace(task, **RELEASED_TASKS.get(type(task), {})),
             model=dataclasses.replace(
-                tested.model,
+                model,
                 reasoner=Spec(reasoner.cls, **options),
                 context=Spec(ContextNorm, correction=1),
             ),

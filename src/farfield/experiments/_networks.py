@@ -1,0 +1,107 @@
+"""How networks are put together from parts, for a task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+from torch import nn
+
+from farfield.core import Stream
+from farfield.experiments._spec import Spec
+from farfield.models import AnalogyScoring, Relational
+from farfield.nn import AnalogyEncoder, ContextNorm, ConvEncoder
+from farfield.tasks import Candidates, Task
+
+
+@runtime_checkable
+class Architecture(Protocol):
+    """How a network is put together: a frozen dataclass of `Spec`."""
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    r"""A relational network: encoder, context and reasoner, each a `Spec`.
+
+    Args:
+        reasoner: Sequence of embeddings → outputs.
+        encoder: Item → embedding.
+        context: Normalization of the embeddings over the problem, or `None` for none. Its
+            `segments` are the task's unless the spec names others.
+    """
+
+    reasoner: Spec
+    encoder: Spec = Spec(ConvEncoder)
+    context: Spec | None = Spec(ContextNorm)
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        shape: dict[str, object] = {
+            "item_shape": task.item_shape,
+            "length": task.length,
+            "num_outputs": task.num_outputs,
+            "segments": task.segments,
+        }
+        encoder, shape = _encoder(self.encoder, shape, stream)
+        context = self.context.build(shape, stream.child("context")) if self.context else None
+        reasoner = self.reasoner.build(shape, stream.child("reasoner"))
+        return Relational(encoder=encoder, context=context, reasoner=reasoner)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ScoringNetwork:
+    """An analogy scoring model: encoder, context and scorer, each a `Spec`.
+
+    Args:
+        scorer: Sequence of premises and a candidate → score.
+        encoder: Item → embedding.
+        context: Normalization of the embeddings, or `None` for none. Its `segments` are the
+            task's unless the spec names others.
+    """
+
+    scorer: Spec
+    encoder: Spec = Spec(AnalogyEncoder)
+    context: Spec | None = Spec(ContextNorm)
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`.
+
+        Raises:
+            TypeError: If the problems of the task have no candidates.
+        """
+        if not isinstance(task, Candidates):
+            raise TypeError(
+                f"task must have candidates to score (num_candidates), got {type(task).__name__}; "
+                "Network answers such a task"
+            )
+        shape: dict[str, object] = {
+            "item_shape": task.item_shape,
+            "length": task.length - task.num_candidates + 1,
+            "num_outputs": 1,
+            "segments": task.segments,
+            "num_candidates": task.num_candidates,
+        }
+        encoder, shape = _encoder(self.encoder, shape, stream)
+        context = self.context.build(shape, stream.child("context")) if self.context else None
+        scorer = self.scorer.build(shape, stream.child("scorer"))
+        return AnalogyScoring(encoder, context, scorer, num_candidates=task.num_candidates)
+
+
+def _encoder(
+    spec: Spec, shape: dict[str, object], stream: Stream
+) -> tuple[nn.Module, dict[str, object]]:
+    """The encoder, and the shape of the task with the width of its embeddings."""
+    encoder = spec.build(shape, stream.child("encoder"))
+    width = getattr(encoder, "out_features", None)
+    if not isinstance(width, int):
+        raise TypeError(
+            f"{type(encoder).__name__} must have an integer attribute out_features, "
+            f"the width of its embeddings; got {width!r}"
+        )
+    return encoder, {**shape, "in_features": width, "num_features": width}

@@ -1,0 +1,137 @@
+"""The analogy scoring model: every candidate is scored with the premises before it."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@final
+class AnalogyScoring(nn.Module):
+    """Encoder, context and scorer as one model of problems with candidates.
+
+    A problem is a row of premises and candidates. Each distinct item is encoded once, however
+    often it occurs as premise or candidate; the premises and one candidate make a sequence, which
+    is set into its context and scored. The softmax over the scores of a problem is the task's.
+
+    Args:
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        context: From `(batch, candidate, time, feature)` to the same, or None.
+        scorer: From `(batch, time, feature)` to scores `(batch, 1)`.
+        num_candidates: Number of candidates, which stand at the last places of a problem.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, premises + num_candidates)` to
+        `(batch, num_candidates)`.
+
+    Raises:
+        ValueError: If there is no candidate.
+
+    Reference:
+        webb2020, section 3.2; Hill et al. 2019.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        context: nn.Module | None,
+        scorer: nn.Module,
+        *,
+        num_candidates: int,
+    ) -> None:
+        super().__init__()
+        if num_candidates < 1:
+            raise ValueError(f"num_candidates must be at least 1, got {num_candidates}")
+        self.encoder = encoder
+        self.context = context
+        self.scorer = scorer
+        self.num_candidates = num_candidates
+
+    def forward(
+        self, items: Tensor, index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score the candidates of every problem.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem, candidates last.
+
+        Raises:
+            ValueError: If the index leaves no place for a premise.
+        """
+        return self.answer(self.encode(items), index)
+
+    def encode(self, items: Tensor) -> Float[Tensor, "item feature"]:
+        """Embed every item: the first of two stages.
+
+        Args:
+            items: The distinct items.
+        """
+        return self.encoder(items)
+
+    def answer(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+
+        Raises:
+            ValueError: If the index leaves no place for a premise.
+        """
+        z = self.embed(embeddings, index)
+        return self.scorer(z.flatten(0, 1)).reshape(z.shape[:2])
+
+    def embed(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch candidate time feature"]:
+        """What the scorer receives: the sequences of every problem, in context.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+
+        Raises:
+            ValueError: If the index leaves no place for a premise.
+        """
+        z = F.embedding(self._sequences(index), embeddings)
+        return z if self.context is None else self.context(z)
+
+    def take_statistics(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
+    ) -> None:
+        """Hand all training problems to a context that keeps statistics of them.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem, candidates last.
+        """
+        take = getattr(self.context, "take_statistics", None)
+        if take is not None:
+            take(F.embedding(self._sequences(index), embeddings))
+
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether the context normalizes by statistics of training, taken once it is over."""
+        return bool(getattr(self.context, "training_statistics", False))
+
+    def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:
+        """The premises and one candidate behind them, for every candidate."""
+        if index.ndim != 2 or index.shape[1] <= self.num_candidates:
+            raise ValueError(
+                "index must be (batch, place) with premises and "
+                f"num_candidates={self.num_candidates}, got shape {tuple(index.shape)}"
+            )
+        premises, candidates = index[:, : -self.num_candidates], index[:, -self.num_candidates :]
+        repeated = premises.unsqueeze(1).expand(-1, self.num_candidates, -1)
+        return torch.cat([repeated, candidates.unsqueeze(2)], dim=2)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"num_candidates={self.num_candidates}"

@@ -1,0 +1,124 @@
+"""The encoder of coloured objects that visual analogies are made of."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from farfield.functional import uninitialized, xavier_uniform_
+
+_CHANNELS = 32
+_STRIDES = 16
+
+
+@final
+class AnalogyEncoder(nn.Module):
+    """Four convolutions, two layers with a ReLU each, and a linear layer without one.
+
+    Convolutions of 4×4 with stride 2, padding 1 and 32 channels halve the image four times; two
+    layers of `hidden_size` units and a linear one of `out_features` follow. `ConvEncoder` halves
+    three times and ends in a ReLU; here the embedding may have any sign, as what is to be
+    normalized should.
+
+    Args:
+        item_shape: Height, width and channels of an image; sides are multiples of 16 pixels.
+        out_features: Size of an embedding.
+        hidden_size: Units of each of the two layers.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, height, width, channel)`, uint8 of 0…255 or floating-point of 0…1, to
+        `(item, out_features)`.
+
+    Attributes:
+        convolutions: The four convolutions.
+        layers: The two layers of `hidden_size` units.
+        output: The linear layer.
+
+    Raises:
+        ValueError: If a side is no positive multiple of 16, or a size is below 1.
+
+    Reference:
+        webb2020, section 4.1.
+    """
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...] = (128, 128, 3),
+        *,
+        out_features: int = 256,
+        hidden_size: int = 256,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if len(item_shape) != 3 or min(item_shape) < 1 or any(s % _STRIDES for s in item_shape[:2]):
+            raise ValueError(
+                "item_shape must be (height, width, channel) with sides that are multiples of "
+                f"{_STRIDES} (four halvings), got {item_shape}"
+            )
+        for name, size in (("out_features", out_features), ("hidden_size", hidden_size)):
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        self.item_shape = tuple(item_shape)
+        self.out_features = out_features
+        height, width, channels = item_shape
+        pixels = (height // _STRIDES) * (width // _STRIDES) * _CHANNELS
+        self.convolutions = nn.ModuleList(
+            _convolution(number, generator) for number in (channels, *[_CHANNELS] * 3)
+        )
+        self.layers = nn.ModuleList(
+            _layer(number, hidden_size, generator) for number in (pixels, hidden_size)
+        )
+        self.output = _layer(hidden_size, out_features, generator)
+
+    def forward(
+        self, items: Shaped[Tensor, "item height width channel"]
+    ) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        if tuple(items.shape[1:]) != self.item_shape:
+            raise ValueError(
+                f"items must be of (item, *item_shape={self.item_shape}), "
+                f"got shape {tuple(items.shape)}"
+            )
+        maps = as_fractions(items, self.output.weight.dtype).permute(0, 3, 1, 2)
+        for convolution in self.convolutions:
+            maps = torch.relu(convolution(maps))
+        hidden = maps.flatten(1)
+        for layer in self.layers:
+            hidden = torch.relu(layer(hidden))
+        return self.output(hidden)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"item_shape={self.item_shape}, out_features={self.out_features}"
+
+
+def as_fractions(items: Shaped[Tensor, "*item"], dtype: torch.dtype) -> Float[Tensor, "*item"]:
+    """Levels 0…255 as fractions 0…1; real items as they are.
+
+    Args:
+        items: Pixels, uint8 or floating-point.
+        dtype: Type of the result.
+
+    Raises:
+        ValueError: If the items are of another integer type, whose range nobody can know.
+    """
+    if items.dtype == torch.uint8:
+        return items.to(dtype) / 255
+    if not items.is_floating_point():
+        raise ValueError(
+            f"items must be uint8 of 0…255 or floating-point of 0…1, got {items.dtype}"
+        )
+    return items.to(dtype)
+
+
+def _convolution(in_channels: int, generator: torch.Generator | None) -> nn.Conv2d:
+    layer = uninitialized(nn.Conv2d, in_channels, _CHANNELS, kernel_size=4, stride=2, padding=1)
+    return xavier_uniform_(layer, generator)
+
+
+def _layer(in_features: int, out_features: int, generator: torch.Generator | None) -> nn.Linear:
+    return xavier_uniform_(uninitialized(nn.Linear, in_features, out_features), generator)

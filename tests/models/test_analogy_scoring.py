@@ -1,0 +1,153 @@
+"""The analogy scoring model against loops that share nothing between candidates."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from farfield.functional import lstm
+from farfield.models import AnalogyScoring, LSTMScorer
+from farfield.nn import AnalogyEncoder, ContextNorm
+from made import assert_spread, drawn, generator, state_of, unsettled
+from oracles import webb2020 as oracle
+from oracles.webb2021 import context_norm
+
+FEATURES, PREMISES, CANDIDATES = 5, 3, 4
+INDEX = torch.tensor([[0, 1, 2, 3, 1, 0, 2], [2, 2, 4, 4, 3, 2, 1]])
+
+
+def encoder(**options: int) -> AnalogyEncoder:
+    return unsettled(
+        AnalogyEncoder(
+            (16, 32, 3), out_features=FEATURES, hidden_size=6, generator=generator(), **options
+        )
+    )
+
+
+def scorer(**options: float | bool) -> LSTMScorer:
+    made = LSTMScorer(FEATURES, PREMISES + 1, hidden_size=7, generator=generator(), **options)
+    return unsettled(made)
+
+
+def model() -> AnalogyScoring:
+    context = unsettled(ContextNorm(FEATURES))
+    return AnalogyScoring(encoder(), context, scorer(), num_candidates=CANDIDATES)
+
+
+def images(number: int = 5) -> torch.Tensor:
+    return torch.randint(0, 256, (number, 16, 32, 3), dtype=torch.uint8, generator=generator(4))
+
+
+def test_scores_are_those_of_every_sequence_on_its_own() -> None:
+    whole, items = model(), images()
+    gain, shift = (state_of(whole.context)[name] for name in ("weight", "bias"))
+    expected = [
+        oracle.scores(
+            items.numpy() / 255,
+            row,
+            CANDIDATES,
+            functools.partial(oracle.analogy_encoder, state=state_of(whole.encoder)),
+            lambda z: context_norm(z, gain, shift, [list(range(4))], 0, whole.context.eps),
+            functools.partial(oracle.lstm_score, state=state_of(whole.scorer), tagged=False),
+        )
+        for row in INDEX.tolist()
+    ]
+    np.testing.assert_allclose(whole(items, INDEX).detach(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("tagged", [False, True])
+def test_a_sequence_is_scored_by_its_last_state(tagged: bool) -> None:
+    part, z = scorer(position_tags=tagged), drawn(3, PREMISES + 1, FEATURES)
+    expected = [[oracle.lstm_score(row, state_of(part), tagged)] for row in z.numpy()]
+    np.testing.assert_allclose(part(z).detach(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_pixels_count_from_0_to_1_whatever_their_type() -> None:
+    part, items = encoder(), images()
+    torch.testing.assert_close(part(items), part(items.double() / 255), rtol=1e-12, atol=1e-14)
+
+
+def test_two_stages_are_one() -> None:
+    whole, items = model(), images()
+    assert torch.equal(whole.answer(whole.encode(items), INDEX), whole(items, INDEX))
+
+
+def test_each_item_is_encoded_once() -> None:
+    seen: list[int] = []
+
+    class Counting(nn.Module):
+        def forward(self, items: torch.Tensor) -> torch.Tensor:
+            seen.append(len(items))
+            return items
+
+    counted = AnalogyScoring(Counting(), None, scorer(), num_candidates=CANDIDATES)
+    counted(drawn(5, FEATURES), INDEX)
+    assert seen == [5]
+
+
+def test_the_order_of_candidates_does_not_matter() -> None:
+    whole, items = model(), images()
+    order = torch.tensor([2, 0, 3, 1])
+    places = torch.cat([torch.arange(PREMISES), PREMISES + order])
+    found = whole(items, INDEX[:, places])
+    torch.testing.assert_close(found, whole(items, INDEX)[:, order], rtol=1e-9, atol=1e-12)
+
+
+def test_first_parameters() -> None:
+    part = LSTMScorer(256, 4, position_tags=True, forget_bias=1.0, generator=generator())
+    assert part.weight_ih.shape == (1024, 260)
+    bound = (6 / (260 + 256 + 1024)) ** 0.5  # Xavier uniform over both weights together
+    for weight in (part.weight_ih, part.weight_hh):
+        assert_spread(weight, bound / 3**0.5)
+        assert 0.99 * bound < weight.abs().max() <= bound
+    gates = part.bias.reshape(4, 256)
+    assert gates[1].eq(1).all()
+    assert not gates[[0, 2, 3]].any()
+    assert not LSTMScorer(256, 4, generator=generator()).bias.any()
+    whole = AnalogyEncoder(generator=generator())
+    assert_spread(whole.layers[0].weight, (2 / (2048 + 256)) ** 0.5)
+    assert not whole.output.bias.any()
+
+
+def test_a_bias_of_the_forget_gate_is_added_inside_the_sigmoid() -> None:
+    plain, eager = scorer(), scorer()
+    with torch.no_grad():
+        eager.bias[7:14] += 1
+    z = drawn(2, PREMISES + 1, FEATURES)
+    weights = (plain.weight_ih, plain.weight_hh, plain.bias)
+    shifted = torch.zeros_like(plain.bias)
+    shifted[7:14] = 1
+    state = lstm(z, *weights, shifted, num_states=1).squeeze(1)
+    torch.testing.assert_close(plain.output(state), eager(z), rtol=1e-12, atol=1e-14)
+
+
+def test_dropout_is_for_training() -> None:
+    part, z = scorer(dropout=0.5), drawn(2, PREMISES + 1, FEATURES)
+    assert torch.equal(part.eval()(z), scorer().eval()(z))
+    assert not torch.equal(part.train()(z), part.eval()(z))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"item_shape must be .* multiples of 16.*\(24, 32, 3\)"):
+        AnalogyEncoder((24, 32, 3))
+    with pytest.raises(ValueError, match="item_shape must be"):
+        AnalogyEncoder((32, 32))
+    with pytest.raises(ValueError, match="hidden_size must be at least 1, got 0"):
+        AnalogyEncoder((16, 16, 3), hidden_size=0)
+    with pytest.raises(ValueError, match="items must be of"):
+        encoder()(torch.zeros(2, 16, 16, 3))
+    with pytest.raises(ValueError, match=r"items must be uint8.*torch.int64"):
+        encoder()(images().long())
+    with pytest.raises(ValueError, match="num_candidates must be at least 1"):
+        AnalogyScoring(encoder(), None, scorer(), num_candidates=0)
+    with pytest.raises(ValueError, match=r"index must be \(batch, place\) with premises"):
+        model()(images(), INDEX[:, :CANDIDATES])
+    with pytest.raises(ValueError, match=r"dropout must lie in \[0, 1\)"):
+        scorer(dropout=1.0)
+    with pytest.raises(ValueError, match="length=4 places"):
+        scorer()(drawn(2, 3, FEATURES))

@@ -1,0 +1,60 @@
+"""Loops over single numbers in float64, written from webb2020, sections 3.2 and 4.1.
+
+Nothing here imports the package. Nothing is shared between candidates: every image of every
+sequence is encoded anew, 28 for a problem of three premises and seven candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from oracles.webb2021 import convolution, linear, relu, sigmoid
+
+Array = np.ndarray
+State = dict[str, Array]
+
+
+def analogy_encoder(image: Array, state: State) -> Array:
+    """One image `(height, width, channel)` of 0…1."""
+    maps = image.transpose(2, 0, 1)
+    for number in range(4):
+        weight, bias = (state[f"convolutions.{number}.{name}"] for name in ("weight", "bias"))
+        maps = relu(convolution(maps, weight, bias))
+    hidden = maps.reshape(-1)
+    for number in range(2):
+        weight, bias = (state[f"layers.{number}.{name}"] for name in ("weight", "bias"))
+        hidden = relu(linear(hidden, weight, bias))
+    return linear(hidden, state["output.weight"], state["output.bias"])
+
+
+def lstm_score(z: Array, state: State, tagged: bool) -> float:
+    """The score of one sequence `(time, feature)`."""
+    size = state["weight_hh"].shape[1]
+    h, c = np.zeros(size), np.zeros(size)
+    for place, x in enumerate(z):
+        tag = [float(place == other) for other in range(len(z))] if tagged else []
+        pre = linear(np.array([*tag, *x]), state["weight_ih"], state["bias"])
+        pre = pre + linear(h, state["weight_hh"])
+        i, f, g, o = pre[:size], pre[size : 2 * size], pre[2 * size : 3 * size], pre[3 * size :]
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+    return float(linear(h, state["output.weight"], state["output.bias"])[0])
+
+
+def scores(
+    images: Array,
+    index: list[int],
+    num_candidates: int,
+    encode: Callable[[Array], Array],
+    context: Callable[[Array], Array],
+    score: Callable[[Array], float],
+) -> list[float]:
+    """The scores of one problem, candidate by candidate."""
+    premises, candidates = index[:-num_candidates], index[-num_candidates:]
+    found = []
+    for candidate in candidates:
+        sequence = np.stack([encode(images[item]) for item in [*premises, candidate]])
+        found.append(score(context(sequence)))
+    return found
