@@ -67,6 +67,10 @@ from farfield.nn import (
     ContextWhitening,
     ConvEncoder,
     MLPEncoder,
+    NormalizedGRU,
+    NormalizedLSTM,
+    NormalizedRNN,
+    PerProjection,
     RandomEncoder,
 )
 
@@ -104,6 +108,25 @@ def relational(source: torch.Generator | None) -> Relational:
     reasoner = ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=4, generator=source)
     encoder = ConvEncoder((8, 8), out_features=FEATURES, generator=source)
     return Relational(encoder, ContextNorm(FEATURES), reasoner)
+
+
+class Outputs(nn.Module):
+    """A recurrent module without the state that it gives besides its outputs."""
+
+    def __init__(self, recurrent: nn.Module) -> None:
+        super().__init__()
+        self.recurrent = recurrent
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.recurrent(z)[0]
+
+
+def recurrent(
+    cls: type[nn.Module], **options: object
+) -> Callable[[torch.Generator | None], nn.Module]:
+    return lambda source: Outputs(
+        cls(FEATURES, 5, num_layers=2, batch_first=True, generator=source, **options)
+    )
 
 
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
@@ -152,6 +175,62 @@ MODULES = {
         build=lambda source: RandomEncoder((8, 8), out_features=5, generator=source),
         inputs=(IMAGES,),
         shape=(BATCH, 5),
+    ),
+    "NormalizedGRU": Animal(
+        build=recurrent(NormalizedGRU),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedGRU, layer norm": Animal(
+        build=recurrent(NormalizedGRU, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedGRU, layer norm on projections": Animal(
+        build=recurrent(NormalizedGRU, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM": Animal(
+        build=recurrent(NormalizedLSTM),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm": Animal(
+        build=recurrent(NormalizedLSTM, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm on projections": Animal(
+        build=recurrent(NormalizedLSTM, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm as in TensorFlow": Animal(
+        build=recurrent(
+            NormalizedLSTM,
+            bias=False,
+            normalizer=nn.LayerNorm,
+            forget_bias=1.0,
+            carry_normalized=True,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN": Animal(
+        build=recurrent(NormalizedRNN),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN, layer norm": Animal(
+        build=recurrent(NormalizedRNN, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN, layer norm on projections": Animal(
+        build=recurrent(NormalizedRNN, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
     ),
     "ESBN": Animal(
         build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
@@ -462,6 +541,9 @@ ELSEWHERE = {
     "MNMOutputs",
     "MNMParameters",
     "NTMParameters",
+    "PerNonlinearity",
+    "PerProjection",
+    "Placement",
     "CONTEXTS",
     "ENCODERS",
     "REASONERS",

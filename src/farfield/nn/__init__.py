@@ -1,4 +1,4 @@
-"""Mechanisms as modules: normalizers and encoders, each usable in a network of one's own."""
+"""Mechanisms as modules, each usable in a network of one's own: normalizers, cells, encoders."""
 
 from typing import Final
 
@@ -10,6 +10,12 @@ from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
+from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
+from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
+from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
+from farfield.nn._placements import PerNonlinearity as PerNonlinearity
+from farfield.nn._placements import PerProjection as PerProjection
+from farfield.nn._placements import Placement as Placement
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
@@ -30,5 +36,11 @@ __all__ = [
     "ContextWhitening",
     "ConvEncoder",
     "MLPEncoder",
+    "NormalizedGRU",
+    "NormalizedLSTM",
+    "NormalizedRNN",
+    "PerNonlinearity",
+    "PerProjection",
+    "Placement",
     "RandomEncoder",
 ]

@@ -1,0 +1,132 @@
+"""The LSTM with normalizers inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from farfield.nn._placements import PerNonlinearity, Placement
+from farfield.nn._recurrence import Normalized, Recurrence, State
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LSTMStep:
+    """A step of an LSTM, the cell besides the hidden state carried along."""
+
+    gates: ClassVar = ("input_gate", "forget_gate", "candidate", "output_gate")
+    carried: ClassVar = ("cell",)
+    forget_bias: float
+    carry_normalized: bool
+
+    def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
+        """The state after a step."""
+        sums = normalized("input", inputs) + normalized("hidden", hidden)
+        enter, keep, candidate, leave = sums.chunk(4, dim=-1)
+        keep = normalized("forget_gate", keep)
+        if self.forget_bias:
+            keep = keep + self.forget_bias
+        enter = normalized("input_gate", enter).sigmoid()
+        cell = keep.sigmoid() * state[1] + enter * normalized("candidate", candidate).tanh()
+        scaled = normalized("cell", cell)
+        leave = normalized("output_gate", leave).sigmoid()
+        return leave * scaled.tanh(), scaled if self.carry_normalized else cell
+
+
+@final
+class NormalizedLSTM(Recurrence):
+    r"""An LSTM with a normalizer of one's choice before each non-linearity.
+
+    $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
+      c_t = \bar\sigma(f) c_{t-1} + \bar\sigma(i) \overline{\tanh}(g), \qquad
+      h_t = \bar\sigma(o) \overline{\tanh}(c_t)$$
+
+    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, a normalizer $N$
+    of its own at each of the five places. It is called as `torch.nn.LSTM` is, has the same
+    parameters by the same names, and without a normalizer gives the same; moreover it can be
+    mapped with `torch.func.vmap`. There is no second direction.
+
+    The cell that TensorFlow calls `LayerNormBasicLSTMCell`, which is webb2020's recurrent layer
+    normalization, is `NormalizedLSTM(…, bias=False, forget_bias=1.0, carry_normalized=True,
+    normalizer=partial(nn.LayerNorm, eps=1e-12))`. The LSTM that the released code of ren2017 calls
+    LN is `NormalizedLSTM(…, placement=PerProjection(), carry_normalized=True,
+    normalizer=partial(nn.LayerNorm, eps=1e-4))`.
+
+    Args:
+        input_size: Number of features of an input.
+        hidden_size: Number of hidden units.
+        num_layers: Number of layers, each reading the hidden states of the one before.
+        bias: Whether there are the biases $b_x$ and $b_h$.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+        dropout: Probability that a hidden state between two layers is dropped in training; drawn
+            from torch's global generator, as in torch.
+        bidirectional: Refused.
+        normalizer: What makes a normalizer from its number of features: a class or a function.
+            It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
+            statistics of its own at each. None is an LSTM without.
+        placement: Where normalizers stand; None is `PerNonlinearity()`.
+        forget_bias: Added to the forget gate after its normalizer.
+        carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
+            released code of ren2017 with `PerProjection`, or the cell itself, as printed.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
+        `batch_first`, `(time, input_size)`, or a `PackedSequence`; and a state of two times
+        `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
+        of the input, and the last state.
+
+    Attributes:
+        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
+            rows in the order input, forget, candidate, output; `_l1` those of the second.
+        normalizers: For each layer its normalizers, by place: `input_gate`, `forget_gate`,
+            `candidate`, `output_gate` and `cell`, or `input`, `hidden` and `cell`.
+
+    Raises:
+        ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
+            a place unknown, or the input or the state of another shape.
+
+    Reference:
+        ren2017, equations 16 to 20.
+    """
+
+    def __init__(  # noqa: PLR0913 — seven are torch's
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        *,
+        normalizer: Callable[[int], nn.Module] | None = None,
+        placement: Placement | None = None,
+        forget_bias: float = 0.0,
+        carry_normalized: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            LSTMStep(forget_bias=forget_bias, carry_normalized=carry_normalized),
+            input_size,
+            hidden_size,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+        )
+        self._draw(generator)
+        self._place(normalizer, placement or PerNonlinearity())
+
+    def forward(
+        self, x: Tensor | PackedSequence, state: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor | PackedSequence, tuple[Tensor, Tensor]]:
+        """Hidden states of the last layer after every step, and the last state of every layer."""
+        outputs, (hidden, cell) = self._run(x, state)
+        return outputs, (hidden, cell)

@@ -1,0 +1,60 @@
+"""Mutants of the recurrent cells with normalizers."""
+
+MUTANTS = [
+    (
+        "nn/_normalized_lstm.py",
+        "scaled if self.carry_normalized else cell",
+        "scaled",
+        ["tests/nn/test_normalized_cells.py::test_equations"],
+    ),
+    (
+        "nn/_normalized_lstm.py",
+        'keep = normalized("forget_gate", keep)',
+        'keep = normalized("forget_gate", keep + self.forget_bias) - self.forget_bias',
+        ["tests/nn/test_normalized_cells.py::test_equations"],
+    ),
+    (
+        "nn/_normalized_lstm.py",
+        "enter, keep, candidate, leave = sums.chunk(4, dim=-1)",
+        "enter, candidate, keep, leave = sums.chunk(4, dim=-1)",
+        ["tests/nn/test_normalized_cells.py::test_torch_gives_the_same"],
+    ),
+    (
+        "nn/_normalized_gru.py",
+        "inputs[..., 2 * size :] + reset * hidden[..., 2 * size :]",
+        "reset * (inputs[..., 2 * size :] + hidden[..., 2 * size :])",
+        ["tests/nn/test_normalized_cells.py::test_equations"],
+    ),
+    (
+        "nn/_placements.py",
+        "len(gates) * hidden_size",
+        "hidden_size",
+        ["tests/nn/test_normalized_cells.py::test_a_normalizer_for_each_place_of_each_layer"],
+    ),
+    (
+        "nn/_recurrence.py",
+        "ended.insert(0, ",
+        "ended.append(",
+        ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
+    ),
+    (
+        "nn/_recurrence.py",
+        "part.index_select(1, x.unsorted_indices)",
+        "part",
+        ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
+    ),
+    (
+        "nn/_recurrence.py",
+        "if layer and self.dropout:",
+        "if self.dropout:",
+        [
+            "tests/nn/test_normalized_cells.py::test_dropout_between_layers_drops_what_torch_drops",
+        ],
+    ),
+    (
+        "nn/_recurrence.py",
+        "made[place] = normalizer(width)",
+        "made[place] = dict(self.normalizers[0].items()).get(place) or normalizer(width)",
+        ["tests/nn/test_normalized_cells.py::test_a_normalizer_for_each_place_of_each_layer"],
+    ),
+]
