@@ -336,6 +336,10 @@ class _Called(nn.Module):
         outputs: Tensor = functional_call(shared, (learned, fixed), (items, index))
         return outputs
 
+    def watched(self) -> nn.Module:
+        """The shared module: its parts are what runs."""
+        return self._inner[0]
+
     def answer_and_error(self, items: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         """Outputs and reconstruction errors of the module under the given parameters."""
         shared, learned, fixed = self._inner
