@@ -272,20 +272,15 @@ def described_arguments(function: Any) -> Iterator[str]:
 def measured(task: Any) -> str:
     """Sizes, floor and ceiling, from the task itself."""
     first = task()
-    rows = ["| m | training | test | test regime | distance | floor | ceiling |", "|--:" * 7 + "|"]
-    for withheld in WITHHELD:
-        try:
-            made = task(withheld=withheld)
-        except ValueError:
-            continue
-        sets = made.draw(stream(0))
-        for test in made.regimes[1:]:
-            problems = sets[test.name]
-            ceiling = float(made.score(made.oracle(problems), problems).mean())
-            rows.append(
-                f"| {withheld} | {len(sets[TRAINING]):,} | {len(problems):,} | `{test.name}` "
-                f"| {test.distance:g} {test.unit} | {made.chance(test.name):g} | {ceiling:g} |"
-            )
+    columns = ["training", "test", "test regime", "distance", "floor", "ceiling"]
+    if hasattr(first, "withheld"):
+        made = {f"| {withheld} ": task_or_none(task, withheld) for withheld in WITHHELD}
+        columns = ["m", *columns]
+    else:
+        made = {"": first}
+    rows = [f"| {' | '.join(columns)} |", "|--:" * len(columns) + "|"]
+    for head, variant in made.items():
+        rows += [head + row for row in measured_rows(variant)] if variant else []
     contexts = " ".join(str(segment) for segment in first.segments)
     outputs = "1 output" if first.num_outputs == 1 else f"{first.num_outputs} outputs"
     about = (
@@ -294,6 +289,26 @@ def measured(task: Any) -> str:
         "problems of each set, floor and ceiling of the test."
     )
     return about + "\n\n" + "\n".join(rows)
+
+
+def task_or_none(task: Any, withheld: int) -> Any:
+    """The task with so many shapes withheld, where that leaves enough."""
+    try:
+        return task(withheld=withheld)
+    except ValueError:
+        return None
+
+
+def measured_rows(task: Any) -> Iterator[str]:
+    """A row for each test regime of one task."""
+    sets = task.draw(stream(0))
+    for test in task.regimes[1:]:
+        problems = sets[test.name]
+        ceiling = float(task.score(task.oracle(problems), problems).mean())
+        yield (
+            f"| {len(sets[TRAINING]):,} | {len(problems):,} | `{test.name}` "
+            f"| {test.distance:g} {test.unit} | {task.chance(test.name):.3g} | {ceiling:g} |"
+        )
 
 
 def main(folder: Path) -> None:

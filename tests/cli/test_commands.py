@@ -96,7 +96,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_show_draws_every_task(farfield, folder: Path, task: str) -> None:
-    ended = farfield(f"show {task} --withheld 50")
+    ended = farfield(f"show {task} {'--withheld 50' if 'vaec' not in task else ''}")
     assert (ended.status, ended.err) == (0, "")
     assert files(folder) == [f"problems-{task}.png"]
     assert f"problems-{task}.png" in ended.out
@@ -105,6 +105,14 @@ def test_show_draws_every_task(farfield, folder: Path, task: str) -> None:
         low, high = picture.convert("L").getextrema()
     assert (low, high) == (low, 255)
     assert low < 64
+
+
+def test_other_shapes_for_a_task_that_draws_its_own_are_refused(farfield, folder: Path) -> None:
+    for words in ("show vaec-scale", "train --task vaec-scale --model lstm"):
+        ended = farfield(f"{words} --shapes letters")
+        assert (ended.status, ended.out) == (2, "")
+        assert "shapes must be left out for vaec-scale, got letters" in ended.err
+    assert files(folder) == []
 
 
 def test_show_draws_a_row_for_every_regime_and_the_run_asked_for(farfield, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,10 @@ from farfield.tasks import (
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
+    VAECScale,
+    VAECTranslation,
 )
+from farfield.tasks._rule_task import RuleTask
 
 SCALE = 3  # dots of the picture across a pixel of an image
 SAID = {
@@ -39,7 +43,8 @@ SAID = {
 """Answers in words; the others are numbers."""
 GROUPED = {RelationalMatchToSample: 2, TripleMatchToSample: 3}
 """Images that are chosen together; of the others one is."""
-every_task = pytest.mark.parametrize("cls", list(TASKS.values()), ids=list(TASKS))
+RULES = {name: cls for name, cls in TASKS.items() if issubclass(cls, RuleTask)}
+every_rule = pytest.mark.parametrize("cls", list(RULES.values()), ids=list(RULES))
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -69,7 +74,7 @@ def own_shapes(count: int) -> Shapes:
     return Shapes(np.random.default_rng(0).integers(30, 255, (count, 32, 32), dtype=np.uint8))
 
 
-@every_task
+@every_rule
 def test_every_image_of_the_problems_stands_on_the_sheet(cls: type, tmp_path: Path) -> None:
     task = cls(withheld=9, shapes=own_shapes(18), max_problems=20)
     sheet = pixels(problem_sheet(task, tmp_path / "sheet.png", seed=3, problems_per_regime=1))
@@ -90,7 +95,7 @@ def test_every_image_of_the_problems_stands_on_the_sheet(cls: type, tmp_path: Pa
         assert np.allclose(sorted(across), sorted(expected), atol=1 / 96)
 
 
-@every_task
+@every_rule
 def test_a_sheet_is_the_same_bytes_again(cls: type, tmp_path: Path) -> None:
     first = problem_sheet(cls(withheld=50), tmp_path / "first.png").read_bytes()
     assert problem_sheet(cls(withheld=50), tmp_path / "second.png").read_bytes() == first
@@ -106,7 +111,7 @@ def words(task: Task, regime: str, count: int) -> tuple[list[str], list[str]]:
     ]
 
 
-@every_task
+@every_rule
 def test_the_right_answers_are_marked_in_order(cls: type) -> None:
     task = cls(withheld=50)
     layout = layout_of(task)
@@ -118,7 +123,7 @@ def test_the_right_answers_are_marked_in_order(cls: type) -> None:
     assert marked == [said[target] for target in targets]
 
 
-@pytest.mark.parametrize("cls", [cls for cls in TASKS.values() if cls not in SAID])
+@pytest.mark.parametrize("cls", [cls for cls in RULES.values() if cls not in SAID])
 def test_a_frame_encloses_the_right_answer_alone(cls: type) -> None:
     task = cls(withheld=50)
     layout = layout_of(task)
@@ -189,6 +194,34 @@ def test_the_missing_middle_is_between_its_neighbours() -> None:
     (left, low), (right, also_low) = layout.places[3:5]
     assert layout.blank == pytest.approx(((left + right) / 2, low))
     assert low == also_low
+
+
+def test_an_analogy_stands_over_its_candidates() -> None:
+    task = VAECTranslation(shuffled=True)
+    layout, problems = layout_of(task), task.draw(stream(0))["region-6"]
+    rows = _assorted(problems, layout, 4)
+    axes = _sheet(layout, {"region-6": problems}, 4).axes[0]
+    said = [text.get_text() for text in axes.texts]
+    assert [word for word in said if set(word) == {":"}] == [":", "::", ":"] * 4
+    assert [word for word in said if word in layout.kinds] == list(layout.kinds)
+    marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    assert marked == [str(target + 1) for target in problems.target[rows].tolist()]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    expected = problems[rows].sequences().flatten(0, 1).numpy()
+    assert all(np.array_equal(*pair) for pair in zip(shown, expected, strict=True))
+    heights = [image.get_extent()[2] for image in axes.images[:10]]
+    assert heights == [heights[0]] * 3 + [heights[3]] * 7
+    assert heights[0] > heights[3] + 1
+
+
+@pytest.mark.parametrize("levels", [3, 7, 14])
+def test_candidates_of_any_number_stay_beside_each_other(levels: int) -> None:
+    layout = layout_of(VAECScale(levels_per_region=levels))
+    corners = [*layout.places, layout.blank]
+    assert len(corners) == levels + 4
+    assert min(right for right, _ in corners) == 0
+    for (right, up), (other, level) in itertools.combinations(corners, 2):
+        assert abs(right - other) > 1 or abs(up - level) > 1
 
 
 def test_a_regime_says_how_much_there_is() -> None:

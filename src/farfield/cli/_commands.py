@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from farfield.cli._arguments import Cite, List, Show
-from farfield.cli._names import find_task, options_of_task, shapes_of
+from farfield.cli._names import fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS
@@ -120,7 +120,7 @@ def task_of(command: Show, rest: Sequence[str]) -> Task:
         prog=f"farfield show {command.task}",
         args=words,
     )
-    shown: Task = task(**dataclasses.asdict(options.task), shapes=shapes_of(command.shapes))
+    shown: Task = task(**fields_of_task(task, options.task, command.shapes))
     return shown
 
 

@@ -65,6 +65,25 @@ def options_of_task(task: Any) -> Any:
     return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN])
 
 
+def fields_of_task(task: Any, options: Any, shapes: str) -> dict[str, Any]:
+    """What a task is made of: its options, and the images where it is one that has them.
+
+    Args:
+        task: The class of the task.
+        options: What `options_of_task` gave, filled in.
+        shapes: Name of the images.
+
+    Raises:
+        ValueError: If other images are named than the task's own, and it takes none.
+    """
+    fields = dataclasses.asdict(options)
+    if any(field.name == "shapes" for field in dataclasses.fields(task)):
+        return {**fields, "shapes": shapes_of(shapes)}
+    if shapes != "glyphs":
+        raise ValueError(f"shapes must be left out for {task.name}, got {shapes}: it draws its own")
+    return fields
+
+
 def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
     """A frozen dataclass of options.
 

@@ -15,11 +15,11 @@ from farfield.cli._arguments import Train
 from farfield.cli._display import Display, at_once
 from farfield.cli._names import (
     PLAIN,
+    fields_of_task,
     find,
     find_task,
     options_of_task,
     plain_dataclass,
-    shapes_of,
 )
 from farfield.core import stream
 from farfield.execution import jobs_of, results, run
@@ -73,7 +73,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         args=list(rest),
     )
     return Experiment(
-        task=task(**dataclasses.asdict(options.task), shapes=shapes_of(command.shapes)),
+        task=task(**fields_of_task(task, options.task, command.shapes)),
         model=Network(
             reasoner=Spec(reasoner, **dataclasses.asdict(options.model)),
             encoder=Spec(encoder),

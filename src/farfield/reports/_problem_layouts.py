@@ -17,6 +17,8 @@ from farfield.tasks import (
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
+    VAECScale,
+    VAECTranslation,
 )
 
 Corner = tuple[float, float]
@@ -35,6 +37,7 @@ class Layout:
         labels: Text centred below a point, e.g. the number of a choice; the label of the right
             answer is the one with its number.
         blank: Corner of the empty field, if there is one.
+        signs: Text between images, such as the colons of an analogy, and its middle.
         words: The answer in words, for each answer.
         kind: Latent column by which problems differ in kind, so that a sheet shows all of them.
         kinds: The kinds in words, written beside the problem; empty for none.
@@ -46,6 +49,7 @@ class Layout:
     framed: tuple[tuple[int, ...], ...] = ()
     labels: tuple[Corner, ...] = ()
     blank: Corner | None = None
+    signs: tuple[tuple[str, Corner], ...] = ()
     words: tuple[str, ...] = ()
     kind: str | None = None
     kinds: tuple[str, ...] = ()
@@ -143,6 +147,38 @@ def _identity_rules_middle(_: IdentityRulesMiddle) -> Layout:
     return _array("Identity rules, missing middle", blank=1, kinds=("ABA", "AAA", "ABB", "AAB"))
 
 
+def _analogy(title: str, candidates: int) -> Layout:
+    """A : B :: C : ? over the candidates."""
+    step = 1.375
+    indent = max(0.0, ((candidates - 1) * _STEP - 3 * step) / 2)
+    up = 1.5
+    terms = tuple((indent + step * place, up) for place in range(4))
+    choices = _row(max(0.0, (3 * step - (candidates - 1) * _STEP) / 2), 0.0, candidates)
+    between = (1 + step) / 2
+    return Layout(
+        title=title,
+        places=(*terms[:3], *choices),
+        framed=tuple((3 + choice,) for choice in range(candidates)),
+        labels=tuple((right + 0.5, low) for right, low in choices),
+        blank=terms[3],
+        signs=tuple(
+            (sign, (right + between, up + 0.5))
+            for sign, (right, up) in zip((":", "::", ":"), terms, strict=False)
+        ),
+        kind="dimension",
+        kinds=("location, X", "location, Y", "size", "brightness"),
+        name_of_kind=(terms[3][0] + 1 + GAP, up + 0.5),
+    )
+
+
+def _vaec_translation(task: VAECTranslation) -> Layout:
+    return _analogy("Visual analogies, translated", task.num_candidates)
+
+
+def _vaec_scale(task: VAECScale) -> Layout:
+    return _analogy("Visual analogies, scaled", task.num_candidates)
+
+
 _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SameDifferent: _same_different,
     RelationalMatchToSample: _match_to_sample,
@@ -153,6 +189,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     DistributionOfN: _distribution_of_n,
     IdentityRulesMiddle: _identity_rules_middle,
     TintedSameDifferent: _tinted_same_different,
+    VAECTranslation: _vaec_translation,
+    VAECScale: _vaec_scale,
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int64, UInt8
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -50,7 +50,8 @@ def problem_sheet(
     problems of each. The file is whole or absent.
 
     Args:
-        task: A task whose items are images, `(height, width)`, in 0 (black) to 1 (white).
+        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
+            (white), or coloured ones, `(height, width, 3)`, in uint8.
         path: Where the picture goes.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
@@ -62,10 +63,10 @@ def problem_sheet(
     Raises:
         ValueError: If the items are no images, or fewer than one problem is asked for.
     """
-    if len(task.item_shape) != 2:
+    if len(task.item_shape) != 2 and task.item_shape[2:] != (3,):
         raise ValueError(
-            f"task must have images of (height, width) as items, got {task.item_shape}: "
-            "a sheet shows pictures only"
+            "task must have images of (height, width) or (height, width, 3) as items, "
+            f"got {task.item_shape}: a sheet shows pictures only"
         )
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
@@ -156,6 +157,8 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
     answer = int(problem.target[0])
     for place, corner in enumerate(layout.places):
         _image(axes, _moved(origin, corner), problem.items[problem.index[0, place]])
+    for sign, middle in layout.signs:
+        _write(axes, _moved(origin, middle), sign, size=13, colour=_FAINT, align="center")
     if layout.blank is not None:
         _blank(axes, _moved(origin, layout.blank))
     for number, corner in enumerate(layout.labels):
@@ -181,9 +184,13 @@ def _to_dot(length: float) -> float:
     return round(length * _DOTS) / _DOTS
 
 
-def _image(axes: Axes, corner: Corner, image: Float[Tensor, "height width"]) -> None:
+def _image(
+    axes: Axes,
+    corner: Corner,
+    image: Float[Tensor, "height width"] | UInt8[Tensor, "height width channel"],
+) -> None:
     """An image in a unit square, its longer side filling it."""
-    (right, up), (height, width) = corner, image.shape
+    (right, up), (height, width) = corner, image.shape[:2]
     across, down = width / max(height, width), height / max(height, width)
     left, low = right + (1 - across) / 2, up + (1 - down) / 2
     axes.imshow(
@@ -192,7 +199,7 @@ def _image(axes: Axes, corner: Corner, image: Float[Tensor, "height width"]) -> 
         vmin=0,
         vmax=1,
         extent=(left, left + across, low, low + down),
-        interpolation="nearest",
+        interpolation="nearest" if max(height, width) <= _DOTS else "hanning",
         aspect="auto",
     )
     axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=_EDGE, linewidth=0.6))

@@ -18,6 +18,8 @@ from farfield.tasks._task import Task as Task
 from farfield.tasks._task import metric_of as metric_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
+from farfield.tasks._vaec_scale import VAECScale as VAECScale
+from farfield.tasks._vaec_translation import VAECTranslation as VAECTranslation
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
@@ -29,6 +31,8 @@ TASKS: dict[str, type] = {
     "distribution-of-n": DistributionOfN,
     "identity-rules-middle": IdentityRulesMiddle,
     "tinted-same-different": TintedSameDifferent,
+    "vaec-translation": VAECTranslation,
+    "vaec-scale": VAECScale,
 }
 """Every task, by its name on the command line."""
 
@@ -49,5 +53,7 @@ __all__ = [
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",
+    "VAECScale",
+    "VAECTranslation",
     "metric_of",
 ]

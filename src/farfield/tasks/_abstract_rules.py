@@ -307,7 +307,7 @@ def answer_loss(
     Raises:
         ValueError: If `outputs` is not of `(batch, num_outputs)`.
     """
-    _check_outputs(outputs, problems, num_outputs)
+    check_outputs(outputs, problems, num_outputs)
     if num_outputs == 1:
         wanted = problems.target.to(outputs.dtype)
         return F.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
@@ -327,13 +327,14 @@ def answer_score(
     Raises:
         ValueError: If `outputs` is not of `(batch, num_outputs)`.
     """
-    _check_outputs(outputs, problems, num_outputs)
+    check_outputs(outputs, problems, num_outputs)
     answer = outputs[:, 0] > 0 if num_outputs == 1 else outputs.argmax(dim=1)
     right = (answer == problems.target) & ~outputs.isnan().any(dim=1)
     return right.to(torch.float32)
 
 
-def _check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
+def check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
+    """Raise `ValueError` if `outputs` is not of `(batch, num_outputs)`."""
     if tuple(outputs.shape) != (len(problems), num_outputs):
         raise ValueError(
             f"outputs must be of (batch, outputs) = ({len(problems)}, {num_outputs}), "
