@@ -31,6 +31,7 @@ from farfield.functional import (
     denormalize,
     esbn,
     esbn_keys,
+    linear,
     lstm,
     memory_read,
     memory_write,
@@ -462,6 +463,11 @@ FUNCTIONS = {
         (SEQUENCES,),
         (BATCH, TIME, 5),
     ),
+    "linear": (
+        lambda z: linear(z, *like(z, ATTENTION_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, TIME, 3 * FEATURES),
+    ),
     "esbn": (
         lambda weights: esbn(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))),
         (WEIGHTS,),
@@ -598,7 +604,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()
-    if name not in {"ESBNKeys", "ESBNParameters", "check_segments", "uninitialized"}:
+    if name not in {"ESBNKeys", "ESBNParameters", "check_segments", "linear", "uninitialized"}:
         assert cited
 
 

@@ -94,6 +94,21 @@ def test_torch_gives_the_same_gradients(kind: str) -> None:
 
 
 @pairs
+def test_large_products_in_float32_are_those_of_torch(kind: str) -> None:
+    """Large enough for the faster kernel, where there is one."""
+    cls, theirs = PAIRS[kind]
+    mine, other = cls(96, 128, generator=generator()), theirs(96, 128)
+    other.load_state_dict(mine.state_dict())
+    x, weight = drawn(3, 80, 96).float(), drawn(3, 80, 128, seed=1).float()
+    for module in (mine, other):
+        (module(x)[0] * weight).sum().backward()
+    torch.testing.assert_close(mine(x), other(x), rtol=1e-4, atol=1e-5)
+    for name, parameter in other.named_parameters():
+        found = mine.get_parameter(name).grad
+        torch.testing.assert_close(found, parameter.grad, rtol=1e-3, atol=1e-4)
+
+
+@pairs
 @pytest.mark.parametrize(
     "enforce_sorted, lengths", [(True, [6, 4, 4, 2, 1]), (False, [2, 6, 1, 4, 4])]
 )

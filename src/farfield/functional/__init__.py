@@ -32,6 +32,7 @@ from farfield.functional._ntm import NTMParameters as NTMParameters
 from farfield.functional._ntm import ntm as ntm
 from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
 from farfield.functional._pair_attention import pair_attention as pair_attention
+from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
@@ -59,6 +60,7 @@ __all__ = [
     "esbn",
     "esbn_keys",
     "kaiming_normal_",
+    "linear",
     "lstm",
     "lstm_init_",
     "memory_read",

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.functional import linear
 from farfield.nn._placements import Placement
 
 Normalized = Callable[[str, Tensor], Tensor]
@@ -174,11 +175,11 @@ class Recurrence(nn.Module):
         normalized = _normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
         ended: list[State] = []
-        for inputs in torch.split(F.linear(rows, weight_ih, bias_ih), list(sizes)):
+        for inputs in torch.split(linear(rows, weight_ih, bias_ih), list(sizes)):
             if len(inputs) < len(state[0]):  # the shortest of the packed sequences have ended
                 ended.insert(0, tuple(part[len(inputs) :] for part in state))
                 state = tuple(part[: len(inputs)] for part in state)
-            hidden = F.linear(state[0], weight_hh, bias_hh)
+            hidden = linear(state[0], weight_hh, bias_hh)
             state = self._cell.step(inputs, hidden, state, normalized)
             outputs.append(state[0])
         last = tuple(torch.cat(parts) for parts in zip(state, *ended, strict=True))
