@@ -90,9 +90,9 @@ MUTANTS = [
         ],
     ),
     (
-        "experiments/_experiment.py",
-        'encoder = self.encoder.build(shape, stream.child("encoder"))',
-        'encoder = self.encoder.build(shape, stream.child("reasoner"))',
+        "experiments/_networks.py",
+        'encoder = spec.build(shape, stream.child("encoder"))',
+        'encoder = spec.build(shape, stream.child("reasoner"))',
         [
             "tests/experiments/test_experiment.py::test_each_part_of_a_network_draws_from_the_stream_of_its_name"
         ],
@@ -192,9 +192,9 @@ MUTANTS = [
         ],
     ),
     (
-        "training/_learner.py",
-        "        self.model.eval()\n        return [score_regimes(",
-        "        return [score_regimes(",
+        "training/_evaluate.py",
+        "    model.eval()\n    if isinstance(model, TakesStatistics)",
+        "    if isinstance(model, TakesStatistics)",
         ["tests/training/test_training.py::test_scores_are_taken_without_dropout"],
     ),
     (
