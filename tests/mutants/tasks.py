@@ -390,4 +390,42 @@ MUTANTS = [
         "if not shapes:",
         ["tests/cli/test_commands.py::test_other_shapes_for_a_task_that_draws_its_own_are_refused"],
     ),
+    (
+        "tasks/_vaec_write.py",
+        "ascending = np.sort(candidates, axis=1)",
+        "ascending = candidates",
+        [
+            "tests/tasks/test_vaec_files.py::test_shuffled_candidates_are_written_in_the_published_order"
+        ],
+    ),
+    (
+        "tasks/_vaec_write.py",
+        "temporary.unlink(missing_ok=True)",
+        "pass",
+        ["tests/tasks/test_vaec_files.py::test_a_full_disk_leaves_the_old_file_and_nothing_else"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "if not isinstance(link, h5py.HardLink):",
+        "if not link:",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "if dataset.external or dataset.is_virtual:",
+        "if dataset.external:",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "a in (b, c) or b - a != d - c",
+        "a in (b, c)",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "classes[np.arange(len(classes)), analogy[:, 0]]",
+        "classes[:, 0]",
+        ["tests/tasks/test_vaec_files.py::test_what_was_written_is_read"],
+    ),
 ]

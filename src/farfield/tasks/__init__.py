@@ -18,8 +18,10 @@ from farfield.tasks._task import Task as Task
 from farfield.tasks._task import metric_of as metric_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
+from farfield.tasks._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec_translation import VAECTranslation as VAECTranslation
+from farfield.tasks._vaec_write import write_vaec as write_vaec
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
@@ -56,4 +58,6 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "metric_of",
+    "read_vaec",
+    "write_vaec",
 ]

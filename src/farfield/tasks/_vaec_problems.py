@@ -61,7 +61,7 @@ def drawn_problems(
     kind = order // shown
     dimension, analogy = kind // len(rows), rows[kind % len(rows)]
     irrelevant = np.unravel_index(drawn.ravel()[order], (num_levels,) * (NUM_DIMENSIONS - 1))
-    candidates = _candidates(analogy[:, 3], num_levels)
+    candidates = candidates_of(analogy[:, 3], num_levels)
     if shuffled:
         turns = _orders(place.child("candidates"), len(order), num_levels)
         candidates = np.take_along_axis(candidates, turns, axis=1)
@@ -83,10 +83,15 @@ def _orders(place: Stream, count: int, size: int) -> Int64[np.ndarray, "batch it
     return np.argsort(words, axis=1, kind="stable").astype(np.int64)
 
 
-def _candidates(
+def candidates_of(
     right: Int64[np.ndarray, " batch"], num_levels: int
 ) -> Int64[np.ndarray, "batch candidate"]:
-    """D, then the foils: all other levels, ascending."""
+    """D, then the foils: all other levels, ascending.
+
+    Args:
+        right: Level of D.
+        num_levels: Levels of the dimension within a region.
+    """
     place = np.arange(num_levels - 1)
     foils = place + (place >= right[:, None])
     return np.concatenate([right[:, None], foils], axis=1)

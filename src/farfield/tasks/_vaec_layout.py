@@ -1,0 +1,25 @@
+"""The published HDF5 layout of VAEC: what a problem's group holds."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+MEMBERS: Final = ("imgs", "latent_class", "analogy_dim", "ABCD", "dist", "not_D")
+"""Datasets of a problem."""
+PREMISES: Final = 3
+"""A, B and C, before the candidates."""
+
+
+def hdf5() -> Any:
+    """The module h5py, which only these files need.
+
+    Raises:
+        ModuleNotFoundError: If it is not installed.
+    """
+    try:
+        return importlib.import_module("h5py")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "HDF5 files need h5py, which is not installed: pip install 'farfield[hdf5]'"
+        ) from error

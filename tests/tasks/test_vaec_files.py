@@ -1,0 +1,322 @@
+"""VAEC in the published HDF5 layout: there and back, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from farfield.core import Problems, stream
+from farfield.tasks import TRAINING, SameDifferent, VAECScale, VAECTranslation
+from farfield.tasks import read_vaec as read
+from farfield.tasks import write_vaec as write
+
+TASK = VAECTranslation(image_size=64, problems_per_regime=12)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A small whole file."""
+    path = tmp_path / "analogy_test1.hy"
+    write(path, TASK.draw(stream(0))["region-2"])
+    return path
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        VAECTranslation(problems_per_regime=30),
+        VAECScale(image_size=64, problems_per_regime=40, levels_multiplied=True),
+        VAECTranslation(image_size=64, problems_per_regime=25, levels_per_region=3, train_on=4),
+    ],
+    ids=["translation", "scale", "three-levels"],
+)
+def test_what_was_written_is_read(task: VAECTranslation | VAECScale, tmp_path: Path) -> None:
+    for regime, problems in task.draw(stream(1)).items():
+        expected = problems.compact()
+        write(tmp_path / "made" / regime, problems)
+        found = read(tmp_path / "made" / regime)
+        assert torch.equal(found.items, expected.table())
+        assert torch.equal(found.index, expected.index)
+        assert torch.equal(found.target, expected.target)
+        assert found.latent.keys() == expected.latent.keys()
+        for name, column in expected.latent.items():
+            assert torch.equal(found.latent[name], column)
+        assert (task.score(task.oracle(found), found) == 1).all()
+        write(tmp_path / "again", found)
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "made" / regime).read_bytes()
+
+
+def test_a_file_is_laid_out_as_published(tmp_path: Path) -> None:
+    """Every dataset of every problem re-derived from pictures and places."""
+    problems = VAECTranslation(problems_per_regime=15).draw(stream(0))["region-3"]
+    write(tmp_path / "file.hy", problems)
+    with h5py.File(tmp_path / "file.hy") as held:
+        assert set(held) == {str(number) for number in range(15)}
+        for number in range(15):
+            group = held[str(number)]
+            parts = {name: (part.dtype, part.shape) for name, part in group.items()}
+            assert parts == {
+                "imgs": (np.dtype("u1"), (7, 128, 128, 3)),
+                "latent_class": (np.dtype("i8"), (7, 4)),
+                "analogy_dim": (np.dtype("i8"), ()),
+                "ABCD": (np.dtype("i8"), (4,)),
+                "dist": (np.dtype("i8"), ()),
+                "not_D": (np.dtype("i8"), (6,)),
+            }
+            terms = [*group["ABCD"][()].tolist(), *group["not_D"][()].tolist()]
+            shown = group["imgs"][()][terms]
+            assert np.array_equal(shown, problems[number : number + 1].sequences()[0].numpy())
+            levels = problems.items.latent[problems.index[number]] - 14
+            assert group["latent_class"][()][terms].tolist() == levels.tolist()
+            dimension = group["analogy_dim"][()]
+            assert group["latent_class"][()][:, dimension].tolist() == list(range(7))
+            assert group["dist"][()] == levels[1, dimension] - levels[0, dimension]
+
+
+def test_shuffled_candidates_are_written_in_the_published_order(tmp_path: Path) -> None:
+    for shuffled in (False, True):
+        task = dataclasses.replace(TASK, shuffled=shuffled)
+        write(tmp_path / f"{shuffled}", task.draw(stream(0))[TRAINING])
+    assert (tmp_path / "True").read_bytes() == (tmp_path / "False").read_bytes()
+
+
+def test_integers_of_another_width_are_read_too(file: Path) -> None:
+    expected = read(file)
+    with h5py.File(file, "r+") as held:
+        for group in held.values():
+            for name in ("latent_class", "analogy_dim", "ABCD", "dist", "not_D"):
+                value = group[name][()]
+                del group[name]
+                group[name] = value.astype("<i4")
+    found = read(str(file))
+    assert torch.equal(found.index, expected.index)
+    assert torch.equal(found.items, expected.items)
+
+
+def test_each_object_is_read_once(file: Path) -> None:
+    found = read(file)
+    codes = {tuple(image) for image in found.items.flatten(1).tolist()}
+    assert len(codes) == len(found.items) == len(found.index.unique())
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def replaced(name: str, value: object) -> Callable[[h5py.File], None]:
+    def change(held: h5py.File) -> None:
+        del held["3"][name]
+        held["3"][name] = value
+
+    return change
+
+
+def without(name: str) -> Callable[[h5py.File], None]:
+    def change(held: h5py.File) -> None:
+        del held[name]
+
+    return change
+
+
+def linked(name: str, link: object) -> Callable[[h5py.File], None]:
+    def change(held: h5py.File) -> None:
+        del held[name]
+        held[name] = link
+
+    return change
+
+
+def added(held: h5py.File) -> None:
+    held["3"]["more"] = 1
+
+
+def stored_elsewhere(held: h5py.File) -> None:
+    del held["3"]["dist"]
+    held["3"].create_dataset("dist", (1,), "i8", external=[("elsewhere", 0, 8)])
+
+
+def virtual(held: h5py.File) -> None:
+    layout = h5py.VirtualLayout((4,), "i8")
+    layout[:] = h5py.VirtualSource("elsewhere", "ABCD", (4,))
+    del held["3"]["ABCD"]
+    held["3"].create_virtual_dataset("ABCD", layout)
+
+
+IMAGES = np.zeros((7, 64, 64, 3), np.uint8)
+LEVELS = np.repeat(np.arange(7)[:, None], 4, axis=1)
+WRONG = {
+    "a problem is missing": (without("3"), "/3 is missing: problems must be numbered"),
+    "a dataset is missing": (
+        without("3/dist"),
+        "/3 must hold imgs, .*, got ABCD, analogy_dim",
+    ),
+    "a dataset too many": (added, "/3 must hold imgs, .*, got ABCD, .*, more, not_D"),
+    "floats": (replaced("imgs", IMAGES.astype(float)), "/3/imgs must be uint8 .* got float64"),
+    "grey": (replaced("imgs", IMAGES[..., 0]), r"/3/imgs must be uint8 .*shape \(7, 64, 64\)"),
+    "two images": (replaced("imgs", IMAGES[:2]), r"3…14 levels, got uint8 of shape \(2, 64, 64, 3"),
+    "another size": (
+        replaced("imgs", IMAGES[:, :9, :9]),
+        r"/3/imgs must be of shape \(7, 64, 64, 3\) as in /0, got \(7, 9, 9, 3\)",
+    ),
+    "no rows": (replaced("imgs", h5py.Empty("u1")), "/3/imgs must be uint8 .* of shape None"),
+    "few levels": (replaced("latent_class", LEVELS[:6]), r"/3/latent_class .*shape \(7, 4\), got"),
+    "text": (replaced("analogy_dim", "size"), r"/3/analogy_dim must be integers of shape \(\)"),
+    "float levels": (
+        replaced("ABCD", np.ones(4)),
+        r"/3/ABCD must be integers of shape \(4,\)",
+    ),
+    "a row": (replaced("dist", np.ones(1, int)), r"/3/dist must be .* got int64 of shape \(1,\)"),
+    "dimension": (replaced("analogy_dim", 4), "/3/analogy_dim must be 0…3, got 4"),
+    "levels": (
+        replaced("latent_class", LEVELS),
+        "/3/latent_class must ascend from 0 to 6 in",
+    ),
+    "negative": (replaced("latent_class", -LEVELS), "/3/latent_class must ascend"),
+    "no analogy": (replaced("ABCD", [0, 1, 2, 4]), r"/3/ABCD must be an analogy .* \[0, 1, 2, 4\]"),
+    "outside": (replaced("ABCD", [5, 6, 6, 7]), "/3/ABCD must be an analogy of places 0…6"),
+    "distance": (replaced("dist", 9), "/3/dist must be B − A = .*, got 9"),
+    "foils": (replaced("not_D", np.arange(6, 12)), r"/3/not_D must be \[.*\], got \[6, 7"),
+    "soft link": (linked("3", h5py.SoftLink("/2")), "/3 must stand in the file .* got a SoftLink"),
+    "external link": (
+        linked("3/imgs", h5py.ExternalLink("other.hy", "/0/imgs")),
+        "/3/imgs must stand in the file itself, got a ExternalLink",
+    ),
+    "a dataset for a group": (linked("3", [1, 2]), "/3 must be a Group, got a Dataset"),
+    "elsewhere": (stored_elsewhere, "/3/dist must hold its data itself, got data kept elsewhere"),
+    "virtual": (virtual, "/3/ABCD must hold its data itself, got data kept elsewhere"),
+}
+
+
+@pytest.mark.parametrize("change, message", WRONG.values(), ids=WRONG)
+def test_what_is_no_problem_of_vaec_is_refused(
+    file: Path, change: Callable[[h5py.File], None], message: str
+) -> None:
+    with h5py.File(file, "r+") as held:
+        change(held)
+    with pytest.raises(ValueError, match=message) as refused:
+        read(file)
+    assert str(file) in str(refused.value)
+
+
+def test_what_is_no_whole_file_is_refused(file: Path, tmp_path: Path) -> None:
+    whole = file.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:-1], whole[:100], b"", b"PK\x03\x04"):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=r"analogy_test1\.hy must be a whole HDF5 file"):
+            read(file)
+    with pytest.raises(ValueError, match=r"absent\.hy must be a whole HDF5 file .*No such file"):
+        read(tmp_path / "absent.hy")
+    with h5py.File(file, "w"):
+        pass
+    with pytest.raises(ValueError, match=r"analogy_test1\.hy must hold 1…2,000,000 .* got 0"):
+        read(file)
+
+
+def refusal(file: Path) -> str:
+    """What is said of a file that is refused, or nothing."""
+    try:
+        read(file)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def test_a_broken_file_is_read_or_refused(file: Path) -> None:
+    """Bytes changed anywhere: no other error than the one that is promised."""
+    whole, generator = file.read_bytes(), np.random.default_rng(0)
+    said = []
+    for _ in range(60):
+        broken = np.frombuffer(whole, np.uint8).copy()
+        places = generator.integers(0, len(broken), 4000)
+        broken[places] = generator.integers(0, 256, len(places))
+        file.write_bytes(broken.tobytes())
+        said.append(refusal(file))
+    refused = [text for text in said if text]
+    assert len(refused) > 20
+    assert all(str(file) in text for text in refused)
+
+
+def test_more_pictures_than_memory_should_hold_are_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farfield.tasks._vaec_read._LARGEST_TABLE", 7 * 64 * 64 * 3)
+    with pytest.raises(ValueError, match="/1/imgs must leave the distinct pictures within 86,016"):
+        read(file)
+
+
+def test_other_problems_are_not_written(tmp_path: Path) -> None:
+    problems = TASK.draw(stream(0))[TRAINING]
+    with pytest.raises(
+        ValueError, match=r"VAEC's, .* got items of \(32, 32\), lacking \['analogy'"
+    ):
+        write(tmp_path / "file.hy", SameDifferent().draw(stream(0))[TRAINING])
+    turned = Problems(
+        items=problems.items,
+        index=2400 - problems.index,
+        target=problems.target,
+        latent=problems.latent,
+    )
+    with pytest.raises(ValueError, match="must be over a table in the order of the levels"):
+        write(tmp_path / "file.hy", turned)
+    assert files(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_and_leaves_nothing(file: Path) -> None:
+    problems = TASK.draw(stream(0))[TRAINING]
+    with pytest.raises(OSError, match="cannot write"):
+        write(file / "file.hy", problems)
+    assert files(file.parent) == [file.name]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(file: Path) -> None:
+    """A limit on the size of files stands in for a full disk; the system answers alike."""
+    before = file.read_bytes()
+    code = textwrap.dedent(
+        """
+        import resource, signal, sys
+        from farfield.core import stream
+        from farfield.tasks import VAECTranslation, write_vaec
+        problems = VAECTranslation(problems_per_regime=20).draw(stream(0))["training"]
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, 900_000))
+        try:
+            write_vaec(sys.argv[1], problems)
+        except OSError as error:
+            sys.exit(str(error))
+        """
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, file], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert f"cannot write {file}" in ended.stderr
+    assert file.read_bytes() == before
+    assert files(file.parent) == [file.name]
+
+
+def test_without_h5py_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'farfield\[hdf5\]'"):
+        read(tmp_path / "file.hy")
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'farfield\[hdf5\]'"):
+        write(tmp_path / "file.hy", TASK.draw(stream(0))[TRAINING])
+    assert files(tmp_path) == []
+
+
+def test_h5py_is_loaded_when_a_file_is_asked_for() -> None:
+    code = "import farfield.tasks, sys; sys.exit('h5py' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
