@@ -31,6 +31,7 @@ from farfield.tasks import (
     TripleMatchToSample,
     VAECScale,
     VAECTranslation,
+    VisualAnalogies,
 )
 from farfield.tasks._rule_task import RuleTask
 
@@ -212,6 +213,32 @@ def test_an_analogy_stands_over_its_candidates() -> None:
     heights = [image.get_extent()[2] for image in axes.images[:10]]
     assert heights == [heights[0]] * 3 + [heights[3]] * 7
     assert heights[0] > heights[3] + 1
+
+
+def test_rows_of_panels_say_their_relation_and_domains(tmp_path: Path) -> None:
+    task = VisualAnalogies(test_problems=40, training_problems=40)
+    layout, problems = layout_of(task), task.draw(stream(0))["target-upper-half"]
+    rows = _assorted(problems, layout, 4)
+    axes = _sheet(layout, {"target-upper-half": problems}, 4).axes[0]
+    said = [text.get_text() for text in axes.texts if "→" in text.get_text()]
+    latent = problems[rows].latent
+    domains = [
+        [VisualAnalogies.domains[number] for number in latent[column].tolist()]
+        for column in ("source_domain", "target_domain")
+    ]
+    assert said == [
+        f"{relation}: {source} → {target}"
+        for relation, source, target in zip(VisualAnalogies.relations, *domains, strict=True)
+    ]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    expected = problems[rows].sequences().flatten(0, 1).numpy()
+    assert all(np.array_equal(*pair) for pair in zip(shown, expected, strict=True))
+    assert {image.get_clim() for image in axes.images} == {(0, 255)}
+    marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    assert marked == [str(target + 1) for target in problems.target[rows].tolist()]
+    fine = pixels(problem_sheet(task, tmp_path / "sheet.png")).shape[1]
+    figure = _sheet(layout, task.draw(stream(0)), 4)
+    assert fine == 2 * round(figure.get_figwidth() * figure.dpi)
 
 
 @pytest.mark.parametrize("levels", [3, 7, 14])

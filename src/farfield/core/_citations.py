@@ -83,6 +83,16 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2018,
         ),
         Reference(
+            key="hill2019",
+            authors=(
+                "Hill, Felix and Santoro, Adam and Barrett, David G. T. and Morcos, Ari S. and "
+                "Lillicrap, Timothy"
+            ),
+            title="Learning to Make Analogies by Contrasting Abstract Relational Structure",
+            venue="International Conference on Learning Representations",
+            year=2019,
+        ),
+        Reference(
             key="webb2021",
             authors="Webb, Taylor W. and Sinha, Ishan and Cohen, Jonathan D.",
             title="Emergent Symbols through Binding in External Memory",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 from farfield.tasks import (
@@ -19,6 +19,7 @@ from farfield.tasks import (
     TripleMatchToSample,
     VAECScale,
     VAECTranslation,
+    VisualAnalogies,
 )
 
 Corner = tuple[float, float]
@@ -41,6 +42,7 @@ class Layout:
         words: The answer in words, for each answer.
         kind: Latent column by which problems differ in kind, so that a sheet shows all of them.
         kinds: The kinds in words, written beside the problem; empty for none.
+        notes: Further latent columns, each with its values in words, written behind the kind.
         name_of_kind: Where that is, the middle of its left edge.
     """
 
@@ -53,6 +55,7 @@ class Layout:
     words: tuple[str, ...] = ()
     kind: str | None = None
     kinds: tuple[str, ...] = ()
+    notes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     name_of_kind: Corner = (0.0, 0.0)
 
 
@@ -179,6 +182,20 @@ def _vaec_scale(task: VAECScale) -> Layout:
     return _analogy("Visual analogies, scaled", task.num_candidates)
 
 
+def _visual_analogies(_: VisualAnalogies) -> Layout:
+    domains = VisualAnalogies.domains
+    return replace(
+        _array("Visual analogies between rows"),
+        kind="relation",
+        kinds=tuple(f"{relation}:" for relation in VisualAnalogies.relations),
+        name_of_kind=(0.0, 1.4),
+        notes=(
+            ("source_domain", domains),
+            ("target_domain", tuple(f"→ {domain}" for domain in domains)),
+        ),
+    )
+
+
 _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SameDifferent: _same_different,
     RelationalMatchToSample: _match_to_sample,
@@ -191,6 +208,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     TintedSameDifferent: _tinted_same_different,
     VAECTranslation: _vaec_translation,
     VAECScale: _vaec_scale,
+    VisualAnalogies: _visual_analogies,
 }
 
 

@@ -23,7 +23,7 @@ from farfield.reports._problem_layouts import GAP, Corner, Layout, layout_of
 from farfield.tasks import Task
 
 _DOTS: Final = 96
-"""Dots across an image: three to each of its 32 pixels."""
+"""Dots across an image: three to each of its 32 pixels; twice as many where it has over 48."""
 _DPI: Final = 200
 _INK: Final = "#1a1a1a"
 _FAINT: Final = "#6b6b6b"
@@ -51,7 +51,7 @@ def problem_sheet(
 
     Args:
         task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
-            (white), or coloured ones, `(height, width, 3)`, in uint8.
+            (white) or in uint8, or coloured ones, `(height, width, 3)`, in uint8.
         path: Where the picture goes.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
@@ -74,7 +74,8 @@ def problem_sheet(
     picture = io.BytesIO()
     figure = _sheet(layout, task.draw(stream(seed)), problems_per_regime)
     FigureCanvasAgg(figure)
-    figure.savefig(picture, format="png")
+    fine = 2 if max(task.item_shape[:2]) > _DOTS // 2 else 1
+    figure.savefig(picture, format="png", dpi=fine * _DPI)
     write_whole(Path(path), picture.getvalue())
     return Path(path)
 
@@ -144,7 +145,7 @@ def _head(
     """Name of a regime and its extent, over a line from side to side."""
     left, right = sides
     shown = len(set(problems.index.flatten().tolist()))
-    extent = f"{len(problems):,} problems over {shown} of {len(problems.items)} images"
+    extent = f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} images"
     middle = top - _HEADING / 4
     _write(axes, (left, middle), name, size=9, weight="bold")
     _write(axes, (right, middle), extent, size=7.5, colour=_FAINT, align="right")
@@ -170,9 +171,10 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
         word = layout.words[answer] if layout.words else f"{answer}"
         _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
     if layout.kinds and layout.kind is not None:
-        word = layout.kinds[int(problem.latent[layout.kind][0])]
+        columns = ((layout.kind, layout.kinds), *layout.notes)
+        said = " ".join(names[int(problem.latent[column][0])] for column, names in columns)
         right, up = _moved(origin, layout.name_of_kind)
-        _write(axes, (right, up), word, size=7, colour=_FAINT)
+        _write(axes, (right, up), said, size=7, colour=_FAINT)
 
 
 def _moved(origin: Corner, corner: Corner) -> Corner:
@@ -187,7 +189,7 @@ def _to_dot(length: float) -> float:
 def _image(
     axes: Axes,
     corner: Corner,
-    image: Float[Tensor, "height width"] | UInt8[Tensor, "height width channel"],
+    image: Float[Tensor, "height width"] | UInt8[Tensor, "height width *channel"],
 ) -> None:
     """An image in a unit square, its longer side filling it."""
     (right, up), (height, width) = corner, image.shape[:2]
@@ -197,9 +199,9 @@ def _image(
         image.numpy(),
         cmap="gray",
         vmin=0,
-        vmax=1,
+        vmax=1 if image.is_floating_point() else 255,
         extent=(left, left + across, low, low + down),
-        interpolation="nearest" if max(height, width) <= _DOTS else "hanning",
+        interpolation="nearest" if max(height, width) <= _DOTS // 2 else "hanning",
         aspect="auto",
     )
     axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=_EDGE, linewidth=0.6))

@@ -22,6 +22,7 @@ from farfield.tasks._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec_translation import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec_write import write_vaec as write_vaec
+from farfield.tasks._visual_analogies import VisualAnalogies as VisualAnalogies
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
@@ -35,6 +36,7 @@ TASKS: dict[str, type] = {
     "tinted-same-different": TintedSameDifferent,
     "vaec-translation": VAECTranslation,
     "vaec-scale": VAECScale,
+    "visual-analogies": VisualAnalogies,
 }
 """Every task, by its name on the command line."""
 
@@ -57,6 +59,7 @@ __all__ = [
     "TripleMatchToSample",
     "VAECScale",
     "VAECTranslation",
+    "VisualAnalogies",
     "metric_of",
     "read_vaec",
     "write_vaec",

@@ -1,0 +1,78 @@
+"""Mutants of the visual analogies between rows, and of the sheet that shows them."""
+
+MUTANTS = [
+    (
+        "tasks/_analogy_relations.py",
+        "& (step != 0)",
+        "",
+        ["tests/tasks/test_visual_analogies.py::test_rows_are_all_that_a_relation_makes"],
+    ),
+    (
+        "tasks/_analogy_relations.py",
+        "& (sizes(third) == sizes(first))",
+        "",
+        ["tests/tasks/test_visual_analogies.py::test_rows_are_all_that_a_relation_makes"],
+    ),
+    (
+        "tasks/_analogy_problems.py",
+        "lacking = lacking[_misleading(fresh, domain[lacking])]",
+        "lacking = lacking[:0]",
+        [
+            "tests/tasks/test_visual_analogies.py::test_the_oracle_is_always_right_and_does_not_look_at_answers"
+        ],
+    ),
+    (
+        "tasks/_analogy_problems.py",
+        "relations = (relation[:, None] + np.arange(len(RELATIONS))) % len(RELATIONS)",
+        "relations = (relation[:, None] * 0 + np.arange(len(RELATIONS))) % len(RELATIONS)",
+        [
+            "tests/tasks/test_visual_analogies.py::test_one_candidate_ends_the_target_as_the_source_ends"
+        ],
+    ),
+    (
+        "tasks/_analogy_problems.py",
+        "lacking = lacking[alike]",
+        "lacking = lacking[:0]",
+        [
+            "tests/tasks/test_visual_analogies.py::test_foils_are_of_another_relation_or_of_none_in_particular"
+        ],
+    ),
+    (
+        "tasks/_analogy_problems.py",
+        "first = _triples(generator, relation, source, self.familiar)",
+        "first = _triples(generator, relation, source, self.target)",
+        [
+            "tests/tasks/test_visual_analogies.py::test_values_are_familiar_but_in_the_target_of_the_last_test"
+        ],
+    ),
+    (
+        "tasks/_analogy_drawing.py",
+        "(bite >= 3 * side * side)",
+        "(bite >= 2 * side * side)",
+        ["tests/tasks/test_visual_analogies.py::test_pictures_are_those_of_the_description"],
+    ),
+    (
+        "tasks/_analogy_panels.py",
+        "picked = choices[(words % np.uint64(len(choices))).astype(np.int64)]",
+        "picked = choices[(words % np.uint64(2)).astype(np.int64) % len(choices)]",
+        ["tests/tasks/test_visual_analogies.py::test_drawn_sets_are_frozen_for_this_version"],
+    ),
+    (
+        "tasks/_choices.py",
+        "(outputs < right)",
+        "(outputs <= right)",
+        ["tests/tasks/test_visual_analogies.py::test_a_tie_is_no_answer_and_chance_is_a_quarter"],
+    ),
+    (
+        "tasks/_visual_analogies.py",
+        "pairs={_PAIRS: withheld, last: scales}.get(name, shown)",
+        "pairs={last: scales}.get(name, shown)",
+        ["tests/tasks/test_visual_analogies.py::test_withheld_pairs_are_shown_in_their_test_alone"],
+    ),
+    (
+        "reports/_problem_sheet.py",
+        "vmax=1 if image.is_floating_point() else 255",
+        "vmax=1",
+        ["tests/reports/test_problem_sheet.py::test_rows_of_panels_say_their_relation_and_domains"],
+    ),
+]
