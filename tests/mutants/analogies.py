@@ -75,4 +75,50 @@ MUTANTS = [
         "vmax=1",
         ["tests/reports/test_problem_sheet.py::test_rows_of_panels_say_their_relation_and_domains"],
     ),
+    (
+        "tasks/_analogy_archive.py",
+        "return image.astype(np.uint8).reshape(_PANELS)",
+        "return np.moveaxis(image.astype(np.uint8).reshape(160, 160, 9), 2, 0)",
+        [
+            "tests/tasks/test_published_analogies.py::test_what_is_published_is_read_in_the_order_of_the_numbers"
+        ],
+    ),
+    (
+        "tasks/_analogy_archive.py",
+        "    if header.dtype.hasobject:",
+        "    if False:",
+        [
+            "tests/tasks/test_published_analogies.py::test_what_is_not_as_published_is_refused_by_file_and_field"
+        ],
+    ),
+    (
+        "tasks/_analogy_archive.py",
+        " or (image != image.astype(np.uint8)).any()",
+        "",
+        [
+            "tests/tasks/test_published_analogies.py::test_what_is_not_as_published_is_refused_by_file_and_field"
+        ],
+    ),
+    (
+        "tasks/_analogy_archive.py",
+        "content = stream.read(length + 1)",
+        "content = stream.read()[: length]",
+        [
+            "tests/tasks/test_published_analogies.py::test_no_more_is_unpacked_than_a_header_announces"
+        ],
+    ),
+    (
+        "tasks/_published_analogies.py",
+        "    if not found.is_relative_to(folder.resolve()):",
+        "    if False:",
+        ["tests/tasks/test_published_analogies.py::test_nothing_outside_the_folder_is_opened"],
+    ),
+    (
+        "tasks/_published_analogies.py",
+        "return (int(last) if last.isdecimal() else _MOST, path.name)",
+        "return (0, path.name)",
+        [
+            "tests/tasks/test_published_analogies.py::test_what_is_published_is_read_in_the_order_of_the_numbers"
+        ],
+    ),
 ]

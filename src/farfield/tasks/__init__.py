@@ -5,6 +5,10 @@ from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
+from farfield.tasks._published_analogies import (
+    PublishedVisualAnalogies as PublishedVisualAnalogies,
+)
+from farfield.tasks._published_analogies import read_visual_analogies as read_visual_analogies
 from farfield.tasks._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
@@ -50,6 +54,7 @@ __all__ = [
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
+    "PublishedVisualAnalogies",
     "Regime",
     "RelationalMatchToSample",
     "SameDifferent",
@@ -62,5 +67,6 @@ __all__ = [
     "VisualAnalogies",
     "metric_of",
     "read_vaec",
+    "read_visual_analogies",
     "write_vaec",
 ]

@@ -26,6 +26,8 @@ LINE_FIELDS: Final = 2
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES * LINE_FIELDS
 PANEL_SIZE: Final = 160
 """Width and height of a published panel, pixels."""
+IMAGE_SIZES: Final = (PANEL_SIZE // 4, PANEL_SIZE // 2, PANEL_SIZE)
+"""Widths and heights at which panels are drawn, or read."""
 _MARGIN: Final = 8
 _CELL: Final = 48
 _WHITE: Final = 255

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._analogy_drawing import NUM_LEVELS, PANEL_SIZE, draw_panels
+from farfield.tasks._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
 from farfield.tasks._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogy_problems import PLACES, ROW, Analogies, obeyed
 from farfield.tasks._analogy_relations import RELATIONS
@@ -23,7 +23,6 @@ from farfield.tasks._visual_analogy_task import VisualAnalogyTask
 
 _FAMILIAR: Final = "familiar"
 _PAIRS: Final = "withheld-pairs"
-_IMAGE_SIZES: Final = (PANEL_SIZE // 4, PANEL_SIZE // 2, PANEL_SIZE)
 _MOST: Final = 10_000_000
 _PART: Final = 10_000
 """Problems that the oracle looks at together."""
@@ -128,8 +127,8 @@ class VisualAnalogies(VisualAnalogyTask):
     def __post_init__(self) -> None:
         rules.check_number("training_problems", self.training_problems, 1, _MOST)
         rules.check_number("test_problems", self.test_problems, 1, _MOST)
-        if self.image_size not in _IMAGE_SIZES:
-            raise ValueError(f"image_size must be one of {_IMAGE_SIZES}, got {self.image_size!r}")
+        if self.image_size not in IMAGE_SIZES:
+            raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
         for pair in self.withheld_pairs:
             for domain in pair:
                 if domain not in DOMAINS:

@@ -1,0 +1,206 @@
+"""One published analogy: a file of arrays in which nothing is taken on trust."""
+
+from __future__ import annotations
+
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+
+from farfield.tasks._analogy_drawing import PANEL_SIZE
+from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
+
+COLUMNS: Final = (
+    "shape",
+    "line",
+    "colour",
+    "number",
+    "position",
+    "size",
+    "type",
+    "progression",
+    "XOR",
+    "OR",
+    "AND",
+    "consistent union",
+)
+"""What the columns of `relation_structure_encoded` say of a problem."""
+_PANELS: Final = (PLACES, PANEL_SIZE, PANEL_SIZE)
+_LARGEST_FILE: Final = 2**24
+"""Bytes; pixels of eight bytes that nothing compresses are 1.8 million."""
+_MOST_FIELDS: Final = 64
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How NumPy packs fields."""
+_BROKEN: Final = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    MemoryError,
+    UnicodeDecodeError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What a file that is cut short, encrypted or made up raises while it is unpacked."""
+
+
+class _Header(NamedTuple):
+    """What a field says of itself before its numbers."""
+
+    shape: tuple[int, ...]
+    columns_first: bool
+    dtype: np.dtype
+
+
+def read_answer(path: Path) -> tuple[int, Int64[np.ndarray, " value"] | None]:
+    """Which candidate is right, and the columns of `COLUMNS`, where the file holds them.
+
+    That there are pictures of the right size is checked as well; they are not read.
+
+    Args:
+        path: A file in the published layout.
+
+    Raises:
+        ValueError: If it is none. The message names the file and the field.
+    """
+    with _opened(path) as archive:
+        with _field(path, archive, "image") as stream:
+            _check_image(path, _header(path, "image", stream))
+        target = _array(path, archive, "target", _check_target)
+        encoded = None
+        if "relation_structure_encoded.npy" in archive.namelist():
+            encoded = _array(path, archive, "relation_structure_encoded", _check_encoded)
+    if not 0 <= (answer := int(target.reshape(()))) < NUM_CANDIDATES:
+        raise ValueError(f"{path}: target must be 0…{NUM_CANDIDATES - 1}, got {answer}")
+    if encoded is None:
+        return answer, None
+    if not set(encoded.ravel().tolist()) <= {0, 1}:
+        raise ValueError(
+            f"{path}: relation_structure_encoded must hold 0 and 1, got {encoded[0].tolist()}"
+        )
+    return answer, encoded[0].astype(np.int64)
+
+
+def read_panels(path: Path) -> UInt8[np.ndarray, "time height width"]:
+    """The nine panels of a problem: three of the source, two of the target, four candidates.
+
+    They are stored one after another, whatever the shape of the array says; to move its last axis
+    to the front would mix them up.
+
+    Args:
+        path: A file in the published layout.
+
+    Raises:
+        ValueError: If it is none, or holds other than grey levels. The message names the file and
+            the field.
+    """
+    with _opened(path) as archive:
+        image = _array(path, archive, "image", _check_image)
+    low, high = image.min(), image.max()
+    if not (0 <= low <= high <= 255) or (image != image.astype(np.uint8)).any():
+        raise ValueError(
+            f"{path}: image must hold whole grey levels 0…255, got {image.dtype} of {low}…{high}"
+        )
+    return image.astype(np.uint8).reshape(_PANELS)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive, judged before anything is unpacked; what breaks it becomes a `ValueError`."""
+    try:
+        if not path.is_file():
+            raise ValueError(f"{path} must be a file, there is none")
+        if (size := path.stat().st_size) > _LARGEST_FILE:
+            raise ValueError(f"{path} must be of at most {_LARGEST_FILE:,} B, got {size:,} B")
+        with zipfile.ZipFile(path) as archive:
+            if (count := len(archive.infolist())) > _MOST_FIELDS:
+                raise ValueError(f"{path} must hold at most {_MOST_FIELDS} fields, got {count}")
+            yield archive
+    except _BROKEN as error:
+        raise ValueError(f"{path} must be a whole npz file, got a broken one: {error}") from error
+
+
+@contextmanager
+def _field(path: Path, archive: zipfile.ZipFile, field: str) -> Iterator[zipfile.ZipExtFile]:
+    """The bytes of a field; what breaks them becomes a `ValueError` that names it."""
+    if f"{field}.npy" not in archive.namelist():
+        raise ValueError(f"{path}: {field} must be there, it is missing")
+    if archive.getinfo(f"{field}.npy").compress_type not in _PACKED:
+        raise ValueError(f"{path}: {field} must be stored or deflated, it is packed otherwise")
+    try:
+        with archive.open(f"{field}.npy") as stream:
+            yield cast(zipfile.ZipExtFile, stream)
+    except _BROKEN as error:
+        raise ValueError(f"{path}: {field} must be whole, got a broken one: {error}") from error
+
+
+def _header(path: Path, field: str, stream: zipfile.ZipExtFile) -> _Header:
+    """What a field holds, read without its numbers; longer headers than 64 KiB do not exist."""
+    try:
+        if (version := np.lib.format.read_magic(stream)) != (1, 0):
+            raise ValueError(f"its version is {version[0]}.{version[1]}")
+        header = _Header(*np.lib.format.read_array_header_1_0(stream))
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: {field} must be a NumPy array of version 1.0, got something else: {error}"
+        ) from error
+    if header.dtype.hasobject:
+        raise ValueError(
+            f"{path}: {field} must hold numbers, got pickled objects, which are never loaded: "
+            "save it as an array of integers"
+        )
+    return header
+
+
+def _array(
+    path: Path,
+    archive: zipfile.ZipFile,
+    field: str,
+    check: Callable[[Path, _Header], None],
+) -> np.ndarray:
+    """A field whose header passes a check; no more is unpacked than the header announces."""
+    with _field(path, archive, field) as stream:
+        header = _header(path, field, stream)
+        check(path, header)
+        length = math.prod(header.shape) * header.dtype.itemsize
+        content = stream.read(length + 1)
+    if len(content) != length:
+        raise ValueError(
+            f"{path}: {field} must be of {length:,} B as its header says, got "
+            f"{'more' if len(content) > length else f'{len(content):,} B'}"
+        )
+    numbers = np.frombuffer(content, header.dtype)
+    if header.columns_first:
+        return numbers.reshape(header.shape[::-1]).transpose()
+    return numbers.reshape(header.shape)
+
+
+def _check_image(path: Path, header: _Header) -> None:
+    stored = (_PANELS, (*_PANELS[1:], _PANELS[0]))
+    if header.dtype.kind not in "iuf" or header.shape not in stored:
+        raise ValueError(
+            f"{path}: image must be grey levels of shape {stored[1]}, "
+            f"got {header.dtype} of shape {header.shape}"
+        )
+
+
+def _check_target(path: Path, header: _Header) -> None:
+    if header.dtype.kind not in "iu" or math.prod(header.shape) != 1:
+        raise ValueError(
+            f"{path}: target must be one integer, got {header.dtype} of shape {header.shape}"
+        )
+
+
+def _check_encoded(path: Path, header: _Header) -> None:
+    if header.dtype.kind not in "iu" or header.shape != (1, len(COLUMNS)):
+        raise ValueError(
+            f"{path}: relation_structure_encoded must be integers of shape (1, {len(COLUMNS)}), "
+            f"got {header.dtype} of shape {header.shape}"
+        )
