@@ -8,7 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.functional import check_segments, context_norm
+from farfield.functional import _context_norm_by_hand, check_segments, context_norm
+from farfield.functional._context_norm_by_hand import context_norm_plain
 from farfield.nn import ContextNorm
 from oracles import webb2021 as oracle
 
@@ -68,6 +69,47 @@ def test_gradient(shape: tuple[int, ...], segments: list[list[int]] | None) -> N
         lambda z, gain, shift: context_norm(z, gain, shift, segments=segments, eps=1e-2),
         [tensor.requires_grad_() for tensor in tensors],
     )
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 3), (1, 2, 6)])
+@pytest.mark.parametrize("affine", [True, False])
+def test_second_gradient_and_that_of_eps(shape: tuple[int, ...], affine: bool) -> None:
+    tensors = [drawn(*shape), torch.tensor(0.3, dtype=torch.float64)]
+    if affine:
+        tensors += [drawn(shape[-1], seed=1), drawn(shape[-1], seed=2)]
+    tensors = [tensor.requires_grad_() for tensor in tensors]
+
+    def function(z: torch.Tensor, eps: torch.Tensor, *affine: torch.Tensor) -> torch.Tensor:
+        return context_norm(z, *affine, correction=1, eps=eps)
+
+    assert torch.autograd.gradcheck(function, tensors)
+    assert torch.autograd.gradgradcheck(function, tensors)
+
+
+def test_blocks_of_problems_are_normalized_as_one(monkeypatch) -> None:
+    """Also where the last one is smaller, and where products are not to be trusted."""
+    tensors = [x.requires_grad_() for x in (drawn(7, 3, 4), drawn(4, seed=1), drawn(4, seed=2))]
+    gradient = drawn(7, 3, 4, seed=3)
+    eps = torch.tensor(1e-3, dtype=torch.float64)
+    plain = context_norm_plain(*tensors, eps, 1)
+    expected = torch.autograd.grad(plain, tensors, gradient)
+    monkeypatch.setattr(_context_norm_by_hand, "_BLOCK", 24)
+    for precision in ("highest", "medium"):
+        monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda told=precision: told)
+        out = context_norm(*tensors, correction=1, eps=1e-3)
+        torch.testing.assert_close(out, plain, rtol=1e-9, atol=1e-12)
+        found = torch.autograd.grad(out, tensors, gradient)
+        for mine, theirs in zip(found, expected, strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_without_variance_float32_gradients_stay_exact() -> None:
+    """A unit that is the same everywhere gets nothing but its own centred gradient."""
+    z = torch.full((2, 4, 3), 100.3).requires_grad_()
+    gradient = drawn(2, 4, 3).float()
+    (found,) = torch.autograd.grad(context_norm(z), z, gradient)
+    centred = gradient - gradient.mean(1, keepdim=True)
+    torch.testing.assert_close(found, centred * 1e4, rtol=1e-4, atol=1e-2)
 
 
 def test_released_code_on_random_vectors(golden) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
+
+from farfield.functional._context_norm_by_hand import ContextNormByHand, context_norm_plain
+from farfield.functional._products import is_transformed
 
 Segments = Sequence[Sequence[int]]
 """Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
@@ -20,7 +22,7 @@ def context_norm(
     *,
     segments: Segments | None = None,
     correction: int = 0,
-    eps: float = 1e-8,
+    eps: float | Float[Tensor, ""] = 1e-8,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""Normalize every feature over time, within one problem.
 
@@ -39,7 +41,7 @@ def context_norm(
         segments: Places that form one context each. None is one context of all places.
         correction: What is subtracted from the number of places in the variance: 0 as printed,
             1 as in the released code of webb2021.
-        eps: Added to the variance.
+        eps: Added to the variance; a tensor gets a gradient.
 
     Returns:
         The normalized embeddings, in the dtype of `z`; statistics are taken in at least float32.
@@ -55,18 +57,31 @@ def context_norm(
     wide = z.to(torch.promote_types(z.dtype, torch.float32))
     length = z.shape[-2]
     groups = check_segments(length, segments, correction)
+    gain, shift = (None if own is None else own.to(wide.dtype) for own in (weight, bias))
+    smoothing = torch.as_tensor(eps, dtype=wide.dtype, device=z.device)
     if _are_equal_and_contiguous(groups):
-        folded = rearrange(wide, "... (n place) feature -> ... n place feature", n=len(groups))
-        centred = folded - folded.mean(-2, keepdim=True)
-        variance = centred.square().sum(-2, keepdim=True) / (len(groups[0]) - correction)
-        scaled = (centred * (variance + eps).rsqrt()).reshape(wide.shape)
-    else:
-        scaled = _normalize_scattered(wide, groups, correction, eps)
-    if weight is not None:
-        scaled = scaled * weight
-    if bias is not None:
-        scaled = scaled + bias
+        folded = wide.reshape(-1, len(groups[0]), z.shape[-1])
+        scaled = normalize_over_time(folded, gain, shift, smoothing, correction)
+        return scaled.reshape(z.shape).to(z.dtype)
+    scaled = _normalize_scattered(wide, groups, correction, smoothing)
+    if gain is not None:
+        scaled = scaled * gain
+    if shift is not None:
+        scaled = scaled + shift
     return scaled.to(z.dtype)
+
+
+def normalize_over_time(
+    z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
+) -> Tensor:
+    """Normalize `(batch, time, feature)` over time; everything in one dtype, unchecked."""
+    if is_transformed() or torch.compiler.is_compiling():
+        return context_norm_plain(z, weight, bias, smoothing, correction)
+    # torch leaves `apply` untyped.
+    found: Tensor = ContextNormByHand.apply(  # type: ignore[no-untyped-call]
+        z, weight, bias, smoothing, correction
+    )
+    return found
 
 
 def check_segments(
@@ -123,7 +138,7 @@ def _are_equal_and_contiguous(groups: tuple[tuple[int, ...], ...]) -> bool:
 
 
 def _normalize_scattered(
-    z: Tensor, groups: tuple[tuple[int, ...], ...], correction: int, eps: float
+    z: Tensor, groups: tuple[tuple[int, ...], ...], correction: int, eps: Tensor
 ) -> Tensor:
     """Normalize within segments of any size and order, by sums over a membership matrix."""
     sizes = z.new_tensor([len(group) for group in groups]).unsqueeze(-1)
