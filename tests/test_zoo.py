@@ -29,15 +29,28 @@ from farfield.functional import (
     context_whiten,
     cosine_similarity,
     denormalize,
+    divisive_centre_1d,
+    divisive_centre_2d,
+    divisive_norm_1d,
+    divisive_norm_2d,
     esbn,
     esbn_keys,
+    field_centre,
+    field_moments,
+    field_norm,
+    field_statistics,
     linear,
     lstm,
     memory_read,
     memory_write,
     mnm,
+    norm_by_statistics,
     ntm,
     ntm_head_sizes,
+    over_batch,
+    over_batch_and_places,
+    over_batch_and_time,
+    over_sub_batches,
     pair_attention,
     read_confidence,
     relation_matrix,
@@ -45,6 +58,8 @@ from farfield.functional import (
     running_context_statistics,
     self_attention,
     sinusoidal_position,
+    sliding_context_centre,
+    sliding_context_norm,
     slot_address,
     tag_positions,
 )
@@ -64,15 +79,27 @@ from farfield.models import (
 )
 from farfield.nn import (
     AnalogyEncoder,
+    BatchContextNorm,
     ContextNorm,
     ContextWhitening,
     ConvEncoder,
+    DivisiveNorm1d,
+    DivisiveNorm2d,
+    GroupNorm,
+    ImageBatchNorm,
+    InstanceNorm,
+    LayerNorm,
+    MisalignedContextNorm,
     MLPEncoder,
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
     PerProjection,
+    PooledBatchNorm,
     RandomEncoder,
+    SlidingContextNorm,
+    SlotBatchNorm,
+    SubBatchNorm,
 )
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -96,6 +123,7 @@ class Animal:
         shape: Of what it gives for these.
         without_gradient: Parameters that get none.
         drawing: Whether its first parameters are drawn.
+        alone: Whether what it gives for a problem is the same without the others.
     """
 
     build: Callable[[torch.Generator | None], nn.Module]
@@ -103,6 +131,7 @@ class Animal:
     shape: tuple[int, ...]
     without_gradient: frozenset[str] = frozenset()
     drawing: bool = True
+    alone: bool = True
 
 
 def relational(source: torch.Generator | None) -> Relational:
@@ -132,6 +161,16 @@ def recurrent(
 
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
+MAPS = drawn(BATCH, 4, 5, 3)
+
+
+def normalizer(
+    build: Callable[[], nn.Module], inputs: Tensor = SEQUENCES, *, alone: bool = True
+) -> Animal:
+    """A module that keeps the shape and starts from ones and zeros."""
+    return Animal(
+        build=lambda _: build(), inputs=(inputs,), shape=inputs.shape, drawing=False, alone=alone
+    )
 
 
 def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
@@ -156,6 +195,40 @@ MODULES = {
         shape=SEQUENCES.shape,
         drawing=False,
     ),
+    "ContextNorm, learned": normalizer(lambda: ContextNorm(FEATURES, learned_sigma=True, eps=0.1)),
+    "BatchContextNorm": normalizer(lambda: BatchContextNorm(FEATURES), alone=False),
+    "BatchContextNorm, learned": normalizer(
+        lambda: BatchContextNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "MisalignedContextNorm": normalizer(lambda: MisalignedContextNorm(FEATURES), alone=False),
+    "PooledBatchNorm": normalizer(lambda: PooledBatchNorm(FEATURES), alone=False),
+    "PooledBatchNorm, learned": normalizer(
+        lambda: PooledBatchNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "SlidingContextNorm": normalizer(
+        lambda: SlidingContextNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "SlotBatchNorm": normalizer(lambda: SlotBatchNorm(FEATURES), alone=False),
+    "SlotBatchNorm, correction": normalizer(
+        lambda: SlotBatchNorm(FEATURES, correction=1), alone=False
+    ),
+    "SubBatchNorm": normalizer(lambda: SubBatchNorm(FEATURES, group_size=3), alone=False),
+    "DivisiveNorm1d": normalizer(lambda: DivisiveNorm1d(FEATURES, 3, affine=True)),
+    "DivisiveNorm1d, learned": normalizer(lambda: DivisiveNorm1d(FEATURES, 3, learned_sigma=True)),
+    "DivisiveNorm2d": normalizer(lambda: DivisiveNorm2d(4, 3, affine=True), MAPS),
+    "DivisiveNorm2d, learned": normalizer(lambda: DivisiveNorm2d(4, 3, learned_sigma=True), MAPS),
+    "GroupNorm": normalizer(lambda: GroupNorm(2, 4), MAPS),
+    "GroupNorm, learned": normalizer(lambda: GroupNorm(2, 4, learned_sigma=True, sigma=0.5), MAPS),
+    "ImageBatchNorm": normalizer(lambda: ImageBatchNorm(4).eval(), MAPS),
+    "ImageBatchNorm, learned": normalizer(
+        lambda: ImageBatchNorm(4, learned_sigma=True, sigma=0.5).eval(), MAPS
+    ),
+    "InstanceNorm": normalizer(lambda: InstanceNorm(4), MAPS),
+    "InstanceNorm, learned": normalizer(
+        lambda: InstanceNorm(4, learned_sigma=True, sigma=0.5), MAPS
+    ),
+    "LayerNorm": normalizer(lambda: LayerNorm(FEATURES)),
+    "LayerNorm, learned": normalizer(lambda: LayerNorm(FEATURES, learned_sigma=True, sigma=0.5)),
     "ContextWhitening": Animal(
         build=lambda _: nn.Sequential(ContextNorm(FEATURES), ContextWhitening(FEATURES)),
         inputs=(SEQUENCES,),
@@ -448,6 +521,41 @@ FUNCTIONS = {
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
+    "field_norm": (
+        lambda z: field_norm(z, over_sub_batches(2 * BATCH)),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "field_centre": (
+        lambda z: field_centre(z, over_batch_and_time),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "field_statistics": (
+        lambda z: torch.cat(field_statistics(z, over_batch), dim=-1).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, TIME, 2 * FEATURES),
+    ),
+    "field_moments": (
+        lambda z: torch.cat(field_moments(z, over_batch_and_places)).to(z.dtype),
+        (SEQUENCES,),
+        (2 * FEATURES,),
+    ),
+    "norm_by_statistics": (
+        lambda z: norm_by_statistics(z, z.new_ones(FEATURES), z.new_full((FEATURES,), 4.0)),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sliding_context_norm": (
+        lambda z: sliding_context_norm(z, include_self=False),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sliding_context_centre": (sliding_context_centre, (SEQUENCES,), SEQUENCES.shape),
+    "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "divisive_centre_1d": (lambda z: divisive_centre_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "divisive_norm_2d": (lambda z: divisive_norm_2d(z, 3), (MAPS,), MAPS.shape),
+    "divisive_centre_2d": (lambda z: divisive_centre_2d(z, 3), (MAPS,), MAPS.shape),
     "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
     "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
     "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
@@ -538,11 +646,22 @@ FUNCTIONS = {
         SEQUENCES.shape,
     ),
 }
-# Initializations have tests of their own; the others are no mechanisms.
+# What these give for a problem depends on the others.
+TOGETHER = {
+    "field_centre",
+    "field_moments",
+    "field_norm",
+    "field_statistics",
+    "sliding_context_centre",
+    "sliding_context_norm",
+}
+# Initializations and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
     "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
+    "Field",
+    "Fold",
     "MemoryLayer",
     "MNMOutputs",
     "MNMParameters",
@@ -558,6 +677,15 @@ ELSEWHERE = {
     "kaiming_normal_",
     "lstm_init_",
     "ntm_head_sizes",
+    "over_batch",
+    "over_batch_and_places",
+    "over_batch_and_time",
+    "over_channel_groups",
+    "over_features",
+    "over_images",
+    "over_pieces",
+    "over_sub_batches",
+    "over_time",
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",
@@ -566,6 +694,19 @@ DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
 modules = pytest.mark.parametrize("animal", MODULES.values(), ids=MODULES)
 functions = pytest.mark.parametrize("function, inputs, shape", FUNCTIONS.values(), ids=FUNCTIONS)
+by_themselves = pytest.mark.parametrize(
+    "function, inputs",
+    [found[:2] for name, found in FUNCTIONS.items() if name not in TOGETHER],
+    ids=[name for name in FUNCTIONS if name not in TOGETHER],
+)
+solitary = pytest.mark.parametrize(
+    "animal",
+    [animal for animal in MODULES.values() if animal.alone],
+    ids=[name for name, animal in MODULES.items() if animal.alone],
+)
+
+
+NO_CLASSES = {"CONTEXTS", "ENCODERS", "Field", "REASONERS", "SCORERS"}
 
 
 def exports() -> dict[str, object]:
@@ -598,9 +739,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "name", sorted(exports().keys() - {"CONTEXTS", "ENCODERS", "REASONERS", "SCORERS"})
-)
+@pytest.mark.parametrize("name", sorted(exports().keys() - NO_CLASSES))
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()
@@ -618,8 +757,8 @@ def test_functions_give_their_shape_in_the_dtype_of_the_input(
     assert out.isfinite().all()
 
 
-@functions
-def test_functions_treat_every_problem_alone(function, inputs, shape) -> None:
+@by_themselves
+def test_functions_treat_every_problem_alone(function, inputs) -> None:
     inputs = as_dtype(inputs, torch.float64)
     together = function(*inputs)
     for row in range(BATCH):
@@ -645,7 +784,14 @@ def test_modules_give_their_shape_in_the_dtype_of_the_input(animal: Animal, dtyp
     assert out.isfinite().all()
 
 
-@modules
+@pytest.mark.parametrize("name", sorted(TOGETHER))
+def test_other_functions_do_not(name: str) -> None:
+    function, inputs, _ = FUNCTIONS[name]
+    whole, part = (function(*(tensor[:rows] for tensor in inputs)) for rows in (BATCH, BATCH - 1))
+    assert not torch.allclose(whole[: len(part)], part, rtol=1e-3)
+
+
+@solitary
 def test_modules_treat_every_problem_alone(animal: Animal) -> None:
     module = unsettled(animal.build(generator()))
     inputs = as_dtype(animal.inputs, torch.float64)

@@ -43,4 +43,86 @@ MUTANTS = [
         "(normalized * scale.square() + mean)",
         ["tests/functional/test_context_statistics.py::test_the_way_back"],
     ),
+    (
+        "functional/_fields.py",
+        "full = length - length % size",
+        "full = length // size",
+        [
+            "tests/functional/test_field_norm.py::test_a_batch_of_the_paper_has_26_pieces_the_last_of_3"
+        ],
+    ),
+    (
+        "functional/_fields.py",
+        "return lines.transpose(0, 1).reshape(like.shape)",
+        "return lines.reshape(like.shape)",
+        ["tests/functional/test_field_norm.py::test_sliding_equation"],
+    ),
+    (
+        "functional/_fields.py",
+        "sorted(range(len(places)), key=places.__getitem__)",
+        "places",
+        ["tests/functional/test_field_norm.py::test_over_time_it_is_context_normalization"],
+    ),
+    (
+        "functional/_field_norm.py",
+        "parameter.to(part.dtype).repeat(times)",
+        "parameter.to(part.dtype).repeat_interleave(times)",
+        [
+            "tests/functional/test_field_norm.py::test_gain_and_shift_belong_to_the_features_everywhere"
+        ],
+    ),
+    (
+        "functional/_field_norm.py",
+        "len(part) == 1 and correction == 0",
+        "len(part) == 1",
+        ["tests/functional/test_field_norm.py::test_correction"],
+    ),
+    (
+        "functional/_sliding_context_norm.py",
+        "first = 0 if include_self else 1",
+        "first = 0",
+        ["tests/functional/test_field_norm.py::test_sliding_equation"],
+    ),
+    (
+        "functional/_box_sum.py",
+        "start += width",
+        "start += 1",
+        ["tests/functional/test_divisive_norm.py::test_box_sums_and_their_adjoint"],
+    ),
+    (
+        "functional/_divisive_norm_by_hand.py",
+        "box_sum(maps, side, axis, side // 2 if adjoint else None)",
+        "box_sum(maps, side, axis)",
+        ["tests/functional/test_divisive_norm.py::test_gradient_on_images"],
+    ),
+    (
+        "functional/_divisive_norm_by_hand.py",
+        ".addcmul_(along, offset)",
+        "",
+        ["tests/functional/test_divisive_norm.py::test_gradient_on_images"],
+    ),
+    (
+        "functional/_divisive_norm.py",
+        "size = window**2 if released_suppression else side**2",
+        "size = side**2",
+        ["tests/functional/test_divisive_norm.py::test_equation_on_images"],
+    ),
+    (
+        "nn/_over_fields.py",
+        "if module.training or len(z)",
+        "if len(z)",
+        ["tests/nn/test_normalizers.py::test_in_training_the_whole_batch_counts"],
+    ),
+    (
+        "nn/_slot_batch_norm.py",
+        "self.training or self.mean is None or self.variance is None:\n            return norm",
+        "self.mean is None or self.variance is None:\n            return norm",
+        ["tests/nn/test_normalizers.py::test_training_statistics_normalize_in_evaluation_alone"],
+    ),
+    (
+        "nn/_image_batch_norm.py",
+        "                self.training,\n",
+        "                True,\n",
+        ["tests/nn/test_normalizers.py::test_running_averages_are_those_of_torch"],
+    ),
 ]

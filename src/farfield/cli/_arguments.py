@@ -65,8 +65,8 @@ class Train:
     """Name of the reasoner."""
     encoder: str = "conv"
     """Name of the encoder."""
-    context: Literal["norm", "whitening", "none"] = "norm"
-    """What is done to the embeddings over the context of each problem."""
+    context: str = "norm"
+    """What is done to the embeddings over the context of each problem, by name, or none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"

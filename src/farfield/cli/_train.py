@@ -72,12 +72,15 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         prog=f"farfield train --task {command.task} --model {command.model}",
         args=list(rest),
     )
+    context = None
+    if command.context != "none":
+        context = Spec(find("context", command.context, CONTEXTS))
     return Experiment(
         task=task(**fields_of_task(task, options.task, command.shapes)),
         model=Network(
             reasoner=Spec(reasoner, **dataclasses.asdict(options.model)),
             encoder=Spec(encoder),
-            context=None if command.context == "none" else Spec(CONTEXTS[command.context]),
+            context=context,
         ),
         recipe=options.recipe,
     )

@@ -12,10 +12,30 @@ from farfield.functional._context_statistics import (
     running_context_statistics as running_context_statistics,
 )
 from farfield.functional._context_whitening import context_whiten as context_whiten
+from farfield.functional._divisive_norm import divisive_centre_1d as divisive_centre_1d
+from farfield.functional._divisive_norm import divisive_centre_2d as divisive_centre_2d
+from farfield.functional._divisive_norm import divisive_norm_1d as divisive_norm_1d
+from farfield.functional._divisive_norm import divisive_norm_2d as divisive_norm_2d
 from farfield.functional._esbn import esbn as esbn
 from farfield.functional._esbn import esbn_keys as esbn_keys
 from farfield.functional._esbn_plain import ESBNKeys as ESBNKeys
 from farfield.functional._esbn_plain import ESBNParameters as ESBNParameters
+from farfield.functional._field_norm import field_centre as field_centre
+from farfield.functional._field_norm import field_moments as field_moments
+from farfield.functional._field_norm import field_norm as field_norm
+from farfield.functional._field_norm import field_statistics as field_statistics
+from farfield.functional._field_norm import norm_by_statistics as norm_by_statistics
+from farfield.functional._fields import Field as Field
+from farfield.functional._fields import Fold as Fold
+from farfield.functional._fields import over_batch as over_batch
+from farfield.functional._fields import over_batch_and_places as over_batch_and_places
+from farfield.functional._fields import over_batch_and_time as over_batch_and_time
+from farfield.functional._fields import over_channel_groups as over_channel_groups
+from farfield.functional._fields import over_features as over_features
+from farfield.functional._fields import over_images as over_images
+from farfield.functional._fields import over_pieces as over_pieces
+from farfield.functional._fields import over_sub_batches as over_sub_batches
+from farfield.functional._fields import over_time as over_time
 from farfield.functional._function_memory import MemoryLayer as MemoryLayer
 from farfield.functional._function_memory import memory_read as memory_read
 from farfield.functional._function_memory import memory_write as memory_write
@@ -38,6 +58,10 @@ from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
+from farfield.functional._sliding_context_norm import (
+    sliding_context_centre as sliding_context_centre,
+)
+from farfield.functional._sliding_context_norm import sliding_context_norm as sliding_context_norm
 from farfield.functional._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._slot_address import slot_address as slot_address
 
@@ -45,6 +69,8 @@ __all__ = [
     "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
+    "Field",
+    "Fold",
     "MNMOutputs",
     "MNMParameters",
     "MemoryLayer",
@@ -57,8 +83,16 @@ __all__ = [
     "context_whiten",
     "cosine_similarity",
     "denormalize",
+    "divisive_centre_1d",
+    "divisive_centre_2d",
+    "divisive_norm_1d",
+    "divisive_norm_2d",
     "esbn",
     "esbn_keys",
+    "field_centre",
+    "field_moments",
+    "field_norm",
+    "field_statistics",
     "kaiming_normal_",
     "linear",
     "lstm",
@@ -66,8 +100,18 @@ __all__ = [
     "memory_read",
     "memory_write",
     "mnm",
+    "norm_by_statistics",
     "ntm",
     "ntm_head_sizes",
+    "over_batch",
+    "over_batch_and_places",
+    "over_batch_and_time",
+    "over_channel_groups",
+    "over_features",
+    "over_images",
+    "over_pieces",
+    "over_sub_batches",
+    "over_time",
     "pair_attention",
     "read_confidence",
     "relation_matrix",
@@ -75,6 +119,8 @@ __all__ = [
     "running_context_statistics",
     "self_attention",
     "sinusoidal_position",
+    "sliding_context_centre",
+    "sliding_context_norm",
     "slot_address",
     "tag_positions",
     "uninitialized",

@@ -5,17 +5,29 @@ from typing import Final
 from torch import nn
 
 from farfield.nn._analogy_encoder import AnalogyEncoder as AnalogyEncoder
+from farfield.nn._batch_context_norm import BatchContextNorm as BatchContextNorm
 from farfield.nn._context_norm import ContextNorm as ContextNorm
 from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
+from farfield.nn._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
+from farfield.nn._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
+from farfield.nn._group_norm import GroupNorm as GroupNorm
+from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
+from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
+from farfield.nn._layer_norm import LayerNorm as LayerNorm
+from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
 from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
 from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
+from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._sliding_context_norm import SlidingContextNorm as SlidingContextNorm
+from farfield.nn._slot_batch_norm import SlotBatchNorm as SlotBatchNorm
+from farfield.nn._sub_batch_norm import SubBatchNorm as SubBatchNorm
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
@@ -25,22 +37,44 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Encoders by their name on the command line."""
 
-CONTEXTS: Final[dict[str, type[nn.Module]]] = {"norm": ContextNorm, "whitening": ContextWhitening}
+CONTEXTS: Final[dict[str, type[nn.Module]]] = {
+    "norm": ContextNorm,
+    "whitening": ContextWhitening,
+    "slot-batch-norm": SlotBatchNorm,
+    "pooled-batch-norm": PooledBatchNorm,
+    "batch-context-norm": BatchContextNorm,
+    "sub-batch-norm": SubBatchNorm,
+    "misaligned-context-norm": MisalignedContextNorm,
+    "sliding-context-norm": SlidingContextNorm,
+    "layer-norm": LayerNorm,
+}
 """Normalizations over the context of a problem by their name on the command line."""
 
 __all__ = [
     "CONTEXTS",
     "ENCODERS",
     "AnalogyEncoder",
+    "BatchContextNorm",
     "ContextNorm",
     "ContextWhitening",
     "ConvEncoder",
+    "DivisiveNorm1d",
+    "DivisiveNorm2d",
+    "GroupNorm",
+    "ImageBatchNorm",
+    "InstanceNorm",
+    "LayerNorm",
     "MLPEncoder",
+    "MisalignedContextNorm",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
     "PerNonlinearity",
     "PerProjection",
     "Placement",
+    "PooledBatchNorm",
     "RandomEncoder",
+    "SlidingContextNorm",
+    "SlotBatchNorm",
+    "SubBatchNorm",
 ]

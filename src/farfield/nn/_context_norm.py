@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.functional import check_segments, context_norm
+from farfield.functional import (
+    ContextStatistics,
+    check_segments,
+    context_norm,
+    field_centre,
+    field_statistics,
+    over_time,
+)
+from farfield.nn._gain_and_shift import check_features, gain_and_shift, learned_root
 
 
 @final
@@ -30,6 +37,7 @@ class ContextNorm(nn.Module):
             the released code of webb2021.
         eps: Added to the variance.
         affine: Whether gain and shift are learned; they are shared by all segments.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
 
     Shape:
         `(*batch, time, feature)` in and out.
@@ -37,6 +45,7 @@ class ContextNorm(nn.Module):
     Attributes:
         weight: Gain $\gamma$, starts at 1; None without `affine`.
         bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
 
     Raises:
         ValueError: If the segments overlap or leave a gap, or one has no more than `correction`
@@ -54,39 +63,53 @@ class ContextNorm(nn.Module):
         correction: int = 0,
         eps: float = 1e-8,
         affine: bool = True,
+        learned_sigma: bool = False,
     ) -> None:
         super().__init__()
-        if num_features < 1:
-            raise ValueError(f"num_features must be at least 1, got {num_features}")
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.num_features = num_features
         self.segments = segments
         if segments is not None:
             self.segments = check_segments(sum(map(len, segments)), segments, correction)
         self.correction = correction
         self.eps = eps
-        self.weight = nn.Parameter(torch.ones(num_features)) if affine else None
-        self.bias = nn.Parameter(torch.zeros(num_features)) if affine else None
 
     def forward(
         self, z: Float[Tensor, "*batch time feature"]
     ) -> Float[Tensor, "*batch time feature"]:
         """Normalize the embeddings of a problem."""
-        if z.shape[-1] != self.num_features:
-            raise ValueError(
-                f"z must have num_features={self.num_features} features, got shape {tuple(z.shape)}"
-            )
+        check_features(z, self.num_features)
         return context_norm(
             z,
             self.weight,
             self.bias,
             segments=self.segments,
             correction=self.correction,
-            eps=self.eps,
+            eps=self._smoothing(),
         )
+
+    def centre(
+        self, z: Float[Tensor, "*batch time feature"]
+    ) -> Float[Tensor, "*batch time feature"]:
+        """The embeddings without the mean of their context, before anything is divided."""
+        check_features(z, self.num_features)
+        return field_centre(z, over_time(self.segments))
+
+    def statistics(self, z: Float[Tensor, "*batch time feature"]) -> ContextStatistics:
+        """Location and scale that `forward` takes out; `denormalize` puts them back."""
+        check_features(z, self.num_features)
+        return field_statistics(
+            z, over_time(self.segments), correction=self.correction, eps=self._smoothing()
+        )
+
+    def _smoothing(self) -> float | Tensor:
+        return self.eps if self.sigma is None else self.sigma.square()
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return (
             f"{self.num_features}, segments={self.segments}, correction={self.correction}, "
-            f"eps={self.eps}, affine={self.weight is not None}"
+            f"eps={self.eps}, affine={self.weight is not None}, "
+            f"learned_sigma={self.sigma is not None}"
         )

@@ -1,0 +1,86 @@
+"""Context normalization over pieces that do not fit the problems."""
+
+from __future__ import annotations
+
+from typing import final
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import over_pieces
+from farfield.nn._gain_and_shift import gain_and_shift, learned_root
+from farfield.nn._over_fields import centred, check_test_batch, normalized
+
+
+@final
+class MisalignedContextNorm(nn.Module):
+    r"""Normalize over pieces of a sequence of all problems that are cut without regard to them.
+
+    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
+
+    with mean and variance over a piece. The problems of a batch are put one behind the other, for
+    every candidate by itself, and cut into pieces of `length`: 32 problems of 4 into 25 pieces of
+    5 and one of 3. It tells what `ContextNorm` owes to its contexts being the problems.
+
+    Args:
+        num_features: Number of features.
+        length: Number of embeddings in a piece; the last ones of a batch may be fewer.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+
+    Shape:
+        `(batch, *candidate, time, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the features are others.
+
+    Reference:
+        webb2020, section 4.2 (mis-aligned context normalization).
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        *,
+        length: int = 5,
+        eps: float = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: int = 32,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.length = length
+        over_pieces(length)  # for its refusals
+        self.test_batch_size = check_test_batch(test_batch_size)
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+
+    def forward(
+        self, z: Float[Tensor, "batch *candidate time feature"]
+    ) -> Float[Tensor, "batch *candidate time feature"]:
+        """Normalize the embeddings of a batch of problems."""
+        return normalized(self, over_pieces(self.length), z)
+
+    def centre(
+        self, z: Float[Tensor, "batch *candidate time feature"]
+    ) -> Float[Tensor, "batch *candidate time feature"]:
+        """The embeddings without their mean, before anything is divided."""
+        return centred(self, over_pieces(self.length), z)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, length={self.length}, eps={self.eps}, "
+            f"affine={self.weight is not None}, learned_sigma={self.sigma is not None}, "
+            f"test_batch_size={self.test_batch_size}"
+        )

@@ -1,0 +1,89 @@
+"""What the normalizers of a batch of problems have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from farfield.functional import (
+    ContextStatistics,
+    Field,
+    field_centre,
+    field_norm,
+    field_statistics,
+)
+from farfield.nn._gain_and_shift import check_features
+
+
+@runtime_checkable
+class BatchNormalizer(Protocol):
+    """A module that normalizes the problems of a batch together.
+
+    Attributes:
+        num_features: Number of features.
+        weight: Gain, or None.
+        bias: Shift, or None.
+        sigma: The learned constant, or None.
+        eps: The square of the constant that is not learned.
+        test_batch_size: Number of problems normalized together in evaluation mode.
+        training: Whether in training mode.
+    """
+
+    num_features: int
+    weight: nn.Parameter | None
+    bias: nn.Parameter | None
+    sigma: nn.Parameter | None
+    eps: float
+    test_batch_size: int
+    training: bool
+
+
+def smoothing_of(module: BatchNormalizer) -> float | Tensor:
+    """What is added to the variance."""
+    return module.eps if module.sigma is None else module.sigma.square()
+
+
+def in_batches(module: BatchNormalizer, function: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
+    """Apply a function to the whole batch, or in evaluation mode to smaller ones in turn."""
+    check_features(z, module.num_features)
+    if module.training or len(z) <= module.test_batch_size:
+        return function(z)
+    return torch.cat([function(part) for part in torch.split(z, module.test_batch_size)])
+
+
+def normalized(module: BatchNormalizer, field: Field, z: Tensor, *, correction: int = 0) -> Tensor:
+    """Normalize over a field of each batch."""
+
+    def function(part: Tensor) -> Tensor:
+        eps = smoothing_of(module)
+        return field_norm(part, field, module.weight, module.bias, correction=correction, eps=eps)
+
+    return in_batches(module, function, z)
+
+
+def centred(module: BatchNormalizer, field: Field, z: Tensor) -> Tensor:
+    """Centre over a field of each batch."""
+    return in_batches(module, lambda part: field_centre(part, field), z)
+
+
+def statistics_of(
+    module: BatchNormalizer, field: Field, z: Tensor, *, correction: int = 0
+) -> ContextStatistics:
+    """Location and scale over a field of each batch."""
+
+    def function(part: Tensor) -> Tensor:
+        eps = smoothing_of(module)
+        return torch.stack(field_statistics(part, field, correction=correction, eps=eps), dim=1)
+
+    mean, scale = in_batches(module, function, z).unbind(1)
+    return ContextStatistics(mean, scale)
+
+
+def check_test_batch(test_batch_size: int) -> int:
+    """The number of problems normalized together in evaluation mode, if there can be such."""
+    if test_batch_size < 1:
+        raise ValueError(f"test_batch_size must be at least 1, got {test_batch_size}")
+    return test_batch_size

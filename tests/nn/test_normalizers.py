@@ -1,0 +1,370 @@
+"""Normalizers as modules: training and test batches, training statistics, what torch has."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from farfield.functional import (
+    context_norm,
+    denormalize,
+    divisive_norm_2d,
+    field_norm,
+    over_batch,
+    over_batch_and_places,
+    over_batch_and_time,
+    over_channel_groups,
+    over_features,
+    over_images,
+    over_pieces,
+    over_sub_batches,
+    over_time,
+    sliding_context_norm,
+)
+from farfield.nn import (
+    CONTEXTS,
+    BatchContextNorm,
+    ContextNorm,
+    DivisiveNorm1d,
+    DivisiveNorm2d,
+    GroupNorm,
+    ImageBatchNorm,
+    InstanceNorm,
+    LayerNorm,
+    MisalignedContextNorm,
+    PooledBatchNorm,
+    SlidingContextNorm,
+    SlotBatchNorm,
+    SubBatchNorm,
+)
+
+FEATURES = 3
+BATCHWISE = {
+    SlotBatchNorm: lambda z, *affine: field_norm(z, over_batch, *affine),
+    PooledBatchNorm: lambda z, *affine: field_norm(z, over_batch_and_places, *affine),
+    BatchContextNorm: lambda z, *affine: field_norm(z, over_batch_and_time, *affine),
+    SubBatchNorm: lambda z, *affine: field_norm(z, over_sub_batches(4), *affine),
+    MisalignedContextNorm: lambda z, *affine: field_norm(z, over_pieces(5), *affine),
+    SlidingContextNorm: sliding_context_norm,
+}
+SMOOTHED = {
+    "layer": (lambda **options: LayerNorm(FEATURES, **options), over_features),
+    "group": (lambda **options: GroupNorm(2, 4, **options), over_channel_groups(2)),
+    "instance": (lambda **options: InstanceNorm(4, **options), over_channel_groups(4)),
+    "images": (lambda **options: ImageBatchNorm(4, **options), over_images),
+}
+batchwise = pytest.mark.parametrize("kind", BATCHWISE, ids=lambda kind: kind.__name__)
+smoothed = pytest.mark.parametrize("name", SMOOTHED)
+
+
+def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+
+def settled(module: nn.Module) -> nn.Module:
+    """In float64, gain and shift moved away from ones and zeros."""
+    module = module.double()
+    with torch.no_grad():
+        for number, parameter in enumerate((module.weight, module.bias)):
+            parameter.add_(0.3 * drawn(*parameter.shape, seed=number + 1))
+    return module
+
+
+# --- Problems of a batch together ----------------------------------------------------------------
+
+
+@batchwise
+@pytest.mark.parametrize("shape", [(7, 4, FEATURES), (7, 2, 4, FEATURES)])
+def test_in_training_the_whole_batch_counts(kind, shape: tuple[int, ...]) -> None:
+    module, z = settled(kind(FEATURES, test_batch_size=3)), drawn(*shape)
+    expected = BATCHWISE[kind](z, module.weight, module.bias)
+    torch.testing.assert_close(module(z), expected, rtol=1e-9, atol=1e-9)
+
+
+@batchwise
+@pytest.mark.parametrize("method", ["forward", "centre"])
+def test_in_evaluation_a_test_batch_counts(kind, method: str) -> None:
+    module, z = settled(kind(FEATURES, test_batch_size=3)), drawn(8, 2, 4, FEATURES)
+    function = getattr(module, method)
+    expected = torch.cat([function(part) for part in (z[:3], z[3:6], z[6:])])
+    module.eval()
+    torch.testing.assert_close(function(z), expected, rtol=1e-9, atol=1e-9)
+
+
+@batchwise
+def test_a_learned_constant_starts_at_the_root_of_eps(kind) -> None:
+    z = drawn(6, 4, FEATURES)
+    fixed = kind(FEATURES, eps=0.25, affine=False).double()
+    learned = kind(FEATURES, eps=0.25, affine=False, learned_sigma=True).double()
+    assert list(fixed.parameters()) == []
+    assert learned.sigma.item() == 0.5
+    torch.testing.assert_close(learned(z), fixed(z), rtol=1e-9, atol=1e-9)
+    learned(z).square().sum().backward()
+    assert learned.sigma.grad < 0  # a larger constant makes everything smaller
+
+
+@pytest.mark.parametrize("kind", [SlotBatchNorm, PooledBatchNorm, ContextNorm])
+@pytest.mark.parametrize("correction", [0, 1])
+@pytest.mark.parametrize("learned", [False, True])
+def test_what_statistics_take_out_they_put_back(kind, correction: int, learned: bool) -> None:
+    options = {"correction": correction, "learned_sigma": learned, "affine": False}
+    module, z = kind(FEATURES, eps=0.1, **options).double(), 3 * drawn(9, 4, FEATURES) + 1
+    for mode in (True, False):
+        module.train(mode)
+        back = denormalize(module(z), *module.statistics(z))
+        torch.testing.assert_close(back, z, rtol=1e-9, atol=1e-9)
+        mean, scale = module.statistics(z)
+        torch.testing.assert_close(module.centre(z), z - mean, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(module(z) * scale, module.centre(z), rtol=1e-9, atol=1e-9)
+
+
+# --- Statistics of the training set --------------------------------------------------------------
+
+TAKING = {
+    "slot": (lambda **options: SlotBatchNorm(FEATURES, **options), (2, 4), over_batch),
+    "pooled": (lambda **options: PooledBatchNorm(FEATURES, **options), True, over_batch_and_places),
+}
+taking = pytest.mark.parametrize("name", TAKING)
+
+
+@taking
+@pytest.mark.parametrize("correction", [0, 1])
+def test_training_statistics_normalize_in_evaluation_alone(name: str, correction: int) -> None:
+    build, told, field = TAKING[name]
+    module = settled(build(training_statistics=told, correction=correction, eps=0.1))
+    training, z = 2 * drawn(50, 2, 4, FEATURES) + 1, drawn(5, 2, 4, FEATURES, seed=3)
+    module.take_statistics(training)
+    affine = (module.weight, module.bias)
+    expected = field_norm(z, field, *affine, correction=correction, eps=0.1)
+    torch.testing.assert_close(module(z), expected, rtol=1e-9, atol=1e-9)
+    module.eval()
+    itself = field_norm(training, field, *affine, correction=correction, eps=0.1)
+    torch.testing.assert_close(module(training), itself, rtol=1e-9, atol=1e-9)
+    for row in range(5):  # the others are no matter
+        torch.testing.assert_close(module(z)[row], module(z[row : row + 1])[0], rtol=0, atol=1e-12)
+    mean, scale = module.statistics(z)
+    torch.testing.assert_close(module.centre(z), z - mean, rtol=1e-9, atol=1e-9)
+    again = affine[0] * (z - mean) / scale + affine[1]
+    torch.testing.assert_close(module(z), again, rtol=1e-9, atol=1e-9)
+
+
+@taking
+def test_training_statistics_are_part_of_the_state(name: str) -> None:
+    build, told, _ = TAKING[name]
+    module, other = (build(training_statistics=told).double() for _ in range(2))
+    module.take_statistics(drawn(50, 2, 4, FEATURES))
+    assert {"mean", "variance"} <= module.state_dict().keys()
+    other.load_state_dict(module.state_dict())
+    z = drawn(5, 2, 4, FEATURES, seed=3)
+    assert torch.equal(module.eval()(z), other.eval()(z))
+    assert "mean" not in build().state_dict()
+
+
+@taking
+def test_training_statistics_that_were_never_taken_are_missed(name: str, unchecked) -> None:
+    build, told, _ = TAKING[name]
+    module = build(training_statistics=told).double()
+    z = drawn(5, 2, 4, FEATURES)
+    assert module(z).isfinite().all()
+    with pytest.raises(ValueError, match="take the statistics of the training set first"):
+        module.eval()(z)
+    with pytest.raises(ValueError, match="training_statistics must be"):
+        build().take_statistics(z)
+    with pytest.raises(ValueError, match="z must "):
+        module.take_statistics(z[..., :2])
+
+
+# --- What torch has ------------------------------------------------------------------------------
+
+
+def copied(theirs: nn.Module, ours: nn.Module) -> None:
+    with torch.no_grad():
+        theirs.weight.copy_(ours.weight)
+        theirs.bias.copy_(ours.bias)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_modules_that_torch_has_too(training: bool) -> None:
+    """The rows of the table in docs/normalizers.md."""
+    sequences, images = drawn(6, 2, 4, FEATURES), drawn(6, 4, 5, 3)
+    flat = sequences.reshape(-1, FEATURES)
+    pairs = [
+        (LayerNorm(FEATURES), nn.LayerNorm(FEATURES, eps=1e-4), sequences, sequences),
+        (GroupNorm(2, 4), nn.GroupNorm(2, 4, eps=1e-4), images, images),
+        (InstanceNorm(4), nn.InstanceNorm2d(4, eps=1e-4, affine=True), images, images),
+        (ImageBatchNorm(4), nn.BatchNorm2d(4, eps=1e-4), images, images),
+        (
+            PooledBatchNorm(FEATURES, eps=1e-4),
+            nn.BatchNorm1d(FEATURES, eps=1e-4, track_running_stats=False),
+            sequences,
+            flat,
+        ),
+        (
+            ContextNorm(FEATURES, eps=1e-4),
+            nn.InstanceNorm1d(FEATURES, eps=1e-4, affine=True),
+            sequences.flatten(0, 1),
+            sequences.flatten(0, 1).mT,
+        ),
+        (
+            BatchContextNorm(FEATURES, eps=1e-4),
+            nn.BatchNorm1d(FEATURES, eps=1e-4, track_running_stats=False),
+            sequences[:, 0],
+            sequences[:, 0].mT,
+        ),
+    ]
+    for ours, theirs, mine, given_to_them in pairs:
+        settled(ours).train(training)
+        copied(theirs.double().train(training), ours)
+        found, expected = ours(mine), theirs(given_to_them)
+        if isinstance(theirs, nn.BatchNorm1d | nn.InstanceNorm1d) and expected.ndim == 3:
+            expected = expected.mT
+        expected = expected.reshape(found.shape)
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9, msg=repr(ours))
+
+
+def test_at_one_place_slots_are_columns_that_torch_normalizes() -> None:
+    ours, z = settled(SlotBatchNorm(FEATURES, eps=1e-4)), drawn(6, 2, 4, FEATURES)
+    theirs = nn.BatchNorm1d(2 * 4 * FEATURES, eps=1e-4).double()
+    with torch.no_grad():
+        theirs.weight.copy_(ours.weight.repeat(8))
+        theirs.bias.copy_(ours.bias.repeat(8))
+    torch.testing.assert_close(ours(z).flatten(1), theirs(z.flatten(1)), rtol=1e-9, atol=1e-9)
+
+
+def test_running_averages_are_those_of_torch() -> None:
+    for learned in (False, True):
+        ours = ImageBatchNorm(4, learned_sigma=learned, momentum=0.3).double()
+        theirs = nn.BatchNorm2d(4, eps=1e-4, momentum=0.3).double()
+        for seed in range(3):
+            images = drawn(6, 4, 5, 3, seed=seed)
+            torch.testing.assert_close(ours(images), theirs(images), rtol=1e-9, atol=1e-9)
+        ours.eval(), theirs.eval()
+        torch.testing.assert_close(ours(images), theirs(images), rtol=1e-9, atol=1e-9)
+        centred = images - theirs.running_mean.reshape(-1, 1, 1)
+        torch.testing.assert_close(ours.centre(images), centred, rtol=1e-9, atol=1e-9)
+
+
+@smoothed
+@pytest.mark.parametrize("affine", [False, True])
+def test_smoothed_norms(name: str, affine: bool) -> None:
+    build, field = SMOOTHED[name]
+    z = drawn(6, 4, 5, FEATURES)
+    fixed = build(sigma=0.5, affine=affine).double()
+    learned = build(sigma=0.5, affine=affine, learned_sigma=True).double()
+    if affine:
+        settled(fixed)
+        learned.load_state_dict(fixed.state_dict() | {"sigma": learned.sigma})
+    else:
+        expected = field_norm(z, field, eps=0.25)
+        torch.testing.assert_close(fixed(z), expected, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(learned(z), fixed(z), rtol=1e-9, atol=1e-9)
+    learned(z).square().sum().backward()
+    assert learned.sigma.grad.isfinite()
+    mean = z - fixed.centre(z)
+    torch.testing.assert_close(field_norm(mean, field), torch.zeros_like(z), rtol=0, atol=1e-6)
+
+
+@given(seed=st.integers(0, 999), scale=st.floats(0.1, 10), offset=st.floats(-10, 10))
+def test_without_a_constant_location_and_scale_are_forgotten(seed, scale, offset) -> None:
+    z = drawn(6, 4, 5, FEATURES, seed=seed)
+    for build, _ in SMOOTHED.values():
+        module = build(sigma=1e-5).double()
+        torch.testing.assert_close(module(z), module(scale * z + offset), rtol=1e-4, atol=1e-4)
+
+
+# --- Divisive normalization ----------------------------------------------------------------------
+
+
+def test_divisive_modules_are_the_functions_with_gain_and_shift() -> None:
+    images = drawn(2, 4, 6, 5)
+    options = {"suppression_window": 5, "sigma": 0.5, "released_suppression": True}
+    module = settled(DivisiveNorm2d(4, 3, affine=True, **options))
+    gain, shift = (own.reshape(-1, 1, 1) for own in (module.weight, module.bias))
+    expected = divisive_norm_2d(images, 3, **options) * gain + shift
+    torch.testing.assert_close(module(images), expected, rtol=1e-9, atol=1e-9)
+    vectors = drawn(2, 3, 8)
+    module = settled(DivisiveNorm1d(8, 3, suppression_window=5, sigma=0.5, affine=True))
+    bare = DivisiveNorm1d(8, 3, suppression_window=5, sigma=0.5).double()
+    expected = bare(vectors) * module.weight + module.bias
+    torch.testing.assert_close(module(vectors), expected, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(bare.centre(vectors), module.centre(vectors), rtol=0, atol=0)
+
+
+def test_a_large_constant_leaves_the_centred_activations() -> None:
+    images = drawn(2, 4, 6, 5)
+    module = DivisiveNorm2d(4, 3, sigma=1e6).double()
+    torch.testing.assert_close(1e6 * module(images), module.centre(images), rtol=1e-6, atol=1e-9)
+
+
+# --- Refusals ------------------------------------------------------------------------------------
+
+
+@batchwise
+def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
+    with pytest.raises(ValueError, match="z must have num_features=3 features"):
+        kind(FEATURES)(drawn(4, 2, 2))
+    with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
+        kind(0)
+    with pytest.raises(ValueError, match="test_batch_size must be at least 1, got 0"):
+        kind(FEATURES, test_batch_size=0)
+    with pytest.raises(ValueError, match="eps must not be negative, got -1"):
+        kind(FEATURES, eps=-1)
+
+
+def test_other_refusals(unchecked) -> None:
+    with pytest.raises(ValueError, match="group_size must be at least 1, got 0"):
+        SubBatchNorm(FEATURES, group_size=0)
+    for kind in (MisalignedContextNorm, SlidingContextNorm):
+        with pytest.raises(ValueError, match="length must be at least 1, got 0"):
+            kind(FEATURES, length=0)
+    with pytest.raises(ValueError, match="num_groups must divide num_channels=4, got num_groups=3"):
+        GroupNorm(3, 4)
+    for build, _ in SMOOTHED.values():
+        with pytest.raises(ValueError, match="sigma must be at least 0 and finite, got -1"):
+            build(sigma=-1.0)
+        with pytest.raises(ValueError, match="z must"):
+            build()(drawn(2, 7, 3, 2))
+    with pytest.raises(ValueError, match="momentum must be above 0 and at most 1, got 0"):
+        ImageBatchNorm(4, momentum=0.0)
+    for kind in (DivisiveNorm1d, DivisiveNorm2d):
+        with pytest.raises(ValueError, match="must be at least 1, got 0 and None"):
+            kind(4, 0)
+        with pytest.raises(ValueError, match="must be at least 1, got 3 and 0"):
+            kind(4, 3, suppression_window=0)
+        with pytest.raises(ValueError, match="z must"):
+            kind(4, 3)(drawn(2, 5, 3, 3))
+
+
+# --- Names and prints ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_context_is_made_from_the_number_of_features(name: str) -> None:
+    module, z = CONTEXTS[name](FEATURES), drawn(5, 4, FEATURES).float()
+    assert module(z).shape == z.shape
+    assert str(FEATURES) in repr(module)
+
+
+def test_over_time_the_module_centres_segments() -> None:
+    z = drawn(5, 4, FEATURES)
+    for segments in (None, ((0, 1), (2, 3)), ((3, 0), (1, 2))):
+        module = ContextNorm(FEATURES, segments=segments, affine=False).double()
+        expected = field_norm(z, over_time(segments))
+        torch.testing.assert_close(module(z), expected, rtol=1e-9, atol=1e-9)
+        scaled = module.centre(z) / module.statistics(z).scale
+        torch.testing.assert_close(scaled, module(z), rtol=1e-9, atol=1e-9)
+        assert torch.equal(module(z), context_norm(z, segments=segments))
+
+
+def test_prints_tell_the_options() -> None:
+    assert "group_size=2" in repr(SubBatchNorm(FEATURES, group_size=2))
+    assert "length=3, include_self=False" in repr(
+        SlidingContextNorm(FEATURES, length=3, include_self=False)
+    )
+    assert "sigma=0.5, learned_sigma=True" in repr(LayerNorm(4, sigma=0.5, learned_sigma=True))
+    assert "training_statistics=(2, 4)" in repr(SlotBatchNorm(FEATURES, training_statistics=(2, 4)))
+    assert "released_suppression=True" in repr(DivisiveNorm2d(4, 3, released_suppression=True))
