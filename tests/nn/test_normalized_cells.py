@@ -10,7 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from farfield.nn import NormalizedGRU, NormalizedLSTM, NormalizedRNN, PerNonlinearity, PerProjection
+from farfield.nn import (
+    DivisiveNorm1d,
+    NormalizedGRU,
+    NormalizedLSTM,
+    NormalizedRNN,
+    PerNonlinearity,
+    PerProjection,
+)
 from oracles import recurrent_cells as oracle
 
 INPUTS, HIDDEN, BATCH, TIME = 3, 4, 5, 6
@@ -260,6 +267,24 @@ def test_recurrent_layer_normalization_of_webb2020() -> None:
         expected = [hidden for hidden, _ in states]
         np.testing.assert_allclose(out[row].detach(), expected, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(cell[0, row].detach(), states[-1][1], rtol=1e-10, atol=1e-12)
+
+
+@placements
+@pairs
+def test_divisive_normalization_in_the_cells(kind: str, placement) -> None:
+    cls = PAIRS[kind][0]
+    normalizer = partial(DivisiveNorm1d, window=3, sigma=0.5)
+    options = {"normalizer": normalizer, "placement": placement, "generator": generator()}
+    module = cls(INPUTS, HIDDEN, **options).double()
+    divided = partial(oracle.divisive_norm, window=3, sigma=0.5)
+    norms = dict.fromkeys(module.normalizers[0], divided)
+    x = drawn(TIME, BATCH, INPUTS)
+    out, _ = module(x)
+    for row in range(BATCH):
+        state = [np.zeros(HIDDEN)] * (2 if kind == "lstm" else 1)
+        states = ORACLES[kind](x[:, row].numpy(), weights_of(module, 0), norms, state)
+        expected = [step[0] for step in states]
+        np.testing.assert_allclose(out[:, row].detach(), expected, rtol=1e-10, atol=1e-12)
 
 
 @pairs

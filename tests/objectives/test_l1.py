@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.experiments import Spec
-from farfield.nn import NormalizedLSTM
+from farfield.nn import DivisiveNorm1d, NormalizedLSTM
 from farfield.objectives import ActivationL1, CentredL1, Supervised
 from farfield.training import OneNetwork, Stack
 from small import small_experiment
@@ -270,6 +271,38 @@ class CentringContext(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         return self.norm(z)
+
+
+def test_divisive_normalization_pays_in_a_recurrent_cell() -> None:
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            normalizer = partial(DivisiveNorm1d, window=3)
+            source = torch.Generator().manual_seed(0)
+            self.lstm = NormalizedLSTM(
+                FEATURES, FEATURES, batch_first=True, normalizer=normalizer, generator=source
+            )
+
+        def forward(self, items: Tensor, index: Tensor) -> Tensor:
+            return self.lstm(items[index])[0][:, -1]
+
+    network, batch = Recurrent().double(), problems()
+    received: dict[nn.Module, list[Tensor]] = {}
+    norms = network.lstm.normalizers[0].values()
+    for norm in norms:
+        norm.register_forward_hook(
+            lambda part, inputs, _: received.setdefault(part, []).append(inputs[0].detach())
+        )
+    plain = value(Supervised(), network, batch)
+    penalty = 0.0
+    for norm in norms:
+        sizes = []
+        for z in torch.cat(received[norm]).numpy():
+            padded = [0.0, *z, 0.0]
+            sizes += [abs(z[j] - math.fsum(padded[j : j + 3]) / 3) for j in range(FEATURES)]
+        penalty += math.fsum(sizes) / len(sizes)
+    found = value(CentredL1(weight=0.2), network, batch)
+    assert found == pytest.approx(plain + 0.2 * penalty, rel=1e-12)
 
 
 # --- Refusals ------------------------------------------------------------------------------------

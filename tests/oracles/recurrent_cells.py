@@ -27,6 +27,15 @@ def layer_norm(x: Array, gain: Array, shift: Array, eps: float) -> Array:
     )
 
 
+def divisive_norm(x: Array, window: int, sigma: float) -> Array:
+    """Equations 6 and 7 over an odd window of one vector; what lies outside is zero."""
+    radius, n = window // 2, len(x)
+    around = [range(max(0, j - radius), min(n, j + radius + 1)) for j in range(n)]
+    v = [x[j] - math.fsum(x[k] for k in around[j]) / window for j in range(n)]
+    squares = [math.fsum(v[k] ** 2 for k in around[j]) / window for j in range(n)]
+    return np.array([v[j] / math.sqrt(sigma**2 + squares[j]) for j in range(n)])
+
+
 def sigmoid(x: Array) -> Array:
     return np.array([1 / (1 + math.exp(-number)) for number in x])
 
