@@ -75,6 +75,7 @@ from farfield.models import (
     LSTMScorer,
     PrediNet,
     Relational,
+    RNNScorer,
     Transformer,
 )
 from farfield.nn import (
@@ -94,6 +95,7 @@ from farfield.nn import (
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
+    PanelEncoder,
     PerProjection,
     PooledBatchNorm,
     RandomEncoder,
@@ -436,6 +438,16 @@ MODULES = {
         build=lambda source: LSTMScorer(
             FEATURES, TIME, hidden_size=5, position_tags=True, forget_bias=1.0, generator=source
         ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "PanelEncoder": Animal(
+        build=lambda source: PanelEncoder((8, 8), generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 32),
+    ),
+    "RNNScorer": Animal(
+        build=lambda source: RNNScorer(FEATURES, hidden_size=5, generator=source),
         inputs=(SEQUENCES,),
         shape=(BATCH, 1),
     ),

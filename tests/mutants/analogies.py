@@ -121,4 +121,16 @@ MUTANTS = [
             "tests/tasks/test_published_analogies.py::test_what_is_published_is_read_in_the_order_of_the_numbers"
         ],
     ),
+    (
+        "nn/_panel_encoder.py",
+        "kernel_size=3, stride=2, padding=1",
+        "kernel_size=3, stride=2, padding=1, padding_mode='reflect'",
+        ["tests/models/test_panel_scoring.py::test_an_encoder_is_loops_over_single_numbers"],
+    ),
+    (
+        "models/_rnn_scorer.py",
+        "first + self.hidden.bias",
+        "first",
+        ["tests/models/test_panel_scoring.py::test_a_scorer_is_loops_and_what_torch_computes"],
+    ),
 ]

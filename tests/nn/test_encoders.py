@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.nn import ENCODERS, ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
+from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 from oracles import webb2021 as oracle
+
+ENCODERS_OF_GLYPHS = {"conv": ConvEncoder, "mlp": MLPEncoder, "random": RandomEncoder}
+"""Those of webb2021."""
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -76,7 +79,7 @@ def test_released_code_on_glyphs(golden) -> None:
 def test_widths_are_those_of_the_paper() -> None:
     shapes = {
         name: {part: tuple(tensor.shape) for part, tensor in cls().state_dict().items()}
-        for name, cls in ENCODERS.items()
+        for name, cls in ENCODERS_OF_GLYPHS.items()
     }
     assert {part: shape for part, shape in shapes["conv"].items() if "weight" in part} == {
         "conv1.weight": (32, 1, 4, 4),
@@ -94,7 +97,7 @@ def test_widths_are_those_of_the_paper() -> None:
 
 
 def test_first_weights_are_kaiming_normal_and_biases_zero() -> None:
-    for cls in ENCODERS.values():
+    for cls in ENCODERS_OF_GLYPHS.values():
         for name, tensor in cls(generator=generator()).state_dict().items():
             if name.endswith("bias"):
                 assert (tensor == 0).all()
@@ -111,7 +114,7 @@ def test_a_random_encoder_is_never_trained() -> None:
     assert encoder(items.requires_grad_()).requires_grad
 
 
-@pytest.mark.parametrize("cls", ENCODERS.values())
+@pytest.mark.parametrize("cls", ENCODERS_OF_GLYPHS.values())
 def test_wrong_items_are_refused(cls, unchecked) -> None:
     encoder = cls((16, 8), generator=generator())
     for shape in ((2, 8, 16), (16, 8), (2, 1, 16, 8)):

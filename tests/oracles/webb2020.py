@@ -58,3 +58,30 @@ def scores(
         sequence = np.stack([encode(images[item]) for item in [*premises, candidate]])
         found.append(score(context(sequence)))
     return found
+
+
+def panel_encoder(image: Array, state: State) -> Array:
+    """One grey image `(height, width)` of 0…1; 3×3, stride 2, padding 1, point by point."""
+    maps = image[None]
+    for number in range(4):
+        weight, bias = (state[f"convolutions.{number}.{name}"] for name in ("weight", "bias"))
+        _, height, width = maps.shape
+        found = np.zeros((len(weight), (height + 1) // 2, (width + 1) // 2))
+        for channel, row, column in np.ndindex(found.shape):
+            total = bias[channel]
+            for down, across in np.ndindex(3, 3):
+                y, x = 2 * row + down - 1, 2 * column + across - 1
+                if 0 <= y < height and 0 <= x < width:
+                    total += weight[channel, :, down, across] @ maps[:, y, x]
+            found[channel, row, column] = max(total, 0.0)
+        maps = found
+    return maps.reshape(-1)
+
+
+def rnn_score(z: Array, state: State) -> float:
+    """The score of one sequence `(time, feature)`."""
+    h = np.zeros(len(state["hidden.weight"]))
+    for x in z:
+        driven = linear(x, state["input.weight"], state["input.bias"])
+        h = np.tanh(driven + linear(h, state["hidden.weight"], state["hidden.bias"]))
+    return float(linear(h, state["output.weight"], state["output.bias"])[0])

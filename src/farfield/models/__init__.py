@@ -14,6 +14,7 @@ from farfield.models._ntm import NTM as NTM
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
+from farfield.models._rnn_scorer import RNNScorer as RNNScorer
 from farfield.models._transformer import Transformer as Transformer
 from farfield.models._trn import TRN as TRN
 
@@ -30,7 +31,10 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Reasoners by their name on the command line."""
 
-SCORERS: Final[dict[str, type[nn.Module]]] = {"lstm-scorer": LSTMScorer}
+SCORERS: Final[dict[str, type[nn.Module]]] = {
+    "lstm-scorer": LSTMScorer,
+    "rnn-scorer": RNNScorer,
+}
 """Scorers of candidates by their name on the command line."""
 
 __all__ = [
@@ -46,6 +50,7 @@ __all__ = [
     "CoRelNet",
     "LSTMScorer",
     "PrediNet",
+    "RNNScorer",
     "Relational",
     "Transformer",
 ]

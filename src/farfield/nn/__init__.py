@@ -21,6 +21,7 @@ from farfield.nn._misaligned_context_norm import MisalignedContextNorm as Misali
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
 from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
+from farfield.nn._panel_encoder import PanelEncoder as PanelEncoder
 from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
@@ -33,6 +34,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
     "conv": ConvEncoder,
     "mlp": MLPEncoder,
+    "panel": PanelEncoder,
     "random": RandomEncoder,
 }
 """Encoders by their name on the command line."""
@@ -69,6 +71,7 @@ __all__ = [
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
+    "PanelEncoder",
     "PerNonlinearity",
     "PerProjection",
     "Placement",
