@@ -72,6 +72,7 @@ from farfield.models import (
     TRN,
     AnalogyScoring,
     CoRelNet,
+    LayerNormLSTMScorer,
     LSTMScorer,
     PrediNet,
     Relational,
@@ -448,6 +449,8 @@ MODULES = {
     ),
     "RNNScorer": Animal(
         build=lambda source: RNNScorer(FEATURES, hidden_size=5, generator=source),
+    "LayerNormLSTMScorer": Animal(
+        build=lambda source: LayerNormLSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
         inputs=(SEQUENCES,),
         shape=(BATCH, 1),
     ),

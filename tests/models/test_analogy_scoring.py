@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from farfield.functional import lstm
-from farfield.models import AnalogyScoring, LSTMScorer
+from farfield.models import AnalogyScoring, LayerNormLSTMScorer, LSTMScorer
 from farfield.nn import AnalogyEncoder, ContextNorm
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import webb2020 as oracle
@@ -63,6 +63,20 @@ def test_scores_are_those_of_every_sequence_on_its_own() -> None:
 def test_a_sequence_is_scored_by_its_last_state(tagged: bool) -> None:
     part, z = scorer(position_tags=tagged), drawn(3, PREMISES + 1, FEATURES)
     expected = [[oracle.lstm_score(row, state_of(part), tagged)] for row in z.numpy()]
+    np.testing.assert_allclose(part(z).detach(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("forget_bias", [0.0, 1.0])
+def test_a_layer_normalized_sequence_is_scored_by_its_last_state(forget_bias: float) -> None:
+    part = unsettled(
+        LayerNormLSTMScorer(
+            FEATURES, 4, hidden_size=7, forget_bias=forget_bias, generator=generator()
+        )
+    )
+    z = drawn(3, PREMISES + 1, FEATURES)
+    expected = [
+        [oracle.layer_norm_lstm_score(row, state_of(part), forget_bias)] for row in z.numpy()
+    ]
     np.testing.assert_allclose(part(z).detach(), expected, rtol=1e-9, atol=1e-12)
 
 

@@ -85,3 +85,27 @@ def rnn_score(z: Array, state: State) -> float:
         driven = linear(x, state["input.weight"], state["input.bias"])
         h = np.tanh(driven + linear(h, state["hidden.weight"], state["hidden.bias"]))
     return float(linear(h, state["output.weight"], state["output.bias"])[0])
+
+
+def standardized(x: Array) -> Array:
+    centred = x - x.mean()
+    return centred / np.sqrt((centred**2).mean() + 1e-12)
+
+
+def layer_norm_lstm_score(z: Array, state: State, forget_bias: float) -> float:
+    """The score of one sequence, by an LSTM whose gates and cell are layer-normalized."""
+    size = state["cell.weight_hh_l0"].shape[1]
+    h, c = np.zeros(size), np.zeros(size)
+
+    def normalized(place: str, x: Array) -> Array:
+        name = f"cell.normalizers.0.{place}"
+        return standardized(x) * state[f"{name}.weight"] + state[f"{name}.bias"]
+
+    for x in z:
+        pre = linear(x, state["cell.weight_ih_l0"]) + linear(h, state["cell.weight_hh_l0"])
+        i, f, g, o = (pre[n * size : (n + 1) * size] for n in range(4))
+        keep = sigmoid(normalized("forget_gate", f) + forget_bias)
+        enter = sigmoid(normalized("input_gate", i))
+        c = normalized("cell", keep * c + enter * np.tanh(normalized("candidate", g)))
+        h = sigmoid(normalized("output_gate", o)) * np.tanh(c)
+    return float(linear(h, state["output.weight"], state["output.bias"])[0])

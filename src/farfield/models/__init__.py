@@ -7,6 +7,7 @@ from torch import nn
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
+from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
 from farfield.models._mnm import MNM as MNM
@@ -32,6 +33,7 @@ REASONERS: Final[dict[str, type[nn.Module]]] = {
 """Reasoners by their name on the command line."""
 
 SCORERS: Final[dict[str, type[nn.Module]]] = {
+    "layer-norm-lstm-scorer": LayerNormLSTMScorer,
     "lstm-scorer": LSTMScorer,
     "rnn-scorer": RNNScorer,
 }
@@ -49,6 +51,7 @@ __all__ = [
     "AnalogyScoring",
     "CoRelNet",
     "LSTMScorer",
+    "LayerNormLSTMScorer",
     "PrediNet",
     "RNNScorer",
     "Relational",

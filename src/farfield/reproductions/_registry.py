@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import webb2021
+from farfield.reproductions import webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._figures import Figure
 
 TABLES: Final[dict[str, Table]] = {
     table.key: table
     for table in (
+        webb2020.TABLE_1,
+        webb2020.TABLE_2,
+        webb2020.TABLE_S1,
+        webb2020.TABLE_1_RELEASED,
+        webb2020.TABLE_2_RELEASED,
+        webb2020.TABLE_2_MULTIPLIED,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
         webb2021.TABLE_11,

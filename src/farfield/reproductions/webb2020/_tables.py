@@ -1,0 +1,207 @@
+"""Tables 1, 2 and S1 of webb2020 as claims: the scoring model on VAEC under all normalizations.
+
+What the text leaves open is in `farfield.tasks` and `farfield.models`, which follow the text; the
+tables named `…-released` are put to the test with the options by which the released code differs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
+from farfield.models import LayerNormLSTMScorer, LSTMScorer
+from farfield.nn import ContextNorm
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._published import Published
+from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions.webb2020 import _print as printed
+from farfield.reproductions.webb2020._print import Cells
+from farfield.tasks import VAECScale, VAECTranslation
+
+VAEC = VAECTranslation | VAECScale
+
+RULE: Final = VerdictRule()
+"""The rule of all these claims, with its defaults in percentage points."""
+
+SMALL: Final = 64
+"""Side of the images in the quick budget, in pixels; the paper's are twice as large."""
+
+QUICK_STEPS: Final = 2_000
+"""Steps of the quick budget, of 10,000."""
+
+LONG_QUICK_STEPS: Final = 4_000
+"""Steps of the quick budget, of 500,000."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One of the ways in which the paper normalizes, as a network and its training.
+
+    Args:
+        context: What normalizes the embeddings; `None` for nothing.
+        scorer: What reads them.
+        steps: Updates.
+        learning_rate: Adam's step size.
+    """
+
+    context: Spec | None
+    scorer: Spec = Spec(LSTMScorer)
+    steps: int = printed.STEPS
+    learning_rate: float = printed.LEARNING_RATE
+
+    @property
+    def quick(self) -> float:
+        """Share of the steps in the quick budget."""
+        short = QUICK_STEPS if self.steps == printed.STEPS else LONG_QUICK_STEPS
+        return short / self.steps
+
+    def experiment(self, task: VAEC) -> Experiment:
+        """What tests the condition on a task.
+
+        Args:
+            task: The task.
+        """
+        return Experiment(
+            task=task,
+            model=ScoringNetwork(scorer=self.scorer, context=self.context),
+            recipe=Recipe(
+                steps=self.steps,
+                learning_rate=self.learning_rate,
+                batch_size=printed.BATCH_SIZE,
+            ),
+        )
+
+    def released(self) -> Condition:
+        """The condition with the options by which the released code differs from the text."""
+        scorer = Spec(
+            self.scorer.cls,
+            **{**dict(self.scorer.options), "position_tags": True, "forget_bias": 1.0},
+        )
+        context = self.context
+        if context is not None and context.cls in RELEASED_CONTEXTS:
+            options = {**dict(context.options), **RELEASED_CONTEXTS[context.cls]}
+            context = Spec(context.cls, **options)
+        return dataclasses.replace(self, scorer=scorer, context=context)
+
+
+CONDITIONS: Final[dict[str, Condition]] = {
+    "Context norm.": Condition(context=Spec(ContextNorm)),
+    "Layer norm. (recurrent)": Condition(
+        context=None, scorer=Spec(LayerNormLSTMScorer), steps=printed.LONG_STEPS
+    ),
+    "No norm.": Condition(
+        context=None, steps=printed.LONG_STEPS, learning_rate=printed.SLOWER_LEARNING_RATE
+    ),
+}
+"""Every row of Tables 1 and 2."""
+
+RELEASED_CONTEXTS: Final[Mapping[type, Mapping[str, Any]]] = {}
+"""Options of the normalizers by which the released code differs from the text."""
+
+PARTS: Final = {
+    "Size": "size",
+    "Brightness": "brightness",
+    "Location (X)": "location-x",
+    "Location (Y)": "location-y",
+}
+"""Dimensions by row of Table S1."""
+
+
+def _claims(
+    table: str,
+    row: str,
+    cells: Cells,
+    condition: Condition,
+    task: VAEC,
+    metric: str = "accuracy",
+) -> list[Claim]:
+    """The claims of one row, a column for each region or scale."""
+    word = "Scale" if isinstance(task, VAECScale) else "Region"
+    return [
+        Claim(
+            paper="webb2020",
+            table=table,
+            row=row,
+            column=f"{word} {number}" + (" (training)" if number == 1 else ""),
+            published=Published(
+                mean=mean,
+                spread=error,
+                spread_kind="standard error",
+                runs=printed.RUNS,
+                decimals=(1, 1),
+                unit="percent",
+                selection=printed.SELECTION,
+                split=printed.SPLIT,
+            ),
+            experiment=condition.experiment(task),
+            rule=RULE,
+            metric=metric,
+            regime=regime.name,
+            quick=condition.quick,
+            subject=f"VAEC, {word.lower()}s",
+            free=("image_size",),
+            quick_task=(("image_size", SMALL),),
+        )
+        for number, (regime, (mean, error)) in enumerate(
+            zip(task.regimes, cells, strict=True), start=1
+        )
+    ]
+
+
+def _table(
+    key: str,
+    title: str,
+    rows: Mapping[str, Cells],
+    task: VAEC,
+    conditions: Mapping[str, Condition],
+) -> Table:
+    """One of Tables 1 and 2: those rows whose condition there is."""
+    claims: list[Claim] = []
+    for row, cells in rows.items():
+        if row in conditions:
+            claims += _claims(key, row, cells, conditions[row], task)
+    return Table(key=f"webb2020/{key}", title=title, claims=tuple(claims))
+
+
+def _released(key: str, title: str, rows: Mapping[str, Cells], task: VAEC) -> Table:
+    """The table with the released code's options."""
+    conditions = {row: condition.released() for row, condition in CONDITIONS.items()}
+    return _table(
+        f"{key}-released", f"{title}, with the released code's options", rows, task, conditions
+    )
+
+
+_TRANSLATION: Final = "Analogies of VAEC in regions away from that of training"
+_SCALE: Final = "Analogies of VAEC at scales above that of training"
+
+TABLE_1: Final = _table("table-1", _TRANSLATION, printed.TABLE_1, VAECTranslation(), CONDITIONS)
+TABLE_2: Final = _table("table-2", _SCALE, printed.TABLE_2, VAECScale(), CONDITIONS)
+TABLE_2_MULTIPLIED: Final = _table(
+    "table-2-multiplied",
+    f"{_SCALE}, levels multiplied as the text has it",
+    printed.TABLE_2,
+    VAECScale(levels_multiplied=True),
+    CONDITIONS,
+)
+TABLE_1_RELEASED: Final = _released("table-1", _TRANSLATION, printed.TABLE_1, VAECTranslation())
+TABLE_2_RELEASED: Final = _released("table-2", _SCALE, printed.TABLE_2, VAECScale())
+TABLE_S1: Final = Table(
+    key="webb2020/table-s1",
+    title="Context normalization in Table 1, by the dimension that varies",
+    claims=tuple(
+        claim
+        for row, cells in printed.TABLE_S1.items()
+        for claim in _claims(
+            "table-s1",
+            row,
+            cells,
+            CONDITIONS["Context norm."],
+            VAECTranslation(),
+            f"accuracy/{PARTS[row]}",
+        )
+    ),
+)

@@ -1,0 +1,106 @@
+"""The claims of webb2020 against the paper's own accounts of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from farfield.models import LayerNormLSTMScorer
+from farfield.records import Record, Score
+from farfield.reproductions import TABLES, Budget, Verdict, judge
+from farfield.reproductions.webb2020 import _print as printed
+
+TABLE_1, TABLE_2 = TABLES["webb2020/table-1"], TABLES["webb2020/table-2"]
+PAIRS = [(TABLE_1, printed.TABLE_1), (TABLE_2, printed.TABLE_2)]
+
+
+@pytest.mark.parametrize("table, rows", PAIRS)
+def test_every_number_printed_is_a_claim(table, rows):
+    found = {}
+    for claim in table.claims:
+        found.setdefault(claim.row, []).append((claim.published.mean, claim.published.spread))
+    assert found == {row: list(cells) for row, cells in rows.items()}
+    assert len({claim.name for claim in table.claims}) == len(table.claims)
+
+
+def test_one_network_answers_for_all_columns_of_a_row():
+    keys = {}
+    for claim in TABLE_1.claims:
+        keys.setdefault(claim.row, set()).add(claim.experiment.key)
+    assert all(len(found) == 1 for found in keys.values())
+    assert len(set.union(*keys.values())) == len(printed.TABLE_1)
+
+
+def test_columns_are_regions_and_scales():
+    row = [claim for claim in TABLE_1.claims if claim.row == "Context norm."]
+    assert [claim.regime for claim in row] == ["training", *(f"region-{n}" for n in range(2, 7))]
+    assert [claim.column for claim in row][:2] == ["Region 1 (training)", "Region 2"]
+    row = [claim for claim in TABLE_2.claims if claim.row == "No norm."]
+    assert [claim.regime for claim in row] == ["training", *(f"scale-{n}" for n in range(2, 7))]
+
+
+@pytest.mark.parametrize(
+    "cell, steps, learning_rate",
+    [
+        ("context-norm", 10_000, 5e-4),
+        ("layer-norm-recurrent", 500_000, 5e-4),
+        ("no-norm", 500_000, 1e-4),
+    ],
+)
+def test_training_is_the_paper_s(cell, steps, learning_rate):
+    recipe = TABLE_1.cells[f"{cell}/region-6"].experiment.recipe
+    assert (recipe.steps, recipe.learning_rate, recipe.batch_size) == (steps, learning_rate, 32)
+
+
+def test_the_supplement_scores_the_networks_of_table_1_by_dimension():
+    supplement = TABLES["webb2020/table-s1"]
+    key = TABLE_1.cells["context-norm/region-6"].experiment.key
+    assert {claim.experiment.key for claim in supplement.claims} == {key}
+    task = supplement.claims[0].experiment.task
+    assert {claim.metric.partition("/")[2] for claim in supplement.claims} == task.parts(
+        task.sample("region-2", 40, np.random.default_rng(0))
+    ).keys()
+    cells = {row: [] for row in printed.TABLE_S1}
+    for claim in supplement.claims:
+        cells[claim.row].append((claim.published.mean, claim.published.spread))
+    assert cells == {row: list(numbers) for row, numbers in printed.TABLE_S1.items()}
+
+
+def test_the_quick_budget_shows_smaller_images_and_says_so():
+    claim = TABLE_1.cells["context-norm/region-6"]
+    quick = claim.at(Budget.QUICK)
+    assert (quick.task.image_size, quick.recipe.steps) == (64, 2_000)
+    assert claim.at(Budget.PAPER).task.image_size == 128
+    assert claim.same_experiment(quick.to_json(), 2_000)
+    small = dataclasses.replace(claim.experiment, task=quick.task)
+    scores = (Score(step=10_000, regime="region-6", metric="accuracy", value=0.616, count=9),)
+    records = [
+        Record(
+            key=small.key,
+            experiment=small.to_json(),
+            seed=seed,
+            steps=10_000,
+            scores=scores,
+            seconds=1.0,
+            environment={},
+        )
+        for seed in range(8)
+    ]
+    judged = judge(claim, records)
+    assert (judged.verdict, judged.reason) == (Verdict.UNDERPOWERED, "image_size 64")
+
+
+def test_the_released_options_change_no_row():
+    for number in (1, 2):
+        table, twin = (TABLES[f"webb2020/table-{number}{end}"] for end in ("", "-released"))
+        assert [c.cell for c in twin.claims] == [c.cell for c in table.claims]
+        for text, code in zip(table.claims, twin.claims, strict=True):
+            options = dict(code.experiment.model.scorer.options)
+            assert options.pop("position_tags") is True
+            assert options.pop("forget_bias") == 1.0
+            assert options == dict(text.experiment.model.scorer.options)
+            assert code.experiment.task == text.experiment.task
+    model = TABLE_1.cells["layer-norm-recurrent/region-2"].experiment.model
+    assert (model.context, model.scorer.cls) == (None, LayerNormLSTMScorer)
