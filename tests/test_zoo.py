@@ -22,6 +22,7 @@ from farfield.functional import (
     MemoryLayer,
     MNMParameters,
     NTMParameters,
+    Overlay,
     content_scores,
     content_weights,
     context_norm,
@@ -51,6 +52,7 @@ from farfield.functional import (
     over_batch_and_places,
     over_batch_and_time,
     over_sub_batches,
+    overlay_convolution,
     pair_attention,
     read_confidence,
     relation_matrix,
@@ -61,6 +63,7 @@ from farfield.functional import (
     sliding_context_centre,
     sliding_context_norm,
     slot_address,
+    spatial_moments,
     tag_positions,
 )
 from farfield.models import (
@@ -93,6 +96,7 @@ from farfield.nn import (
     LayerNorm,
     MisalignedContextNorm,
     MLPEncoder,
+    MomentEncoder,
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
@@ -430,6 +434,25 @@ MODULES = {
         inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
+    "AnalogyEncoder, coordinates": Animal(
+        build=lambda source: AnalogyEncoder(
+            (16, 16, 3), out_features=5, hidden_size=6, coordinates=True, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "MomentEncoder": Animal(
+        build=lambda source: MomentEncoder((8, 6, 3), out_features=5, num_maps=4, generator=source),
+        inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "MomentEncoder, convolutions": Animal(
+        build=lambda source: MomentEncoder(
+            (8, 6, 3), out_features=5, num_maps=4, num_layers=2, kernel_size=3, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
     "LSTMScorer": Animal(
         build=lambda source: LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
         inputs=(SEQUENCES,),
@@ -449,6 +472,9 @@ MODULES = {
     ),
     "RNNScorer": Animal(
         build=lambda source: RNNScorer(FEATURES, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
     "LayerNormLSTMScorer": Animal(
         build=lambda source: LayerNormLSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
         inputs=(SEQUENCES,),
@@ -512,6 +538,7 @@ def like(z: Tensor, parameters: list[Tensor]) -> list[Tensor]:
     return [parameter.to(z.dtype) for parameter in parameters]
 
 
+OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
 MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
 
 
@@ -650,6 +677,21 @@ FUNCTIONS = {
         (BATCH, 5),
     ),
     "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
+    "overlay_convolution": (
+        lambda window: overlay_convolution(
+            Overlay(OVERLAID[0].to(window.dtype), window, 1, 2),
+            OVERLAID[1].to(window.dtype),
+            stride=2,
+            padding=1,
+        ).whole(),
+        (drawn(BATCH, 2, 3, 2),),
+        (BATCH, 3, 4, 3),
+    ),
+    "spatial_moments": (
+        lambda maps: spatial_moments(maps, *(torch.arange(n, dtype=maps.dtype) for n in (5, 3))),
+        (drawn(BATCH, 5, 3, 2),),
+        (BATCH, 5, 2),
+    ),
     "self_attention": (
         lambda z: self_attention(z, *like(z, ATTENTION_PARAMETERS), num_heads=2),
         (SEQUENCES,),
@@ -689,6 +731,9 @@ ELSEWHERE = {
     "REASONERS",
     "SCORERS",
     "check_segments",
+    "Overlay",
+    "differing",
+    "is_transformed",
     "kaiming_normal_",
     "lstm_init_",
     "ntm_head_sizes",
@@ -754,11 +799,23 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
     }
 
 
+UNCITED = {
+    "ESBNKeys",
+    "ESBNParameters",
+    "Overlay",
+    "check_segments",
+    "differing",
+    "is_transformed",
+    "linear",
+    "uninitialized",
+}
+
+
 @pytest.mark.parametrize("name", sorted(exports().keys() - NO_CLASSES))
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()
-    if name not in {"ESBNKeys", "ESBNParameters", "check_segments", "linear", "uninitialized"}:
+    if name not in UNCITED:
         assert cited
 
 

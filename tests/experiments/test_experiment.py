@@ -11,9 +11,17 @@ import torch
 from torch import nn
 
 from farfield.core import stream
-from farfield.experiments import Experiment, Network, Recipe, Spec, array_digest, arrays_of
+from farfield.experiments import (
+    OFFERED,
+    Experiment,
+    Network,
+    Recipe,
+    Spec,
+    array_digest,
+    arrays_of,
+)
 from farfield.models import ESBN
-from farfield.nn import ConvEncoder
+from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
 from small import small_experiment, tiny_experiment
 
@@ -195,3 +203,11 @@ def test_an_encoder_must_say_how_wide_its_embeddings_are() -> None:
     experiment = small_experiment(encoder=Spec(nn.Flatten))
     with pytest.raises(TypeError, match="Flatten must have an integer attribute out_features"):
         experiment.model.build(experiment.task, stream(0))
+
+
+def test_no_option_of_a_context_bears_a_name_that_the_task_fills_in() -> None:
+    """An option at its default is left out of a spec, and would be overwritten by the task's."""
+    for cls in CONTEXTS.values():
+        parameters = inspect.signature(cls).parameters
+        filled = {"num_features", "segments", "num_candidates"}
+        assert parameters.keys() & set(OFFERED) <= filled, cls.__name__

@@ -318,9 +318,10 @@ def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
 def test_other_refusals(unchecked) -> None:
     with pytest.raises(ValueError, match="group_size must be at least 1, got 0"):
         SubBatchNorm(FEATURES, group_size=0)
-    for kind in (MisalignedContextNorm, SlidingContextNorm):
-        with pytest.raises(ValueError, match="length must be at least 1, got 0"):
-            kind(FEATURES, length=0)
+    with pytest.raises(ValueError, match="piece_size must be at least 1, got 0"):
+        MisalignedContextNorm(FEATURES, piece_size=0)
+    with pytest.raises(ValueError, match="window must be at least 1, got 0"):
+        SlidingContextNorm(FEATURES, window=0)
     with pytest.raises(ValueError, match="num_groups must divide num_channels=4, got num_groups=3"):
         GroupNorm(3, 4)
     for build, _ in SMOOTHED.values():
@@ -362,8 +363,8 @@ def test_over_time_the_module_centres_segments() -> None:
 
 def test_prints_tell_the_options() -> None:
     assert "group_size=2" in repr(SubBatchNorm(FEATURES, group_size=2))
-    assert "length=3, include_self=False" in repr(
-        SlidingContextNorm(FEATURES, length=3, include_self=False)
+    assert "window=3, include_self=False" in repr(
+        SlidingContextNorm(FEATURES, window=3, include_self=False)
     )
     assert "sigma=0.5, learned_sigma=True" in repr(LayerNorm(4, sigma=0.5, learned_sigma=True))
     assert "training_statistics=(2, 4)" in repr(SlotBatchNorm(FEATURES, training_statistics=(2, 4)))

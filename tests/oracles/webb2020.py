@@ -109,3 +109,26 @@ def layer_norm_lstm_score(z: Array, state: State, forget_bias: float) -> float:
         c = normalized("cell", keep * c + enter * np.tanh(normalized("candidate", g)))
         h = sigmoid(normalized("output_gate", o)) * np.tanh(c)
     return float(linear(h, state["output.weight"], state["output.bias"])[0])
+
+
+def spatial_moments(
+    maps: Array, rows: list[float], columns: list[float], eps: float
+) -> list[list[float]]:
+    """Centre x and y, spread x and y, and level of each map `(height, width, feature)`."""
+    found = []
+    for m in np.moveaxis(maps, 2, 0):
+        points = [
+            (abs(float(m[i, j])), float(m[i, j]), y, x)
+            for i, y in enumerate(rows)
+            for j, x in enumerate(columns)
+        ]
+        whole = sum(weight for weight, *_ in points)
+        centre_x = sum(weight * x for weight, _, _, x in points) / whole
+        centre_y = sum(weight * y for weight, _, y, _ in points) / whole
+        variance_x = sum(weight * (x - centre_x) ** 2 for weight, _, _, x in points) / whole
+        variance_y = sum(weight * (y - centre_y) ** 2 for weight, _, y, _ in points) / whole
+        level = sum(weight * value for weight, value, _, _ in points) / whole
+        found.append(
+            [centre_x, centre_y, (variance_x + eps) ** 0.5, (variance_y + eps) ** 0.5, level]
+        )
+    return np.array(found).T.tolist()

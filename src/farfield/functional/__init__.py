@@ -51,7 +51,11 @@ from farfield.functional._mnm import mnm as mnm
 from farfield.functional._ntm import NTMParameters as NTMParameters
 from farfield.functional._ntm import ntm as ntm
 from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
+from farfield.functional._overlay import Overlay as Overlay
+from farfield.functional._overlay import differing as differing
+from farfield.functional._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._pair_attention import pair_attention as pair_attention
+from farfield.functional._products import is_transformed as is_transformed
 from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
@@ -64,6 +68,7 @@ from farfield.functional._sliding_context_norm import (
 from farfield.functional._sliding_context_norm import sliding_context_norm as sliding_context_norm
 from farfield.functional._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._slot_address import slot_address as slot_address
+from farfield.functional._spatial_moments import spatial_moments as spatial_moments
 
 __all__ = [
     "ContextStatistics",
@@ -75,6 +80,7 @@ __all__ = [
     "MNMParameters",
     "MemoryLayer",
     "NTMParameters",
+    "Overlay",
     "check_segments",
     "content_scores",
     "content_weights",
@@ -83,6 +89,7 @@ __all__ = [
     "context_whiten",
     "cosine_similarity",
     "denormalize",
+    "differing",
     "divisive_centre_1d",
     "divisive_centre_2d",
     "divisive_norm_1d",
@@ -93,6 +100,7 @@ __all__ = [
     "field_moments",
     "field_norm",
     "field_statistics",
+    "is_transformed",
     "kaiming_normal_",
     "linear",
     "lstm",
@@ -112,6 +120,7 @@ __all__ = [
     "over_pieces",
     "over_sub_batches",
     "over_time",
+    "overlay_convolution",
     "pair_attention",
     "read_confidence",
     "relation_matrix",
@@ -122,6 +131,7 @@ __all__ = [
     "sliding_context_centre",
     "sliding_context_norm",
     "slot_address",
+    "spatial_moments",
     "tag_positions",
     "uninitialized",
     "xavier_normal_",

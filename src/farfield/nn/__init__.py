@@ -18,6 +18,7 @@ from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
+from farfield.nn._moment_encoder import MomentEncoder as MomentEncoder
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
 from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
@@ -34,6 +35,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
     "conv": ConvEncoder,
     "mlp": MLPEncoder,
+    "moment": MomentEncoder,
     "panel": PanelEncoder,
     "random": RandomEncoder,
 }
@@ -68,6 +70,7 @@ __all__ = [
     "LayerNorm",
     "MLPEncoder",
     "MisalignedContextNorm",
+    "MomentEncoder",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",

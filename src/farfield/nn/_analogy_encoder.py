@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Iterable
+from typing import cast, final
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from farfield.functional import uninitialized, xavier_uniform_
+from farfield.functional import (
+    Overlay,
+    differing,
+    is_transformed,
+    overlay_convolution,
+    uninitialized,
+    xavier_uniform_,
+)
 
 _CHANNELS = 32
 _STRIDES = 16
@@ -27,6 +35,8 @@ class AnalogyEncoder(nn.Module):
         item_shape: Height, width and channels of an image; sides are multiples of 16 pixels.
         out_features: Size of an embedding.
         hidden_size: Units of each of the two layers.
+        coordinates: Whether two channels are added to the image that say where each pixel lies,
+            as the paper's supplement suggests (Liu et al. 2018).
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -51,6 +61,7 @@ class AnalogyEncoder(nn.Module):
         *,
         out_features: int = 256,
         hidden_size: int = 256,
+        coordinates: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -64,10 +75,12 @@ class AnalogyEncoder(nn.Module):
                 raise ValueError(f"{name} must be at least 1, got {size}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
+        self.coordinates = coordinates
         height, width, channels = item_shape
         pixels = (height // _STRIDES) * (width // _STRIDES) * _CHANNELS
         self.convolutions = nn.ModuleList(
-            _convolution(number, generator) for number in (channels, *[_CHANNELS] * 3)
+            _convolution(number, generator)
+            for number in (channels + 2 * coordinates, *[_CHANNELS] * 3)
         )
         self.layers = nn.ModuleList(
             _layer(number, hidden_size, generator) for number in (pixels, hidden_size)
@@ -83,17 +96,40 @@ class AnalogyEncoder(nn.Module):
                 f"items must be of (item, *item_shape={self.item_shape}), "
                 f"got shape {tuple(items.shape)}"
             )
-        maps = as_fractions(items, self.output.weight.dtype).permute(0, 3, 1, 2)
-        for convolution in self.convolutions:
-            maps = torch.relu(convolution(maps))
-        hidden = maps.flatten(1)
+        maps = self._overlay(items)
+        for convolution in cast("Iterable[nn.Conv2d]", self.convolutions):
+            maps = overlay_convolution(
+                maps, convolution.weight, convolution.bias, stride=2, padding=1
+            )
+            maps = Overlay(maps.base.relu(), maps.window.relu(), maps.top, maps.left)
+        hidden = maps.whole().flatten(1)
         for layer in self.layers:
             hidden = torch.relu(layer(hidden))
         return self.output(hidden)
 
+    def _overlay(self, items: Shaped[Tensor, "item height width channel"]) -> Overlay:
+        """The images as the first of them, and the window in which any other differs from it."""
+        down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
+        if not (is_transformed() or torch.compiler.is_compiling()):
+            down, across = differing((items.amax(0) != items.amin(0)).any(-1))
+        dtype = self.output.weight.dtype
+        base, window = (
+            as_fractions(part, dtype).permute(0, 3, 1, 2)
+            for part in (items[:1], items[:, down, across])
+        )
+        if self.coordinates:
+            places = _coordinates(base)
+            base = torch.cat([base, places[None]], dim=1)
+            places = places[:, down, across].expand(len(window), -1, -1, -1)
+            window = torch.cat([window, places], dim=1)
+        return Overlay(base, window, down.start, across.start)
+
     def extra_repr(self) -> str:
         """The options, for `print`."""
-        return f"item_shape={self.item_shape}, out_features={self.out_features}"
+        return (
+            f"item_shape={self.item_shape}, out_features={self.out_features}, "
+            f"coordinates={self.coordinates}"
+        )
 
 
 def as_fractions(items: Shaped[Tensor, "*item"], dtype: torch.dtype) -> Float[Tensor, "*item"]:
@@ -113,6 +149,16 @@ def as_fractions(items: Shaped[Tensor, "*item"], dtype: torch.dtype) -> Float[Te
             f"items must be uint8 of 0…255 or floating-point of 0…1, got {items.dtype}"
         )
     return items.to(dtype)
+
+
+def _coordinates(
+    maps: Float[Tensor, "item channel height width"],
+) -> Float[Tensor, "2 height width"]:
+    """Row and column of every pixel, from 0 to 1."""
+    down, across = (
+        torch.linspace(0, 1, side, dtype=maps.dtype, device=maps.device) for side in maps.shape[-2:]
+    )
+    return torch.stack(torch.meshgrid(down, across, indexing="ij"))
 
 
 def _convolution(in_channels: int, generator: torch.Generator | None) -> nn.Conv2d:

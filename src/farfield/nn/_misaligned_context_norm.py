@@ -19,12 +19,12 @@ class MisalignedContextNorm(nn.Module):
     $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
 
     with mean and variance over a piece. The problems of a batch are put one behind the other, for
-    every candidate by itself, and cut into pieces of `length`: 32 problems of 4 into 25 pieces of
-    5 and one of 3. It tells what `ContextNorm` owes to its contexts being the problems.
+    every candidate by itself, and cut into pieces of `piece_size`: 32 problems of 4 into 25 pieces
+    of 5 and one of 3. It tells what `ContextNorm` owes to its contexts being the problems.
 
     Args:
         num_features: Number of features.
-        length: Number of embeddings in a piece; the last ones of a batch may be fewer.
+        piece_size: Number of embeddings in a piece; the last ones of a batch may be fewer.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
@@ -50,7 +50,7 @@ class MisalignedContextNorm(nn.Module):
         self,
         num_features: int,
         *,
-        length: int = 5,
+        piece_size: int = 5,
         eps: float = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
@@ -59,8 +59,9 @@ class MisalignedContextNorm(nn.Module):
         super().__init__()
         self.num_features = num_features
         self.eps = eps
-        self.length = length
-        over_pieces(length)  # for its refusals
+        if piece_size < 1:
+            raise ValueError(f"piece_size must be at least 1, got {piece_size}")
+        self.piece_size = piece_size
         self.test_batch_size = check_test_batch(test_batch_size)
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
@@ -69,18 +70,18 @@ class MisalignedContextNorm(nn.Module):
         self, z: Float[Tensor, "batch *candidate time feature"]
     ) -> Float[Tensor, "batch *candidate time feature"]:
         """Normalize the embeddings of a batch of problems."""
-        return normalized(self, over_pieces(self.length), z)
+        return normalized(self, over_pieces(self.piece_size), z)
 
     def centre(
         self, z: Float[Tensor, "batch *candidate time feature"]
     ) -> Float[Tensor, "batch *candidate time feature"]:
         """The embeddings without their mean, before anything is divided."""
-        return centred(self, over_pieces(self.length), z)
+        return centred(self, over_pieces(self.piece_size), z)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return (
-            f"{self.num_features}, length={self.length}, eps={self.eps}, "
+            f"{self.num_features}, piece_size={self.piece_size}, eps={self.eps}, "
             f"affine={self.weight is not None}, learned_sigma={self.sigma is not None}, "
             f"test_batch_size={self.test_batch_size}"
         )

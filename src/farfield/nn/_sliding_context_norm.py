@@ -25,7 +25,7 @@ class SlidingContextNorm(nn.Module):
 
     Args:
         num_features: Number of features.
-        length: Number of embeddings in a window, $n$.
+        window: Number of embeddings in a window, $n$.
         include_self: Whether the window ends with the embedding itself, as the text has it, or
             just before it, as the released code has it.
         eps: Added to the variance.
@@ -53,7 +53,7 @@ class SlidingContextNorm(nn.Module):
         self,
         num_features: int,
         *,
-        length: int = 4,
+        window: int = 4,
         include_self: bool = True,
         eps: float = 1e-8,
         affine: bool = True,
@@ -61,10 +61,10 @@ class SlidingContextNorm(nn.Module):
         test_batch_size: int = 32,
     ) -> None:
         super().__init__()
-        if length < 1:
-            raise ValueError(f"length must be at least 1, got {length}")
+        if window < 1:
+            raise ValueError(f"window must be at least 1, got {window}")
         self.num_features = num_features
-        self.length = length
+        self.window = window
         self.include_self = include_self
         self.eps = eps
         self.test_batch_size = check_test_batch(test_batch_size)
@@ -81,7 +81,7 @@ class SlidingContextNorm(nn.Module):
                 part,
                 self.weight,
                 self.bias,
-                length=self.length,
+                length=self.window,
                 include_self=self.include_self,
                 eps=smoothing_of(self),
             )
@@ -94,14 +94,14 @@ class SlidingContextNorm(nn.Module):
         """The embeddings without the mean of their window, before anything is divided."""
 
         def function(part: Tensor) -> Tensor:
-            return sliding_context_centre(part, length=self.length, include_self=self.include_self)
+            return sliding_context_centre(part, length=self.window, include_self=self.include_self)
 
         return in_batches(self, function, z)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return (
-            f"{self.num_features}, length={self.length}, include_self={self.include_self}, "
+            f"{self.num_features}, window={self.window}, include_self={self.include_self}, "
             f"eps={self.eps}, affine={self.weight is not None}, "
             f"learned_sigma={self.sigma is not None}, test_batch_size={self.test_batch_size}"
         )

@@ -81,9 +81,6 @@ def _claim(table: Table, line: Line, path: Path) -> Claim:
 
 def _images(claim: Claim, record: Record) -> str:
     """What the record's task has in the fields that the claim leaves free, in words."""
-    lesser = claim.lesser_task(record.experiment)
-    if lesser:
-        return ", ".join(f"{name} {value}" for name, value in lesser.items())
     task: Mapping[str, object] = record.experiment.get("task", {})
     free = {name: task[name] for name in claim.free if name in task}
     if not free:

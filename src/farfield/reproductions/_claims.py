@@ -48,13 +48,10 @@ class Claim:
             `"identity-rules"`.
         free: Fields of the task in which a run may differ and still test the claim, e.g. which
             images are shown.
-        quick_task: Fields of the task, all free, that the quick budget has otherwise, e.g. smaller
-            images; whoever runs with them falls short of the paper.
         data: Real data that the experiment needs and nobody can generate; `None` for none.
 
     Raises:
-        ValueError: If the paper is unknown, the share lies outside (0, 1], or the quick budget
-            changes a field of the task that is not free.
+        ValueError: If the paper is unknown or the share lies outside (0, 1].
     """
 
     paper: str
@@ -70,7 +67,6 @@ class Claim:
     subject: str
     group: str = ""
     free: tuple[str, ...] = ()
-    quick_task: tuple[tuple[str, object], ...] = ()
     data: str | None = None
 
     def __post_init__(self) -> None:
@@ -78,9 +74,6 @@ class Claim:
             raise UnknownNameError("paper", self.paper, REFERENCES)
         if not 0 < self.quick <= 1:
             raise ValueError(f"quick must lie in (0, 1], got {self.quick}")
-        for name, _ in self.quick_task:
-            if name not in self.free:
-                raise ValueError(f"quick_task must name fields among {self.free}, got {name!r}")
 
     @property
     def cell(self) -> str:
@@ -105,8 +98,7 @@ class Claim:
         Args:
             budget: How many steps to spend.
         """
-        less = self.quick < 1 or self.quick_task
-        whole = f" --budget {budget.value}" if budget is Budget.PAPER and less else ""
+        whole = f" --budget {budget.value}" if budget is Budget.PAPER and self.quick < 1 else ""
         return f"farfield reproduce {self.home} --cell {self.cell}{whole}"
 
     def same_experiment(self, other: Mapping[str, Json], steps: int) -> bool:
@@ -127,21 +119,9 @@ class Claim:
 
     def at(self, budget: Budget) -> Experiment:
         """The experiment that `budget` pays for."""
-        if budget is Budget.PAPER:
+        if budget is Budget.PAPER or self.quick == 1:
             return self.experiment
-        task = dataclasses.replace(cast("Any", self.experiment.task), **dict(self.quick_task))
-        quick = dataclasses.replace(self.experiment, task=task)
-        return quick if self.quick == 1 else quick.at_fraction(self.quick)
-
-    def lesser_task(self, other: Mapping[str, Json]) -> dict[str, Json]:
-        """What an experiment as JSON has otherwise than the paper in fields of `quick_task`.
-
-        Args:
-            other: What `Experiment.to_json` returned.
-        """
-        own, task = self.experiment.to_json()["task"], other.get("task", {})
-        names = [name for name, _ in self.quick_task]
-        return {name: task.get(name) for name in names if task.get(name) != own.get(name)}
+        return self.experiment.at_fraction(self.quick)
 
 
 @final

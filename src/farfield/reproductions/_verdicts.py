@@ -236,8 +236,6 @@ def _lack(claim: Claim, records: Sequence[Record]) -> str:
         lacks.append(f"{len(records)} of {runs} networks")
     if records[0].steps < paper:
         lacks.append(f"{records[0].steps:,} of {paper:,} steps")
-    lesser = claim.lesser_task(records[0].experiment)
-    lacks += [f"{name} {value}" for name, value in lesser.items()]
     return ", ".join(lacks)
 
 

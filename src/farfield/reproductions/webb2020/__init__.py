@@ -1,8 +1,11 @@
 """Claims of webb2020, Learning Representations that Support Extrapolation."""
 
+from farfield.reproductions.webb2020._beyond import BEYOND as BEYOND
 from farfield.reproductions.webb2020._tables import TABLE_1 as TABLE_1
+from farfield.reproductions.webb2020._tables import TABLE_1_POOLED as TABLE_1_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_1_RELEASED as TABLE_1_RELEASED
 from farfield.reproductions.webb2020._tables import TABLE_2 as TABLE_2
 from farfield.reproductions.webb2020._tables import TABLE_2_MULTIPLIED as TABLE_2_MULTIPLIED
+from farfield.reproductions.webb2020._tables import TABLE_2_POOLED as TABLE_2_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_2_RELEASED as TABLE_2_RELEASED
 from farfield.reproductions.webb2020._tables import TABLE_S1 as TABLE_S1

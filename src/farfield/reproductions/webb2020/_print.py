@@ -16,6 +16,8 @@ LEARNING_RATE: Final = 5e-4
 SLOWER_LEARNING_RATE: Final = 1e-4
 """Of networks without normalization (section 4.2)."""
 DROPOUT: Final = 0.5
+LAYER_SIGMA: Final = 1e-4
+"""Root of what is added to the variance in layer normalization of the embeddings, 1e-8."""
 
 SELECTION: Final = "weights of the last step, no validation"
 SPLIT: Final = "all problems of the region or scale; those of the first are the training problems"
