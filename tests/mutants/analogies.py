@@ -61,7 +61,7 @@ MUTANTS = [
         "tasks/_choices.py",
         "(outputs < right)",
         "(outputs <= right)",
-        ["tests/tasks/test_visual_analogies.py::test_a_tie_is_no_answer_and_chance_is_a_quarter"],
+        ["tests/tasks/test_vaec.py::test_a_tie_is_no_answer"],
     ),
     (
         "tasks/_visual_analogies.py",

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._choices import choice_score
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._vaec_objects import (
     DIMENSIONS,
@@ -192,10 +193,7 @@ class VAECTask(ABC):
             outputs: A score for each candidate.
             problems: The problems they answer.
         """
-        rules.check_outputs(outputs, problems, self.num_outputs)
-        right = outputs.gather(1, problems.target[:, None])
-        lower = (outputs < right).sum(dim=1)
-        return (lower == self.num_outputs - 1).to(torch.float32)
+        return choice_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """One candidate in all.
