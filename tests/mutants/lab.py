@@ -198,6 +198,22 @@ MUTANTS = [
         ["tests/training/test_training.py::test_scores_are_taken_without_dropout"],
     ),
     (
+        "training/_evaluate.py",
+        "own = copy.deepcopy(model) if keeps else model",
+        "own = model",
+        [
+            "tests/training/test_scoring_networks.py::test_a_glance_normalizes_by_what_it_sees_and_leaves_no_trace[OneNetwork]"
+        ],
+    ),
+    (
+        "training/_evaluate.py",
+        '((metric_of(task), scores), ("loss", losses))',
+        '((metric_of(task), scores), ("loss", scores))',
+        [
+            "tests/training/test_training.py::test_a_point_of_the_curve_is_what_was_so_at_that_moment"
+        ],
+    ),
+    (
         "training/_learner.py",
         "        self.model.train()\n",
         "",

@@ -137,7 +137,7 @@ def test_every_part_has_a_score_of_its_own_under_the_metric_of_the_task() -> Non
         assert whole.count == even.count + odd.count == 24
         together = (even.value * even.count + odd.value * odd.count) / 24
         assert whole.value == pytest.approx(together, abs=1e-12)
-    assert {s.metric for s in scores if s.step < 5} == {"rightness"}
+    assert {s.metric for s in scores if s.step < 5} == {"rightness", "loss"}
 
 
 def test_evaluation_draws_and_encodes_every_item_once() -> None:
@@ -181,6 +181,23 @@ def test_statistics_are_of_all_training_problems_at_the_last_weights() -> None:
     )
     torch.testing.assert_close(learner.model.context.mean, expected)
     assert "context.mean" in learner.weights()[0]
+
+
+@pytest.mark.parametrize("learner", [OneNetwork, Stack])
+def test_a_glance_normalizes_by_what_it_sees_and_leaves_no_trace(learner) -> None:
+    tested = experiment(Remembering)
+    seeds = 0 if learner is OneNetwork else [0]
+    networks = learner(tested, seeds, dtype=torch.float64)
+    for step in range(5):
+        networks.update(step)
+    [points] = networks.glance(5)
+    assert not networks.weights()[0]["context.mean"].any()
+    [scores] = networks.score(5)
+    final = {s.metric: s.value for s in scores if s.regime == TRAINING}
+    assert networks.weights()[0]["context.mean"].any()
+    assert {s.metric: s.value for s in points} == pytest.approx(
+        {name: final[name] for name in ("rightness", "loss")}, rel=1e-9
+    )
 
 
 def test_a_task_without_candidates_is_refused() -> None:

@@ -141,7 +141,7 @@ def test_scores_stand_at_every_evaluation_point() -> None:
         for step in (2, 5)
         for regime in ("training", "withheld-95")
         for metric in ("accuracy", "loss")
-    } | {(step, "training", "accuracy") for step in (1, 3, 4)}
+    } | {(step, "training", metric) for step in (1, 3, 4) for metric in ("accuracy", "loss")}
 
 
 def test_a_training_curve_has_four_points_an_octave() -> None:
@@ -153,15 +153,16 @@ def test_a_training_curve_has_four_points_an_octave() -> None:
     assert far[-1] > 20_000 / 2**0.25
 
 
-def test_a_point_of_the_curve_is_the_accuracy_of_that_moment() -> None:
+@pytest.mark.parametrize("metric", ["accuracy", "loss"])
+def test_a_point_of_the_curve_is_what_was_so_at_that_moment(metric: str) -> None:
     experiment = small_experiment(steps=9, evaluations=1)
     [scores] = run(OneNetwork(experiment, 0), experiment)
     short = experiment.at_fraction(4 / 9)
     [shorter] = run(OneNetwork(short, 0), short)
-    [point] = [score for score in scores if score.step == 4]
-    [end] = [s for s in shorter if (s.regime, s.metric) == ("training", "accuracy") and s.step == 4]
+    [point] = [s for s in scores if (s.step, s.metric) == (4, metric)]
+    [end] = [s for s in shorter if (s.step, s.regime, s.metric) == (4, "training", metric)]
     assert point == end
-    assert 0 < point.value < 1
+    assert (0 < point.value < 1) == (metric == "accuracy")
 
 
 @pytest.mark.parametrize(

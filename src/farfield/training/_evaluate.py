@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.records import Score
-from farfield.tasks import InParts, Task, metric_of
+from farfield.tasks import TRAINING, InParts, Task, metric_of
 
 CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
@@ -123,10 +124,55 @@ def settle(model: nn.Module, problems: Problems) -> None:
         problems: All training problems.
     """
     model.eval()
-    if isinstance(model, TakesStatistics) and model.wants_statistics:
+    if wants_statistics(model):
         problems = problems.compact()
         with torch.no_grad():
             model.take_statistics(encode_all(model, problems), problems.index)
+
+
+def settled_on(model: nn.Module, some: Problems) -> nn.Module:
+    """The model in evaluation mode; where it wants statistics, a copy with those of `some`.
+
+    Args:
+        model: The network; only its mode is changed.
+        some: Training problems, not all of them.
+    """
+    keeps = wants_statistics(model)
+    own = copy.deepcopy(model) if keeps else model
+    settle(own, some)
+    return own
+
+
+def wants_statistics(model: object) -> TypeGuard[TakesStatistics]:
+    """Whether a model uses statistics of the training problems.
+
+    Args:
+        model: Any model.
+    """
+    return isinstance(model, TakesStatistics) and model.wants_statistics
+
+
+def glanced(
+    step: int, task: Task, scores: Float[Tensor, " batch"], losses: Float[Tensor, " batch"]
+) -> list[Score]:
+    """A point of the curve of the task's metric on training problems, and one of the loss.
+
+    Args:
+        step: Updates done so far, noted in the points.
+        task: Whose metric.
+        scores: Score of each problem.
+        losses: Its loss.
+    """
+    return [
+        Score(
+            step=step,
+            regime=TRAINING,
+            metric=name,
+            value=float(values.double().mean()),
+            count=len(values),
+        )
+        for name, values in ((metric_of(task), scores), ("loss", losses))
+    ]
 
 
 def score_regimes(

@@ -13,13 +13,16 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment
 from farfield.records import Score
-from farfield.tasks import TRAINING, Task, metric_of
+from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
 from farfield.training._evaluate import (
+    glanced,
     problems_of_run,
     score_problems,
     score_regimes,
     settle,
+    settled_on,
+    wants_statistics,
 )
 
 GLANCE = 256
@@ -40,8 +43,8 @@ class Learner(Protocol):
         """Scores of every regime after `step` updates, one list per seed."""
         ...
 
-    def glance(self, step: int) -> list[Score]:
-        """Accuracy after `step` updates on some of the training problems, one score per seed."""
+    def glance(self, step: int) -> list[list[Score]]:
+        """The metric, then the loss, after `step` updates on some training problems, per seed."""
         ...
 
     def weights(self) -> list[dict[str, Tensor]]:
@@ -81,12 +84,6 @@ def _load_moments(
             for moment in ("step", "exp_avg", "exp_avg_sq")
             if f"adam.{moment}.{name}" in state
         }
-
-
-def _glanced(step: int, task: Task, scores: Tensor) -> Score:
-    """A point of a training curve."""
-    value, count = float(scores.double().mean()), len(scores)
-    return Score(step=step, regime=TRAINING, metric=metric_of(task), value=value, count=count)
 
 
 @final
@@ -144,12 +141,11 @@ class OneNetwork:
         settle(self.model, self._sets[TRAINING])
         return [score_regimes(self.model, self._experiment.task, self._sets, step)]
 
-    def glance(self, step: int) -> list[Score]:
-        """Accuracy after `step` updates on some of the training problems, one score per seed."""
-        self.model.eval()
-        some = self._sets[TRAINING][:GLANCE]
-        task = self._experiment.task
-        return [_glanced(step, task, score_problems(self.model, task, some)[0])]
+    def glance(self, step: int) -> list[list[Score]]:
+        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        some, task = self._sets[TRAINING][:GLANCE], self._experiment.task
+        model = settled_on(self.model, some)
+        return [glanced(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Tensor]]:
         """The state of the network by name."""
@@ -284,18 +280,21 @@ class Stack:
         for name, buffer in network.named_buffers():
             self._fixed[name][place] = buffer
 
-    def glance(self, step: int) -> list[Score]:
-        """Accuracy after `step` updates on some of the training problems, one score per seed."""
+    def glance(self, step: int) -> list[list[Score]]:
+        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        some, task = [sets[TRAINING][:GLANCE] for sets in self._sets], self._experiment.task
+        if wants_statistics(self._model):
+            alone = [settled_on(self._alone(place), part) for place, part in enumerate(some)]
+            pairs = zip(alone, some, strict=True)
+            return [glanced(step, task, *score_problems(one, task, part)) for one, part in pairs]
         self._model.eval()
-        some = [sets[TRAINING][:GLANCE] for sets in self._sets]
         outputs = self._outputs(
             *self._parts(),
             torch.stack([problems.table() for problems in some]),
             torch.stack([problems.index for problems in some]),
         )
-        task = self._experiment.task
         return [
-            _glanced(step, task, task.score(*pair).detach())
+            glanced(step, task, task.score(*pair).detach(), task.loss(*pair).detach())
             for pair in zip(outputs, some, strict=True)
         ]
 

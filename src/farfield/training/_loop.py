@@ -116,7 +116,8 @@ def train(
 
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
-        point, and between them, after `curve_steps`, the accuracy on some training problems.
+        point, and between them, after `curve_steps`, the metric and the loss on some training
+        problems.
 
     Raises:
         StoreError: If the checkpoint cannot be written.
@@ -137,13 +138,13 @@ def train(
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
             if step in curve:
-                for place, point in enumerate(learner.glance(step)):
-                    scores[place].append(point)
+                for place, new in enumerate(learner.glance(step)):
+                    scores[place] += new
             now = time.monotonic()
             if report and (now - reported > clock.report_seconds or step == 1):
                 reported = now
                 seconds = before + now - started
-                accuracy = statistics.fmean(point.value for point in learner.glance(step))
+                accuracy = statistics.fmean(points[0].value for points in learner.glance(step))
                 report(Progress(step=step, steps=steps, accuracy=accuracy, seconds=seconds))
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
