@@ -37,6 +37,7 @@ def test_a_course_is_the_mean_over_the_networks() -> None:
     found = time_course([record(curve, seed) for seed, curve in enumerate(curves)])
     assert found.steps == (1, 2, 4)
     assert found.count == 3
+    assert found.curves == tuple(tuple(curve.values()) for curve in curves)
     assert found.means == pytest.approx((0.3, 0.7, 1.0))
     assert found.standard_errors == pytest.approx((0.05 / 3**0.5, 0.2 / 3**0.5, 0.0))
 
@@ -52,7 +53,7 @@ def test_only_points_that_all_networks_have_count() -> None:
 
 def course(*means: float) -> TimeCourse:
     steps = tuple(10 * (place + 1) for place in range(len(means)))
-    return TimeCourse(steps=steps, means=means, standard_errors=means, count=2)
+    return TimeCourse(steps=steps, curves=(means,))
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,37 @@ def course(*means: float) -> TimeCourse:
 )
 def test_a_course_has_settled_where_it_stays(means: tuple, expected: int | None) -> None:
     assert course(*means).settled(0.95) == expected
+    assert course(*means).median_settled(0.95) == expected
+
+
+@pytest.mark.parametrize(
+    "losses, expected",
+    [
+        ((1.9, 0.1, 0.3, 0.2, 0.1), 40),
+        ((0.2, 0.1), 10),
+        ((1.9, 0.1, 0.21), None),
+        ((1.9, math.nan, 0.1), 30),
+    ],
+)
+def test_a_falling_course_has_settled_where_it_stays_below(losses, expected) -> None:
+    assert course(*losses).settled(0.2, falling=True) == expected
+
+
+def test_the_median_is_over_networks_and_counts_those_that_never_settle() -> None:
+    slow, quick, never = (0.1, 0.2, 0.96, 0.97), (0.96, 0.97, 0.98, 0.99), (0.1, 0.2, 0.3, 0.4)
+
+    def median(*curves) -> float | None:
+        return TimeCourse(steps=(1, 2, 4, 8), curves=curves).median_settled(0.95)
+
+    assert median(slow, quick) == 2.5
+    assert median(slow, quick, never) == 4
+    assert median(quick, never, never) is None
+    assert median(quick, never) is None
+
+
+def test_a_course_is_of_the_metric_asked_for() -> None:
+    found = time_course([record({1: 0.2, 8: 0.7}, seed) for seed in range(2)], "loss")
+    assert (found.steps, found.means) == ((8,), (9.0,))
 
 
 def test_what_makes_no_course_is_refused() -> None:

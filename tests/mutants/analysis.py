@@ -11,15 +11,29 @@ MUTANTS = [
     ),
     (
         "analysis/_time_courses.py",
-        "below[-1] + 1 if below else 0",
-        "below[0] + 1 if below else 0",
+        "before[-1] + 1 if before else 0",
+        "before[0] + 1 if before else 0",
         ["tests/analysis/test_time_courses.py::test_a_course_has_settled_where_it_stays"],
     ),
     (
         "analysis/_time_courses.py",
-        "if not mean >= level",
-        "if mean < level",
+        "[value <= level if falling else value >= level",
+        "[not value > level if falling else not value < level",
         ["tests/analysis/test_time_courses.py::test_a_course_has_settled_where_it_stays"],
+    ),
+    (
+        "analysis/_time_courses.py",
+        "math.inf if steps is None else steps for steps in each",
+        "steps for steps in each if steps is not None",
+        [
+            "tests/analysis/test_time_courses.py::test_the_median_is_over_networks_and_counts_those_that_never_settle"
+        ],
+    ),
+    (
+        "reports/_course_plate.py",
+        "-math.log(row.claim.experiment.task.chance(TRAINING))",
+        "1 - row.claim.experiment.task.chance(TRAINING)",
+        ["tests/reports/test_plates.py::test_losses_fall_to_a_level"],
     ),
     (
         "analysis/_keys.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from farfield.reports import (
 )
 from farfield.reproductions import (
     FIGURES,
+    TABLES,
     Figure,
     KeysByPlace,
     Saying,
@@ -90,9 +92,9 @@ def test_updates_until_the_level_stand_beside_the_paper_s_words(store: Store) ->
     assert [(finding.what, finding.ours) for finding in plate.findings] == [
         (f"Relational match-to-sample, {row}: updates until the mean stays at 95 %", ours)
         for row, ours in (
-            ("ESBN + TCN", "4 (3 networks)"),
+            ("ESBN + TCN", "4; median 4 (3 networks)"),
             ("LSTM + TCN", "only the last point recorded: 100.0 % (1 network)"),
-            ("RN + TCN", "not reached: 70.0 % after 16 (3 networks)"),
+            ("RN + TCN", "not reached: 70.0 % after 16; median not reached (3 networks)"),
         )
     ]
     assert plate.findings[0].paper == figure.words("table-10/esbn+tcn/withheld-0") != ""
@@ -117,6 +119,58 @@ def test_courses_are_drawn_where_the_records_are(store: Store) -> None:
         (16, pytest.approx(100.0)),
     ]
     assert {text.get_text() for text in axes.texts} >= {"ESBN", "LSTM", "RN"}
+
+
+LOSSES = {
+    "Context norm.": ((1.9, 1.0, 0.1, 0.5, 0.05), (2.1, 0.1, 0.1, 0.1, 0.05)),
+    "No norm.": ((1.9, 1.9, 1.9, 1.9, 1.8), (1.9, 1.9, 1.9, 1.9, 1.8)),
+}
+
+
+def lost(claim) -> list[Record]:
+    """Two networks of two models with curves of the loss."""
+    if claim.row not in LOSSES:
+        return []
+    made = made_up.records(claim, [50.0, 60.0], steps=STEPS[-1])
+    return [
+        msgspec.structs.replace(
+            record,
+            scores=(
+                *record.scores,
+                *(
+                    Score(step=step, regime="training", metric="loss", value=value, count=256)
+                    for step, value in zip(STEPS, losses, strict=True)
+                ),
+            ),
+        )
+        for record, losses in zip(made, LOSSES[claim.row], strict=True)
+    ]
+
+
+def test_losses_fall_to_a_level(store: Store) -> None:
+    figure = dataclasses.replace(
+        FIGURES["webb2020/figure-s1"],
+        table=TABLES["webb2020/table-1"].select("context-norm/training", "no-norm/training"),
+    )
+    (plate,) = illustrate(figure, tabulate(figure.table, lost), store)
+    assert [(finding.what, finding.ours) for finding in plate.findings] == [
+        (f"VAEC, regions, {row}: updates until the mean loss stays at or below 0.2", ours)
+        for row, ours in (
+            ("Context norm.", "16; median 9 (2 networks)"),
+            ("No norm.", "not reached: 1.800 after 16; median not reached (2 networks)"),
+        )
+    ]
+    assert all(finding.paper == figure.says[0].words for finding in plate.findings)
+    for words in ("Mean loss on", "at or below 0.2", "held equally likely"):
+        assert words in plate.caption
+    (axes,) = plate.draw(LIGHT).axes
+    assert axes.get_ylabel() == "training loss"
+    drawn = [line for line in axes.lines if list(line.get_xdata()) == list(STEPS)]
+    for line, losses in zip(drawn, LOSSES.values(), strict=True):
+        assert list(line.get_ydata()) == pytest.approx(np.mean(losses, axis=0))
+    heights = [line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1]
+    assert {round(float(height), 3) for height in heights} >= {0.2, round(math.log(7), 3)}
+    assert axes.get_ylim()[0] == 0
 
 
 def test_the_share_of_steps_is_in_the_picture(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import fnmatch
+import math
 
 import pytest
 
@@ -17,6 +18,7 @@ from farfield.reproductions import (
     Saying,
     Table,
     TimeCourses,
+    webb2020,
     webb2021,
 )
 
@@ -28,7 +30,10 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    declared = [value for value in vars(webb2021).values() if isinstance(value, Figure)]
+    papers = (webb2020, webb2021)
+    declared = [
+        value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
+    ]
     assert {figure.table.key: figure for figure in declared} == FIGURES
     assert not FIGURES.keys() & TABLES.keys()
 
@@ -71,6 +76,19 @@ def test_figure_6_holds_three_encoders_under_every_condition():
     assert len(claims) == 6 * 17
     (analysis,) = FIGURES["webb2021/figure-6"].analyses
     assert {name for test in analysis.tests for name in (test.first, test.second)} == rows
+
+
+def test_losses_are_those_of_table_1_in_training():
+    shown = {"S1": {"Context norm.", "Batch norm."}, "S2": {"Layer norm.", "No norm."}}
+    rows = {claim.row for claim in TABLES["webb2020/table-1"].claims}
+    for number, wanted in shown.items():
+        figure = FIGURES[f"webb2020/figure-{number.lower()}"]
+        assert {claim.row for claim in figure.table.claims} == wanted & rows
+        assert {claim.regime for claim in figure.table.claims} == {"training"}
+        (analysis,) = figure.analyses
+        assert (analysis.metric, analysis.falling) == ("loss", True)
+        assert 0.1 < analysis.level / math.log(7) < 0.11
+        assert all(figure.words(name) for name in figure.table.cells)
 
 
 def quantities(figure: Figure) -> list[str]:

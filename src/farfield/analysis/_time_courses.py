@@ -1,12 +1,14 @@
-"""Training accuracy against updates, over several networks."""
+"""Training curves against updates, over several networks."""
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from farfield.metrics import mean_and_standard_error
+from farfield.metrics import Summary, mean_and_standard_error
 from farfield.records import Record
 from farfield.tasks import TRAINING
 
@@ -14,41 +16,77 @@ from farfield.tasks import TRAINING
 @final
 @dataclass(frozen=True, kw_only=True)
 class TimeCourse:
-    """Accuracy on training problems after growing numbers of updates, as fractions.
+    """A metric of training problems after growing numbers of updates.
 
     Args:
         steps: Updates done, ascending.
-        means: Mean over the networks after each.
-        standard_errors: Standard error of each mean; nan for a single network.
-        count: Number of networks.
+        curves: What each network had after each.
     """
 
     steps: tuple[int, ...]
-    means: tuple[float, ...]
-    standard_errors: tuple[float, ...]
-    count: int
+    curves: tuple[tuple[float, ...], ...]
 
-    def settled(self, level: float) -> int | None:
+    @property
+    def count(self) -> int:
+        """Number of networks."""
+        return len(self.curves)
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """Mean over the networks after each number of updates."""
+        return tuple(summary.mean for summary in self._summaries)
+
+    @property
+    def standard_errors(self) -> tuple[float, ...]:
+        """Standard error of each mean; nan for a single network."""
+        return tuple(summary.standard_error for summary in self._summaries)
+
+    @property
+    def _summaries(self) -> list[Summary]:
+        return [mean_and_standard_error(values) for values in zip(*self.curves, strict=True)]
+
+    def settled(self, level: float, *, falling: bool = False) -> int | None:
         """Updates after which the mean first stays at or above a level to the end of training.
 
         None if the last mean lies below it.
 
         Args:
-            level: The accuracy to reach, in 0…1.
+            level: The value to reach.
+            falling: Whether the mean is to stay at or below the level instead, as a loss does.
         """
-        below = [place for place, mean in enumerate(self.means) if not mean >= level]
-        first = below[-1] + 1 if below else 0
+        return self._settled(self.means, level, falling=falling)
+
+    def median_settled(self, level: float, *, falling: bool = False) -> float | None:
+        """Median over the networks of the updates after which each stays at a level.
+
+        A network that does not counts as one that takes longer than every other; None if the
+        median would be such a one's.
+
+        Args:
+            level: The value to reach.
+            falling: Whether to stay at or below the level instead of at or above it.
+        """
+        each = [self._settled(curve, level, falling=falling) for curve in self.curves]
+        middle = statistics.median(math.inf if steps is None else steps for steps in each)
+        return middle if math.isfinite(middle) else None
+
+    def _settled(self, values: Sequence[float], level: float, *, falling: bool) -> int | None:
+        """Updates after which values stay at or beyond a level; nan lies before every level."""
+        beyond = [value <= level if falling else value >= level for value in values]
+        before = [place for place, reached in enumerate(beyond) if not reached]
+        first = before[-1] + 1 if before else 0
         return self.steps[first] if first < len(self.steps) else None
 
 
-def time_course(records: Sequence[Record]) -> TimeCourse:
-    """The mean training curve of the networks of one experiment.
+def time_course(records: Sequence[Record], metric: str = "accuracy") -> TimeCourse:
+    """The training curves of the networks of one experiment.
 
-    A point for each number of updates after which every network has an accuracy on training
+    A point for each number of updates after which every network has the metric on training
     problems; records made before curves were kept have only the last.
 
     Args:
         records: One record a network.
+        metric: `"accuracy"`, `"loss"`, or what else the task's runs leave.
 
     Raises:
         ValueError: If there is no record, the records are of several experiments, or no number of
@@ -63,17 +101,13 @@ def time_course(records: Sequence[Record]) -> TimeCourse:
         {
             score.step: score.value
             for score in record.scores
-            if (score.regime, score.metric) == (TRAINING, "accuracy")
+            if (score.regime, score.metric) == (TRAINING, metric)
         }
         for record in records
     ]
     steps = tuple(sorted(set.intersection(*(set(curve) for curve in curves))))
     if not steps:
         raise ValueError(f"records of {records[0].key} must share a point of their training curves")
-    summaries = [mean_and_standard_error([curve[step] for curve in curves]) for step in steps]
     return TimeCourse(
-        steps=steps,
-        means=tuple(summary.mean for summary in summaries),
-        standard_errors=tuple(summary.standard_error for summary in summaries),
-        count=len(records),
+        steps=steps, curves=tuple(tuple(curve[step] for step in steps) for curve in curves)
     )

@@ -17,6 +17,10 @@ from farfield.reproductions import TABLES
 
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
+FLOOR: Final = (0, (5, 3))
+"""Line of answers that ignore the problem."""
+CEILING: Final = (0, (1, 2))
+"""Line of the rule itself."""
 LEGEND: Final = 0.24
 """Height of the line at the foot that says what the markers are, inches."""
 
@@ -83,6 +87,22 @@ def _model(label: str) -> str:
     return label.partition(" ")[0]
 
 
+def plain(axes: Axes, theme: Theme, *, size: float) -> None:
+    """Axes without a box.
+
+    Args:
+        axes: Where to draw.
+        theme: Colours.
+        size: Of the numbers, points.
+    """
+    axes.set_facecolor(theme.paper)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(theme.faint)
+    axes.tick_params(
+        colors=theme.faint, labelcolor=theme.ink, labelsize=size, width=0.6, length=2.5
+    )
+
+
 def frame(axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float) -> None:
     """Axes of scores, and the lines of floor and ceiling.
 
@@ -92,17 +112,14 @@ def frame(axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float) -> None:
         theme: Colours.
         lowest: Where the axis starts.
     """
-    axes.set_facecolor(theme.paper)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(theme.faint)
-    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=7, width=0.6, length=2.5)
+    plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
     axes.set_ylim(lowest, 1.035 * scale)
     axes.set_yticks([share * scale for share in (0.25, 0.5, 0.75, 1.0) if share * scale > lowest])
     for level in {row.floor for row in rows}:
-        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=(0, (5, 3)), zorder=1)
+        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
     for level in {row.ceiling for row in rows}:
-        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
 
 
 def title(

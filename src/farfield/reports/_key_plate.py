@@ -27,7 +27,7 @@ from farfield.analysis import (
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Record, Store
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, legend
+from farfield.reports._axes import WIDTH, legend, plain
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
@@ -235,10 +235,7 @@ def _panel(
     theme: Theme,
 ) -> None:
     """Keys of one or two sets, a colour for each place, a number at each mean."""
-    axes.set_facecolor(theme.paper)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(theme.faint)
-    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=6.5, width=0.6, length=2.5)
+    plain(axes, theme, size=6.5)
     axes.set_xlabel(_label(components, 0), fontsize=7.5, color=theme.ink)
     places = sets[0].shape[1]
     for number, keys in enumerate(sets):

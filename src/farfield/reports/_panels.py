@@ -141,15 +141,16 @@ def _published(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> 
     )  # fmt: skip
 
 
-def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]]) -> None:
+def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LABEL_GAP) -> None:
     """The name of each line beside its end, moved apart where they would cover each other.
 
     Args:
         axes: Where to draw.
         ends: Height of each line at its end, and the line.
+        gap: Least distance of two labels, in the unit of the heights.
     """
     ordered = sorted(ends, key=lambda end: end[0])
-    heights = spread_apart([height for height, _ in ordered], LABEL_GAP, axes.get_ylim()[1])
+    heights = spread_apart([height for height, _ in ordered], gap, axes.get_ylim()[1])
     for (_, one), height in zip(ordered, heights, strict=True):
         axes.annotate(
             one.label, (1, height), (3, 0), ("axes fraction", "data"), textcoords="offset points",

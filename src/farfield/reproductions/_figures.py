@@ -40,15 +40,19 @@ class Generalization:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TimeCourses:
-    """Training accuracy against updates, and how many updates it takes to stay at a level.
+    """A metric of training problems against updates, and how many it takes to stay at a level.
 
     The quantities bear the names of the figure's cells.
 
     Args:
-        level: The accuracy to reach, in 0…1.
+        level: What to reach: an accuracy in 0…1, or a loss.
+        metric: `"accuracy"`, `"loss"`, or what else a run leaves of its training problems.
+        falling: Whether training lowers the metric, as it does the loss.
     """
 
     level: float
+    metric: str = "accuracy"
+    falling: bool = False
 
 
 @final

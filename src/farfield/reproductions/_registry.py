@@ -48,6 +48,8 @@ TABLES: Final[dict[str, Table]] = {
 FIGURES: Final[dict[str, Figure]] = {
     figure.table.key: figure
     for figure in (
+        webb2020.FIGURE_S1,
+        webb2020.FIGURE_S2,
         webb2021.FIGURE_3,
         webb2021.FIGURE_4,
         webb2021.FIGURE_5,

@@ -1,6 +1,8 @@
 """Claims of webb2020, Learning Representations that Support Extrapolation."""
 
 from farfield.reproductions.webb2020._beyond import BEYOND as BEYOND
+from farfield.reproductions.webb2020._figures import FIGURE_S1 as FIGURE_S1
+from farfield.reproductions.webb2020._figures import FIGURE_S2 as FIGURE_S2
 from farfield.reproductions.webb2020._tables import TABLE_1 as TABLE_1
 from farfield.reproductions.webb2020._tables import TABLE_1_POOLED as TABLE_1_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_1_RELEASED as TABLE_1_RELEASED
