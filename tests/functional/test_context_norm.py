@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.functional import _context_norm_by_hand, check_segments, context_norm
-from farfield.functional._context_norm_by_hand import context_norm_plain
+from farfield.functional._context_norm_by_hand import context_norm_plain, context_norm_unrolled
 from farfield.nn import ContextNorm
 from oracles import webb2021 as oracle
 
@@ -101,6 +101,16 @@ def test_blocks_of_problems_are_normalized_as_one(monkeypatch) -> None:
         found = torch.autograd.grad(out, tensors, gradient)
         for mine, theirs in zip(found, expected, strict=True):
             torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_what_a_compiler_sees_is_the_same(affine: bool) -> None:
+    z, eps = drawn(7, 3, 4).requires_grad_(), torch.tensor(0.1, dtype=torch.float64)
+    given = (drawn(4, seed=1), drawn(4, seed=2)) if affine else (None, None)
+    outs = [function(z, *given, eps, 1) for function in (context_norm_plain, context_norm_unrolled)]
+    torch.testing.assert_close(*outs, rtol=1e-9, atol=1e-12)
+    found = [torch.autograd.grad(out, z, drawn(7, 3, 4, seed=3))[0] for out in outs]
+    torch.testing.assert_close(*found, rtol=1e-9, atol=1e-12)
 
 
 def test_without_variance_float32_gradients_stay_exact() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -16,7 +18,7 @@ from farfield.functional import (
     divisive_norm_1d,
     divisive_norm_2d,
 )
-from farfield.functional._box_sum import box_sum
+from farfield.functional._box_sum import box_product, box_sum
 from farfield.functional._divisive_norm_by_hand import Windows, divisive_norm_plain
 from oracles import normalizers as oracle
 
@@ -129,6 +131,17 @@ def test_blocks_of_images_are_normalized_as_one(monkeypatch) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
 
 
+def test_what_a_compiler_sees_is_the_same() -> None:
+    z, gradient = drawn(2, 3, 4, 5).requires_grad_(), drawn(2, 3, 4, 5, seed=1)
+    constant, windows = torch.tensor(0.49).double(), Windows((3, 3), (4, 4), 16)
+    compiled = torch.compile(inspect.unwrap(divisive_norm_plain), backend="aot_eager")
+    outs = [function(z, constant, windows) for function in (compiled, divisive_norm_plain)]
+    torch.testing.assert_close(*outs, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(
+        *(torch.autograd.grad(out, z, gradient)[0] for out in outs), rtol=1e-9, atol=1e-9
+    )
+
+
 @given(window=st.integers(1, 20), length=st.integers(1, 12), adjoint=st.booleans())
 def test_box_sums_and_their_adjoint(window: int, length: int, adjoint: bool) -> None:
     first = window // 2 if adjoint else (window - 1) // 2
@@ -138,6 +151,9 @@ def test_box_sums_and_their_adjoint(window: int, length: int, adjoint: bool) -> 
     x = drawn(length, 3)
     found = box_sum(x, window, -2, first if adjoint else None)
     torch.testing.assert_close(found, band @ x, rtol=1e-12, atol=1e-12)
+    for y, axis in ((x, -2), (x.mT, -1)):
+        product = box_product(y, window, axis)
+        torch.testing.assert_close(product, box_sum(y, window, axis), rtol=1e-12, atol=1e-12)
 
 
 def test_a_window_over_everything_is_a_norm_that_torch_has() -> None:

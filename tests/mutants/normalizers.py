@@ -125,4 +125,16 @@ MUTANTS = [
         "                True,\n",
         ["tests/nn/test_normalizers.py::test_running_averages_are_those_of_torch"],
     ),
+    (
+        "functional/_box_sum.py",
+        "(behind < window - before)",
+        "(behind < window)",
+        ["tests/functional/test_divisive_norm.py::test_box_sums_and_their_adjoint"],
+    ),
+    (
+        "functional/_context_norm_by_hand.py",
+        "sum([v.square() for v in centred[1:]], centred[0].square())",
+        "sum([v.square() for v in centred[1:]])",
+        ["tests/functional/test_context_norm.py::test_what_a_compiler_sees_is_the_same"],
+    ),
 ]

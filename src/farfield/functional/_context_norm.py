@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional._context_norm_by_hand import ContextNormByHand, context_norm_plain
+from farfield.functional._context_norm_by_hand import (
+    ContextNormByHand,
+    context_norm_plain,
+    context_norm_unrolled,
+)
 from farfield.functional._products import is_transformed
+
+_FEW_PLACES: Final = 32
+"""As many as a compiler is given one by one."""
 
 Segments = Sequence[Sequence[int]]
 """Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
@@ -75,6 +83,8 @@ def normalize_over_time(
     z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
 ) -> Tensor:
     """Normalize `(batch, time, feature)` over time; everything in one dtype, unchecked."""
+    if torch.compiler.is_compiling() and z.shape[1] <= _FEW_PLACES:
+        return context_norm_unrolled(z, weight, bias, smoothing, correction)
     if is_transformed() or torch.compiler.is_compiling():
         return context_norm_plain(z, weight, bias, smoothing, correction)
     # torch leaves `apply` untyped.
@@ -107,7 +117,7 @@ def check_segments(
         raise ValueError(
             f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
         )
-    shortest = min(map(len, groups), default=0)
+    shortest = min([len(group) for group in groups]) if groups else 0
     if shortest == 0:
         raise ValueError(f"segments must each hold at least one place, got {groups}")
     if shortest <= correction:

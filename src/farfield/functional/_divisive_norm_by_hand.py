@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch import Tensor
 
-from farfield.functional._box_sum import box_sum
+from farfield.functional._box_sum import box_product, box_sum
 
 _BLOCK: Final = 2**19
 """Numbers in a block."""
@@ -118,7 +118,9 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
 def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Tensor:
     """Sums over the window around every place of maps `(batch, 1, height, width)`."""
     for axis, side in ((-1, window[1]), (-2, window[0])):
-        if side > 1:
+        if side > 1 and torch.compiler.is_compiling():
+            maps = box_product(maps, side, axis)
+        elif side > 1:
             maps = box_sum(maps, side, axis, side // 2 if adjoint else None)
     return maps.clone() if window == (1, 1) else maps
 
