@@ -42,6 +42,11 @@ def test_what_is_looked_at_is_all_that_is_not_background(options) -> None:
     torch.testing.assert_close(made(pictures), mapped, rtol=1e-9, atol=1e-12)
 
 
+def test_a_picture_alone_is_embedded_as_among_others() -> None:
+    made, pictures = encoder(), objects(1)
+    torch.testing.assert_close(made(pictures[:1]), made(pictures)[:1], rtol=1e-9, atol=1e-12)
+
+
 def test_a_picture_of_nothing_is_embedded() -> None:
     assert encoder()(torch.full((2, 128, 128, 3), 9, dtype=torch.uint8)).isfinite().all()
 

@@ -140,7 +140,8 @@ def test_every_part_has_a_score_of_its_own_under_the_metric_of_the_task() -> Non
     assert {s.metric for s in scores if s.step < 5} == {"rightness", "loss"}
 
 
-def test_evaluation_draws_and_encodes_every_item_once() -> None:
+def test_evaluation_draws_and_encodes_every_item_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farfield.training._evaluate.CHUNK", 7)
     network = OneNetwork(experiment(), 0)
     DRAWN.clear()
     network.score(0)
@@ -157,9 +158,13 @@ def test_learning_reaches_the_training_problems() -> None:
 @pytest.mark.parametrize("context", [ContextNorm, Remembering])
 def test_together_equals_alone(context: type[nn.Module]) -> None:
     tested, double = experiment(context), torch.float64
-    together = train(Stack(tested, [0, 1], dtype=double), tested)[0]
+    stack = Stack(tested, [0, 1], dtype=double)
+    together = train(stack, tested)[0]
     for seed, scores in enumerate(together):
-        [alone] = train(OneNetwork(tested, seed, dtype=double), tested)[0]
+        learner = OneNetwork(tested, seed, dtype=double)
+        [alone] = train(learner, tested)[0]
+        for name, expected in learner.model.named_buffers():
+            torch.testing.assert_close(stack.weights()[seed][name], expected, rtol=1e-9, atol=0)
         for first, second in zip(scores, alone, strict=True):
             assert (first.step, first.regime, first.metric) == (
                 second.step,

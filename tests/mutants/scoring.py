@@ -1,0 +1,102 @@
+"""Mutants of the analogy scoring model, its encoders, and of items drawn on demand."""
+
+MUTANTS = [
+    (
+        "core/_items.py",
+        "rows, places = torch.unique(torch.as_tensor(index), return_inverse=True)",
+        "rows, places = index.flatten(), torch.arange(index.numel()).view_as(index)",
+        ["tests/core/test_items.py::test_an_item_that_occurs_often_is_drawn_once"],
+    ),
+    (
+        "core/_problems.py",
+        "items.only(rows)",
+        "items.index_select(0, rows)",
+        ["tests/core/test_items.py::test_problems_over_them_are_those_over_the_tensor"],
+    ),
+    (
+        "training/_evaluate.py",
+        "if isinstance(model, TwoStages) and len(problems.items) < problems.index.numel():",
+        "if False:",
+        [
+            "tests/training/test_scoring_networks.py::test_evaluation_draws_and_encodes_every_item_once"
+        ],
+    ),
+    (
+        "training/_evaluate.py",
+        'values |= {f"{metric}/{part}": scores[chosen] for part, chosen in parts.items()}',
+        'values |= {f"{metric}/{part}": scores for part, chosen in parts.items()}',
+        [
+            "tests/training/test_scoring_networks.py::test_every_part_has_a_score_of_its_own_under_the_metric_of_the_task"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        "            self._keep(place, network)\n",
+        "",
+        ["tests/training/test_scoring_networks.py::test_together_equals_alone[Remembering]"],
+    ),
+    (
+        "models/_analogy_scoring.py",
+        "index[:, : -self.num_candidates], index[:, -self.num_candidates :]",
+        "index[:, self.num_candidates :], index[:, : self.num_candidates]",
+        [
+            "tests/models/test_analogy_scoring.py::test_scores_are_those_of_every_sequence_on_its_own"
+        ],
+    ),
+    (
+        "models/_lstm_scorer.py",
+        "return torch.cat([tags, z], dim=-1)",
+        "return torch.cat([tags.flip(1), z], dim=-1)",
+        ["tests/models/test_analogy_scoring.py::test_a_sequence_is_scored_by_its_last_state[True]"],
+    ),
+    (
+        "models/_lstm_scorer.py",
+        "self.bias[hidden_size : 2 * hidden_size] = forget_bias",
+        "self.bias[2 * hidden_size : 3 * hidden_size] = forget_bias",
+        ["tests/models/test_analogy_scoring.py::test_first_parameters"],
+    ),
+    (
+        "models/_layer_norm_lstm_scorer.py",
+        "carry_normalized=True",
+        "carry_normalized=False",
+        [
+            "tests/models/test_analogy_scoring.py::test_a_layer_normalized_sequence_is_scored_by_its_last_state"
+        ],
+    ),
+    (
+        "nn/_analogy_encoder.py",
+        "return items.to(dtype) / 255",
+        "return items.to(dtype) / 256",
+        ["tests/models/test_analogy_scoring.py::test_pixels_count_from_0_to_1_whatever_their_type"],
+    ),
+    (
+        "functional/_overlay.py",
+        "max(0, (first + padding - kernel) // stride + 1)",
+        "max(0, (first + padding) // stride)",
+        ["tests/functional/test_overlay.py::test_the_same_as_of_the_whole_maps"],
+    ),
+    (
+        "functional/_overlay.py",
+        "min(whole, -(-(end + padding) // stride))",
+        "whole",
+        ["tests/functional/test_overlay.py::test_what_lies_outside_is_convolved_once"],
+    ),
+    (
+        "functional/_spatial_moments.py",
+        "weight = maps.abs()",
+        "weight = maps.square()",
+        ["tests/functional/test_spatial_moments.py::test_loops_over_points"],
+    ),
+    (
+        "nn/_moment_encoder.py",
+        "| (items[0] != background[0])",
+        "",
+        ["tests/nn/test_moment_encoder.py::test_a_picture_alone_is_embedded_as_among_others"],
+    ),
+    (
+        "nn/_moment_encoder.py",
+        "margin = len(self.convolutions) * (self.kernel_size // 2)",
+        "margin = 0",
+        ["tests/nn/test_moment_encoder.py::test_what_is_looked_at_is_all_that_is_not_background"],
+    ),
+]
