@@ -96,6 +96,18 @@ MUTANTS = [
         ["tests/functional/test_recurrences.py::test_derivatives_of_lstm"],
     ),
     (
+        "functional/_lstm_by_hand.py",
+        "step = step_by_hand(gates, cell)",
+        "step = step_by_hand(gates, None)",
+        ["tests/functional/test_recurrences.py::test_without_gradient_the_same_state_comes_out"],
+    ),
+    (
+        "functional/_overlay.py",
+        "base.masked_fill(inside, 0)",
+        "base",
+        ["tests/functional/test_overlay.py::test_the_same_as_of_the_whole_maps"],
+    ),
+    (
         "functional/_lstm_step.py",
         "through * step.squashed.square()",
         "through * step.squashed",

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain
+from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain, lstm_unwatched
+from farfield.functional._products import is_transformed
 
 
 def lstm(
@@ -48,9 +49,13 @@ def lstm(
     if not 1 <= number <= inputs.shape[1]:
         raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
     arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
-    if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+    if torch.compiler.is_compiling():
+        return lstm_plain(*arguments)[:, -number:]
+    if torch.is_grad_enabled():
         return lstm_by_hand(number, *arguments)
-    return lstm_plain(*arguments)[:, -number:]
+    if is_transformed():
+        return lstm_plain(*arguments)[:, -number:]
+    return lstm_unwatched(number, *arguments)
 
 
 def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:

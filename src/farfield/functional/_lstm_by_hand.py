@@ -30,6 +30,28 @@ def lstm_plain(
     return torch.stack(states, dim=1)
 
 
+def lstm_unwatched(
+    num_states: int,
+    inputs: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """The last `num_states` states that `lstm_plain` gives, where no gradient is wanted."""
+    bias = (bias_ih + bias_hh).unsqueeze(1)
+    cell: Tensor | None = None
+    states: list[Tensor] = []
+    for columns in rearrange(inputs, "batch time feature -> time feature batch").unbind(0):
+        gates = add_product(bias, weight_ih, columns)
+        if states:
+            gates = add_product(gates, weight_hh, states[-1])
+        step = step_by_hand(gates, cell)
+        cell = step.cell
+        states.append(step.state)
+    return rearrange(states[-num_states:], "time feature batch -> batch time feature").contiguous()
+
+
 def lstm_by_hand(num_states: int, *arguments: Tensor) -> Tensor:
     """The last `num_states` states that `lstm_plain` gives, with a faster gradient."""
     # torch leaves `apply` untyped.

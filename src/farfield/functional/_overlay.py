@@ -117,4 +117,5 @@ def _laid(base: Tensor, window: Tensor, top: int, left: int) -> Tensor:
     rows, columns = window.shape[-2:]
     around = (left, width - left - columns, top, height - top - rows)
     inside = F.pad(base.new_ones(rows, columns, dtype=torch.bool), around)
-    return torch.where(inside, F.pad(window, around), base)
+    # A sum, as its gradient takes a third of the time of that of a choice.
+    return F.pad(window, around) + base.masked_fill(inside, 0)

@@ -13,6 +13,7 @@ from farfield.functional import (
     Overlay,
     differing,
     is_transformed,
+    linear,
     overlay_convolution,
     uninitialized,
     xavier_uniform_,
@@ -103,9 +104,9 @@ class AnalogyEncoder(nn.Module):
             )
             maps = Overlay(maps.base.relu(), maps.window.relu(), maps.top, maps.left)
         hidden = maps.whole().flatten(1)
-        for layer in self.layers:
-            hidden = torch.relu(layer(hidden))
-        return self.output(hidden)
+        for layer in cast("Iterable[nn.Linear]", self.layers):
+            hidden = torch.relu(linear(hidden, layer.weight, layer.bias))
+        return linear(hidden, self.output.weight, self.output.bias)
 
     def _overlay(self, items: Shaped[Tensor, "item height width channel"]) -> Overlay:
         """The images as the first of them, and the window in which any other differs from it."""
