@@ -13,13 +13,9 @@ both; what counts is the median of the rounds' ratios. Compiling takes a C++ com
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, final
 
 import torch
@@ -28,12 +24,12 @@ from rich.console import Console
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks import _normalizer_report
+from benchmarks import _normalizer_report, _pages
 from benchmarks._worker import ROOT
 from farfield.functional import context_norm, divisive_norm_1d, divisive_norm_2d
 from farfield.records import environment
 
-RESULTS = ROOT / "benchmarks" / "results" / "normalizers"
+RESULTS = _pages.RESULTS / "normalizers"
 WINDOW = 5
 
 Norm = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -171,23 +167,13 @@ def measure(case: Case, *, compiled: bool, rounds: int, busy: bool) -> dict[str,
     }
 
 
-def write(results: dict[str, Any], name: str) -> Path:
-    """Write the JSON, and the Markdown made from it."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(_normalizer_report.markdown(results), encoding="utf-8")
-    return path
-
-
 def main(options: Options) -> None:
     """Measure everything asked for, show it and write it down."""
     console = Console()
     torch.set_num_threads(1)
     rounds = 7 if options.quick else options.rounds
     described = environment(device="cpu", engine="one thread")
-    slug = re.sub(r"\W+", "-", f"{described['processor']} {described['cores']} cores").lower()
-    name = options.name or f"{datetime.now(UTC):%Y-%m-%d}-{slug}"
+    name = options.name or _pages.name_of_today(described)
     results: dict[str, Any] = {
         "environment": described,
         "settings": {"rounds": rounds, "busy": options.busy, "beside": options.beside},
@@ -198,7 +184,7 @@ def main(options: Options) -> None:
             line = measure(case, compiled=compiled, rounds=rounds, busy=options.busy)
             results["lines"].append(line)
             console.print(" · ".join(_normalizer_report.cells(line)))
-            path = write(results, name)
+            path = _pages.write(results, RESULTS, name, _normalizer_report.markdown)
     console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
 
 

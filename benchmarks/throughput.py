@@ -15,13 +15,10 @@ neighbour on the machine slows all of them alike; what counts is the median of t
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, final
 
 import tyro
@@ -29,10 +26,10 @@ from rich.console import Console
 
 from benchmarks import _cases, _estimate, _report
 from benchmarks._cases import Case
+from benchmarks._pages import RESULTS, name_of_today, write
 from benchmarks._worker import ROOT, Worker
 from farfield.records import environment
 
-RESULTS = ROOT / "benchmarks" / "results"
 NETWORKS = 5
 """Networks in each of the library's two processes."""
 PER_NETWORK = {"training": 1, "evaluation": 10_000}
@@ -175,28 +172,13 @@ def measure_sets(repeats: int) -> list[dict[str, Any]]:
     return found
 
 
-def machine() -> dict[str, str]:
-    """Machine and versions, as the library's records hold them."""
-    return environment(device="cpu", engine="one single-threaded process per core")
-
-
-def write(results: dict[str, Any], name: str) -> Path:
-    """Write the JSON, and the Markdown made from it."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(_report.markdown(results), encoding="utf-8")
-    return path
-
-
 def main(options: Options) -> None:
     """Measure everything asked for, show it and write it down."""
     console = Console()
     rounds, seconds = (3, 0.5) if options.quick else (options.rounds, options.seconds)
     options = Options(**{**asdict(options), "rounds": rounds, "seconds": seconds})
-    described = machine()
-    slug = re.sub(r"\W+", "-", f"{described['processor']} {described['cores']} cores").lower()
-    name = options.name or f"{datetime.now(UTC):%Y-%m-%d}-{slug}"
+    described = environment(device="cpu", engine="one single-threaded process per core")
+    name = options.name or name_of_today(described)
     results: dict[str, Any] = {
         "environment": described,
         "settings": {
@@ -208,7 +190,7 @@ def main(options: Options) -> None:
         "lines": [],
         "sets": measure_sets(1 if options.quick else 3) if options.sets else [],
     }
-    path = write(results, name)
+    path = write(results, RESULTS, name, _report.markdown)
     cases = [
         Case(reasoner=reasoner, task=task, withheld=withheld)
         for reasoner in options.reasoners
@@ -226,10 +208,10 @@ def main(options: Options) -> None:
             f"{line['work']} ×{line['seeds']} {_report.cells(line)[-4]}" for line in lines
         )
         console.print(f"{number}/{len(cases)} {case.reasoner} {case.task} {case.withheld}: {found}")
-        path = write(results, name)
+        path = write(results, RESULTS, name, _report.markdown)
     if options.estimate:
         results["estimate"] = _estimate.estimate(rounds, seconds, console.print)
-        path = write(results, name)
+        path = write(results, RESULTS, name, _report.markdown)
     for table in _report.terminal(results, console.width):
         console.print(table)
     console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
