@@ -56,6 +56,7 @@ docs: env
 bench: env
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.normalizers
+	$(BIN)/python -m benchmarks.analogies
 
 mutants: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"

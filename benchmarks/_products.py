@@ -103,6 +103,18 @@ def products(work: Callable[[], object], *, repeats: int = 1) -> dict[str, float
     return {"flops": counter.get_total_flops() / repeats, "seconds": seconds / repeats}
 
 
+def flops(work: Callable[[], object]) -> int:
+    """FLOPs of one call of `work`.
+
+    Args:
+        work: What is counted, for instance one training step.
+    """
+    counter = FlopCounterMode(display=False)
+    with plain_operators(), counter:
+        work()
+    return counter.get_total_flops()
+
+
 @torch.no_grad()
 def seconds_alone(func: Any, args: tuple[Any, ...], kwargs: tuple[Any, ...]) -> float:
     """Shortest time of one operator at the shapes described, run by itself."""
