@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from farfield.models import LayerNormLSTMScorer
-from farfield.reproductions import TABLES, Budget
+from farfield.reports import tabulate
+from farfield.reproductions import TABLES, Budget, Unpublished, Verdict
 from farfield.reproductions.webb2020 import _print as printed
+from farfield.tasks import PublishedVisualAnalogies, is_at_hand
 
 TABLE_1, TABLE_2 = TABLES["webb2020/table-1"], TABLES["webb2020/table-2"]
 PAIRS = [(TABLE_1, printed.TABLE_1), (TABLE_2, printed.TABLE_2)]
@@ -84,3 +86,38 @@ def test_the_released_options_change_no_row():
             assert code.experiment.task == text.experiment.task
     model = TABLE_1.cells["layer-norm-recurrent/region-2"].experiment.model
     assert (model.context, model.scorer.cls) == (None, LayerNormLSTMScorer)
+
+
+def test_table_3_is_the_printed_one():
+    claims = TABLES["webb2020/table-3"].claims
+    assert [str(claim.published) for claim in claims] == [
+        "74.2 ± 0.81",
+        "67.6 ± 0.49",
+        "66.1 ± 0.53",
+        "62 ± 0.02",
+    ]
+    assert {(c.experiment.recipe.steps, c.experiment.recipe.learning_rate) for c in claims} == {
+        (56_250, 1e-4)
+    }
+    generated = TABLES["webb2020/table-3-generated"].claims
+    assert all(isinstance(claim.published, Unpublished) for claim in generated)
+    assert [c.experiment.model for c in generated] == [c.experiment.model for c in claims]
+
+
+def test_a_claim_on_files_that_are_not_there_needs_data(monkeypatch, tmp_path):
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    report = tabulate(TABLES["webb2020/table-3"], lambda claim: [], Budget.QUICK)
+    assert {row.judgement.verdict for row in report.rows} == {Verdict.NEEDS_DATA}
+    assert "FARFIELD_DATA/analogies" in report.rows[0].judgement.reason
+
+
+def test_files_of_both_sets_put_a_task_at_hand(tmp_path):
+    task = PublishedVisualAnalogies(folder=str(tmp_path))
+    assert not is_at_hand(task)
+    folder = tmp_path / "analogies"
+    folder.mkdir()
+    (folder / "analogy_extrapolation_train_lbc_0.npz").touch()
+    assert not is_at_hand(task)
+    (folder / "analogy_extrapolation_test_lbc_0.npz").touch()
+    assert is_at_hand(task)
+    assert is_at_hand(TABLE_1.claims[0].experiment.task)

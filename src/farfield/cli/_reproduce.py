@@ -24,6 +24,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reproductions import FIGURES, TABLES, Budget, Figure, Table
+from farfield.tasks import is_at_hand
 
 
 def reproduce(command: Reproduce) -> None:
@@ -35,7 +36,8 @@ def reproduce(command: Reproduce) -> None:
     budget = Budget(command.budget)
     table = _table(command.table, command.shapes).select(*itertools.chain(*command.cell))
     seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
-    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(seeds))
+    at_hand = [claim for claim in table.claims if is_at_hand(claim.experiment.task)]
+    jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
     labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
     store, console = Store(command.records), Console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
@@ -104,7 +106,7 @@ def _report(
     sheets: dict[str, Path] = {}
     for claim in table.claims:
         task = claim.experiment.task
-        if task.name not in sheets:
+        if task.name not in sheets and is_at_hand(task):
             sheets[task.name] = folder / f"problems-{task.name}.png"
             problem_sheet(task, sheets[task.name])
     pictures = {name: path.read_bytes() for name, path in sheets.items()}

@@ -78,8 +78,8 @@ class Claim:
     @property
     def cell(self) -> str:
         """Name within its table, e.g. `"esbn+tcn/withheld-95"`."""
-        row = self.row.lower().replace(" + ", "+").replace(" ", "-").replace(".", "")
-        plain = row.replace("(", "").replace(")", "")
+        row = self.row.lower().replace(" + ", "+").replace(" ", "-").replace("/", "-")
+        plain = row.translate(str.maketrans("", "", "().,"))
         return "/".join(part for part in (self.group, plain, self.regime) if part)
 
     @property

@@ -13,6 +13,8 @@ TABLES: Final[dict[str, Table]] = {
     for table in (
         webb2020.TABLE_1,
         webb2020.TABLE_2,
+        webb2020.TABLE_3,
+        webb2020.TABLE_3_GENERATED,
         webb2020.TABLE_S1,
         webb2020.TABLE_1_POOLED,
         webb2020.TABLE_2_POOLED,

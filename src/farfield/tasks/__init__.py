@@ -16,9 +16,11 @@ from farfield.tasks._same_different import SameDifferent as SameDifferent
 from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
 from farfield.tasks._task import Candidates as Candidates
+from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import Task as Task
+from farfield.tasks._task import is_at_hand as is_at_hand
 from farfield.tasks._task import metric_of as metric_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
@@ -51,6 +53,7 @@ __all__ = [
     "Candidates",
     "DistributionOfN",
     "DistributionOfThree",
+    "FromFiles",
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
@@ -65,6 +68,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "is_at_hand",
     "metric_of",
     "read_vaec",
     "read_visual_analogies",

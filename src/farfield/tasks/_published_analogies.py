@@ -246,19 +246,31 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
             ValueError: If no folder is named, or a file in it is not as published.
         """
         del stream
-        foils = "lbc" if self.contrasting else "normal"
-        parts = {
-            TRAINING: ("train", self.training_problems),
-            self.archive: ("test", self.test_problems),
-        }
+        counts = {TRAINING: self.training_problems, self.archive: self.test_problems}
         return {
             regime: read_visual_analogies(
                 self._place(),
-                pattern=f"analogy_{self.archive}_{part}_{foils}_*.npz",
+                pattern=pattern,
                 image_size=self.image_size,
-                at_most=count,
+                at_most=counts[regime],
             )
-            for regime, (part, count) in parts.items()
+            for regime, pattern in self._patterns().items()
+        }
+
+    def is_at_hand(self) -> bool:
+        """Whether there is a file of each set in the data folder."""
+        try:
+            place = self._place()
+        except ValueError:
+            return False
+        return all(any(place.glob(pattern)) for pattern in self._patterns().values())
+
+    def _patterns(self) -> dict[str, str]:
+        """Names of the files of each set."""
+        foils = "lbc" if self.contrasting else "normal"
+        return {
+            regime: f"analogy_{self.archive}_{part}_{foils}_*.npz"
+            for regime, part in ((TRAINING, "train"), (self.archive, "test"))
         }
 
     def _place(self) -> Path:

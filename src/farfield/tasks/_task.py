@@ -116,6 +116,24 @@ class InParts(Protocol):
         ...
 
 
+@runtime_checkable
+class FromFiles(Protocol):
+    """A task whose problems nobody can generate: they are read from files a user has."""
+
+    def is_at_hand(self) -> bool:
+        """Whether the files are on this machine."""
+        ...
+
+
+def is_at_hand(task: Task) -> bool:
+    """Whether the problems of a task can be had on this machine: generated, or its files read.
+
+    Args:
+        task: A task.
+    """
+    return not isinstance(task, FromFiles) or task.is_at_hand()
+
+
 def metric_of(task: Task) -> str:
     """Name of what the score of a task measures: `"accuracy"`, where the task names no other.
 

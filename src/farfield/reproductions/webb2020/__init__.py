@@ -11,3 +11,5 @@ from farfield.reproductions.webb2020._tables import TABLE_2_MULTIPLIED as TABLE_
 from farfield.reproductions.webb2020._tables import TABLE_2_POOLED as TABLE_2_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_2_RELEASED as TABLE_2_RELEASED
 from farfield.reproductions.webb2020._tables import TABLE_S1 as TABLE_S1
+from farfield.reproductions.webb2020._visual_analogies import TABLE_3 as TABLE_3
+from farfield.reproductions.webb2020._visual_analogies import TABLE_3_GENERATED as TABLE_3_GENERATED
