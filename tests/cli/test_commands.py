@@ -14,6 +14,7 @@ from farfield.cli._train import experiment_of
 from farfield.core import REFERENCES
 from farfield.execution import run_one
 from farfield.execution._job import Job
+from farfield.experiments import Network, ScoringNetwork
 from farfield.models import REASONERS
 from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
@@ -24,7 +25,7 @@ from farfield.tasks._rule_task import RuleTask
 
 KINDS = {
     "tasks": TASKS,
-    "models": REASONERS,
+    "models": {**REASONERS, **SCORERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "objectives": OBJECTIVES,
@@ -93,6 +94,32 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         "withheld": 98,
         "max_problems": 20,
     }
+
+
+@pytest.mark.parametrize(
+    "command, encoder",
+    [
+        (Train(task="vaec-translation", model="lstm-scorer"), "AnalogyEncoder"),
+        (Train(task="visual-analogies", model="rnn-scorer"), "PanelEncoder"),
+        (Train(task="vaec-scale", model="lstm-scorer", encoder="moment"), "MomentEncoder"),
+        (Train(task="same-different", model="lstm"), "ConvEncoder"),
+    ],
+    ids=lambda value: value.task if isinstance(value, Train) else value,
+)
+def test_train_takes_the_network_and_encoder_that_fit_the_task(
+    command: Train, encoder: str
+) -> None:
+    network = experiment_of(command, []).model
+    assert network.encoder.cls.__name__ == encoder
+    assert isinstance(network, Network if command.model == "lstm" else ScoringNetwork)
+
+
+@pytest.mark.parametrize("task, model", [("vaec-scale", "lstm"), ("all-same", "lstm-scorer")])
+def test_train_says_which_models_fit_the_task(farfield, task: str, model: str) -> None:
+    ended = farfield(f"train --task {task} --model {model}")
+    assert ended.status != 0
+    assert "model must be one of" in ended.err
+    assert ("rnn-scorer" if task == "vaec-scale" else "corelnet") in ended.err
 
 
 @pytest.mark.parametrize("task", TASKS)

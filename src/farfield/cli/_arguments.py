@@ -62,9 +62,10 @@ class Train:
     task: str
     """Name of the task."""
     model: str
-    """Name of the reasoner."""
-    encoder: str = "conv"
-    """Name of the encoder."""
+    """Name of the reasoner, or of the scorer where a task has candidates to score."""
+    encoder: str | None = None
+    """Name of the encoder; if not given, that of the paper for such images: conv for small grey
+    ones, analogy for coloured ones, panel for the grey ones of a visual analogy."""
     context: str = "norm"
     """What is done to the embeddings over the context of each problem, by name, or none."""
     seeds: int = NETWORKS

@@ -16,7 +16,7 @@ from farfield.cli._arguments import Cite, List, Show
 from farfield.cli._names import fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
-from farfield.models import REASONERS
+from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
@@ -32,7 +32,7 @@ def list_names(command: List) -> None:
     """
     kinds: dict[str, Iterable[tuple[str, str, str]]] = {
         "tasks": _classes(TASKS),
-        "models": _classes(REASONERS),
+        "models": _classes({**REASONERS, **SCORERS}),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),
         "objectives": _classes(OBJECTIVES),

@@ -23,11 +23,12 @@ from farfield.cli._names import (
 )
 from farfield.core import stream
 from farfield.execution import jobs_of, results, run
-from farfield.experiments import OFFERED, Experiment, Network, Recipe, Spec
-from farfield.models import REASONERS
+from farfield.experiments import OFFERED, Experiment, Network, Recipe, ScoringNetwork, Spec
+from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
+from farfield.tasks import Candidates, Task
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -60,9 +61,8 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         command: The words with fixed names.
         rest: The fields of task, model and recipe.
     """
-    task, reasoner = find_task(command.task), find("model", command.model, REASONERS)
-    encoder = find("encoder", command.encoder, ENCODERS)
-    groups = {"task": options_of_task(task), "model": _options_of_module(reasoner)}
+    task, part = find_task(command.task), find("model", command.model, {**REASONERS, **SCORERS})
+    groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
     ]
@@ -75,15 +75,36 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     context = None
     if command.context != "none":
         context = Spec(find("context", command.context, CONTEXTS))
+    made = task(**fields_of_task(task, options.task, command.shapes))
+    encoder = find("encoder", command.encoder or _usual_encoder(made), ENCODERS)
     return Experiment(
-        task=task(**fields_of_task(task, options.task, command.shapes)),
-        model=Network(
-            reasoner=Spec(reasoner, **dataclasses.asdict(options.model)),
-            encoder=Spec(encoder),
-            context=context,
-        ),
+        task=made,
+        model=_network(made, Spec(part, **dataclasses.asdict(options.model)), encoder, context),
         recipe=options.recipe,
     )
+
+
+def _usual_encoder(task: Task) -> str:
+    """Name of the encoder that the papers have for images such as those of a task."""
+    if len(task.item_shape) == 3:
+        return "analogy"
+    return "panel" if isinstance(task, Candidates) else "conv"
+
+
+def _network(
+    task: Task, part: Spec, encoder: type[nn.Module], context: Spec | None
+) -> Network | ScoringNetwork:
+    """A network that scores the candidates of a task, where it has some, or answers it."""
+    scores = part.cls in SCORERS.values()
+    if scores != isinstance(task, Candidates):
+        names = SCORERS if isinstance(task, Candidates) else REASONERS
+        raise ValueError(
+            f"model must be one of {', '.join(names)} for {task.name}, got a "
+            f"{'scorer' if scores else 'reasoner'} ({part.cls.__name__})"
+        )
+    if scores:
+        return ScoringNetwork(scorer=part, encoder=Spec(encoder), context=context)
+    return Network(reasoner=part, encoder=Spec(encoder), context=context)
 
 
 def _options_of_module(cls: type[nn.Module]) -> Any:
