@@ -15,7 +15,7 @@ from farfield.core import REFERENCES
 from farfield.execution import run_one
 from farfield.execution._job import Job
 from farfield.experiments import Network, ScoringNetwork
-from farfield.models import REASONERS
+from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
