@@ -165,8 +165,9 @@ def main(options: Options) -> None:
     )
     described = environment(device="cpu", engine="one thread, freed memory kept")
     drawn = regions(evaluations)
-    problems = problems_of_run(contending.TASK, 0)[TRAINING]
-    table = problems.table()
+    sets = problems_of_run(contending.TASK, 0)
+    problems, table = sets[TRAINING], sets[TRAINING].table()
+    furthest = contending.TASK.regimes[-1].name
     results = {
         "environment": described,
         "settings": {
@@ -178,7 +179,10 @@ def main(options: Options) -> None:
             "beside": options.beside,
         },
         "training": training(problems, table, rounds, seconds),
-        "evaluation": evaluation(problems, table, evaluations, count),
+        "evaluation": {
+            regime: evaluation(sets[regime], sets[regime].table(), evaluations, count)
+            for regime in (TRAINING, furthest)
+        },
         "regions": drawn,
     }
     name = options.name or _pages.name_of_today(described)

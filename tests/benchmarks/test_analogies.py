@@ -35,10 +35,12 @@ def results():
             "beside": "Others trained networks.",
         },
         "training": training,
-        "evaluation": [
-            {"name": "loop, every place", "target": 20.0, "turns": turns(0.2, 0.2, count=32)},
-            {"name": "library", "target": None, "turns": turns(4.0, 3.808, count=19_040)},
-        ],
+        "evaluation": {
+            "region-6": [
+                {"name": "loop, every place", "target": 20.0, "turns": turns(0.2, 0.2, count=32)},
+                {"name": "library", "target": None, "turns": turns(4.0, 3.808, count=19_040)},
+            ]
+        },
         "regions": {
             "objects": 2401,
             "megabytes": 118.0,
@@ -63,7 +65,7 @@ def test_rows_hold_medians_of_the_rounds_ratios():
 
 
 def test_evaluation_is_scaled_to_the_region():
-    place, ours = report.evaluation_rows(results()["evaluation"], 19_040)
+    place, ours = report.evaluation_rows(results()["evaluation"]["region-6"], 19_040)
     assert place[1:4] == ("32", "119.0", "238.0")
     assert place[4:] == ("30.50", "29.75–31.25", "20.0", "yes")
     assert ours[1:4] == ("19,040", "3.9", "7.8")
@@ -81,6 +83,7 @@ def test_page_says_what_ran_beside():
     assert "Others trained networks." in page
     assert "some processor" in page
     assert "evaluate 32 problems" in page
+    assert "the 19,040 problems of region-6" in page
     assert "| loop, every place | 10.0 | 54.0 |" in page
 
 
