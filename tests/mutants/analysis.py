@@ -72,6 +72,40 @@ MUTANTS = [
         ["tests/analysis/test_keys.py::test_overlap_is_that_of_its_definition"],
     ),
     (
+        "analysis/_linear_fit.py",
+        "share=float(both.square() / (spread * height))",
+        "share=float(both.abs() / (spread * height).sqrt())",
+        ["tests/analysis/test_embeddings.py::test_a_line_is_that_of_least_squares"],
+    ),
+    (
+        "analysis/_linear_fit.py",
+        "slope = float(both / spread)",
+        "slope = float(both / height)",
+        ["tests/analysis/test_embeddings.py::test_a_line_is_that_of_least_squares"],
+    ),
+    (
+        "analysis/_linear_fit.py",
+        ".long().clamp(max=num_bins - 1)",
+        ".round().long().clamp(max=num_bins - 1)",
+        ["tests/analysis/test_embeddings.py::test_the_mean_line_is_that_of_its_bins"],
+    ),
+    (
+        "analysis/_embeddings.py",
+        "plain = AnalogyScoring(nothing, context, nothing,",
+        "plain = AnalogyScoring(nothing, None, nothing,",
+        [
+            "tests/analysis/test_embeddings.py::test_embeddings_and_levels_stand_in_contexts_of_one_kind"
+        ],
+    ),
+    (
+        "analysis/_embeddings.py",
+        "principal_components(points.flatten(0, 2), num_components=1)",
+        "principal_components(points[:, 0].flatten(0, 1), num_components=1)",
+        [
+            "tests/analysis/test_embeddings.py::test_the_component_and_its_lines_are_those_of_their_definitions"
+        ],
+    ),
+    (
         "analysis/_principal_components.py",
         "axes=axes * largest.sign(),",
         "axes=axes,",
@@ -110,6 +144,22 @@ MUTANTS = [
         "ours={place: _mean(one) - _mean(other) for place, one, other in run},",
         "ours={place: _mean(other) - _mean(one) for place, one, other in run},",
         ["tests/reports/test_plates.py::test_tests_are_those_of_the_means"],
+    ),
+    (
+        "reports/_embedding_plate.py",
+        "shown = everything if context is None else [*parts.values()]",
+        "shown = everything",
+        [
+            "tests/reports/test_embedding_plate.py::test_shares_and_linearity_are_those_of_all_networks"
+        ],
+    ),
+    (
+        "reports/_embedding_plate.py",
+        "network = trained_network(experiment, record.seed, store)",
+        "network = trained_network(experiment, row.records[0].seed, store)",
+        [
+            "tests/reports/test_embedding_plate.py::test_shares_and_linearity_are_those_of_all_networks"
+        ],
     ),
     (
         "reports/_illustrate.py",

@@ -11,6 +11,7 @@ from farfield.metrics import paired_t_test
 from farfield.reproductions import (
     FIGURES,
     TABLES,
+    EmbeddingsByDimension,
     Figure,
     KeysByPlace,
     PairedTests,
@@ -80,15 +81,27 @@ def test_figure_6_holds_three_encoders_under_every_condition():
 
 def test_losses_are_those_of_table_1_in_training():
     shown = {"S1": {"Context norm.", "Batch norm."}, "S2": {"Layer norm.", "No norm."}}
-    rows = {claim.row for claim in TABLES["webb2020/table-1"].claims}
     for number, wanted in shown.items():
         figure = FIGURES[f"webb2020/figure-{number.lower()}"]
-        assert {claim.row for claim in figure.table.claims} == wanted & rows
+        assert {claim.row for claim in figure.table.claims} == wanted
         assert {claim.regime for claim in figure.table.claims} == {"training"}
         (analysis,) = figure.analyses
         assert (analysis.metric, analysis.falling) == ("loss", True)
         assert 0.1 < analysis.level / math.log(7) < 0.11
         assert all(figure.words(name) for name in figure.table.cells)
+
+
+def test_embeddings_are_those_of_a_region_each_under_three_normalizations():
+    for region in range(1, 7):
+        figure = FIGURES[f"webb2020/figure-s{region + 2}"]
+        regime = "training" if region == 1 else f"region-{region}"
+        rows = ("context-norm", "batch-norm", "no-norm")
+        assert list(figure.table.cells) == [f"{row}/{regime}" for row in rows]
+        assert figure.analyses == (EmbeddingsByDimension(),)
+        shares = [figure.words(f"{row}/share")[:4] for row in rows]
+        assert shares == ["80 %", "62 %", "90 %"]
+        linear = "a linear function" in figure.words("context-norm/linearity/size")
+        assert linear == (region == 1)
 
 
 def quantities(figure: Figure) -> list[str]:
@@ -99,6 +112,9 @@ def quantities(figure: Figure) -> list[str]:
             names += figure.table.cells
         elif isinstance(analysis, KeysByPlace):
             names += [field.name for field in dataclasses.fields(KeyOverlap)]
+        elif isinstance(analysis, EmbeddingsByDimension):
+            rows = [name.partition("/")[0] for name in figure.table.cells]
+            names += [f"{row}/{what}" for row in rows for what in ("share", "linearity/size")]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]
     return names

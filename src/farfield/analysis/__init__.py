@@ -1,23 +1,39 @@
-"""Looking into trained networks: the keys they write and recall, and how fast they learnt."""
+"""Looking into trained networks: what they embed, write and recall, and how fast they learnt."""
 
+from farfield.analysis._embeddings import Along as Along
+from farfield.analysis._embeddings import Embeddings as Embeddings
+from farfield.analysis._embeddings import FirstComponent as FirstComponent
+from farfield.analysis._embeddings import embeddings_of as embeddings_of
+from farfield.analysis._embeddings import first_component as first_component
 from farfield.analysis._key_overlap import KeyOverlap as KeyOverlap
 from farfield.analysis._key_overlap import key_overlap as key_overlap
 from farfield.analysis._key_overlap import told_apart as told_apart
 from farfield.analysis._keys import Keys as Keys
 from farfield.analysis._keys import keys_of as keys_of
 from farfield.analysis._keys import second_appearance as second_appearance
+from farfield.analysis._linear_fit import LinearFit as LinearFit
+from farfield.analysis._linear_fit import linear_fit as linear_fit
+from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 
 __all__ = [
+    "Along",
+    "Embeddings",
+    "FirstComponent",
     "KeyOverlap",
     "Keys",
+    "LinearFit",
     "PrincipalComponents",
     "TimeCourse",
+    "embeddings_of",
+    "first_component",
     "key_overlap",
     "keys_of",
+    "linear_fit",
+    "mean_line",
     "principal_components",
     "second_appearance",
     "time_course",

@@ -8,11 +8,13 @@ from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._course_plate import course_plate
 from farfield.reports._difference_plate import difference_plate
+from farfield.reports._embedding_plate import embedding_plate
 from farfield.reports._key_plate import key_plate
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reproductions import (
     Analysis,
+    EmbeddingsByDimension,
     Figure,
     Generalization,
     KeysByPlace,
@@ -52,6 +54,8 @@ def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> 
             return course_plate(figure, analysis, report)
         case KeysByPlace():
             return key_plate(figure, report, store)
+        case EmbeddingsByDimension():
+            return embedding_plate(figure, report, store)
         case PairedTests():
             return difference_plate(analysis, report)
 

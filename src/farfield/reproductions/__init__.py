@@ -4,6 +4,7 @@ from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
 from farfield.reproductions._figures import Analysis as Analysis
+from farfield.reproductions._figures import EmbeddingsByDimension as EmbeddingsByDimension
 from farfield.reproductions._figures import Figure as Figure
 from farfield.reproductions._figures import Generalization as Generalization
 from farfield.reproductions._figures import KeysByPlace as KeysByPlace
@@ -27,6 +28,7 @@ __all__ = [
     "Analysis",
     "Budget",
     "Claim",
+    "EmbeddingsByDimension",
     "Figure",
     "Generalization",
     "Judgement",

@@ -66,6 +66,17 @@ class KeysByPlace:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class EmbeddingsByDimension:
+    """First principal component of the embeddings, against each dimension of what they show.
+
+    A row's quantities bear the name of its cells without the regime, then `share` for the
+    component's share of the variance and `linearity/` with the dimension for the R² of the
+    straight line, e.g. `context-norm/share` and `context-norm/linearity/size`.
+    """
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class PublishedTest:
     """A paired t-test of two rows over all conditions, as printed.
 
@@ -99,7 +110,7 @@ class PairedTests:
     tests: tuple[PublishedTest, ...]
 
 
-Analysis = Generalization | TimeCourses | KeysByPlace | PairedTests
+Analysis = Generalization | TimeCourses | KeysByPlace | EmbeddingsByDimension | PairedTests
 """What is measured for a figure beyond the scores of its claims."""
 
 

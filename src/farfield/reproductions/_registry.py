@@ -52,6 +52,12 @@ FIGURES: Final[dict[str, Figure]] = {
     for figure in (
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
+        webb2020.FIGURE_S3,
+        webb2020.FIGURE_S4,
+        webb2020.FIGURE_S5,
+        webb2020.FIGURE_S6,
+        webb2020.FIGURE_S7,
+        webb2020.FIGURE_S8,
         webb2021.FIGURE_3,
         webb2021.FIGURE_4,
         webb2021.FIGURE_5,

@@ -1,6 +1,7 @@
 """Training: batches, one network or a stack of them, the loop, checkpoints, evaluation."""
 
 from farfield.training._batches import Batches as Batches
+from farfield.training._evaluate import encode_all as encode_all
 from farfield.training._evaluate import evaluate as evaluate
 from farfield.training._evaluate import problems_of_run as problems_of_run
 from farfield.training._evaluate import score_problems as score_problems
@@ -21,6 +22,7 @@ __all__ = [
     "Progress",
     "Stack",
     "curve_steps",
+    "encode_all",
     "evaluate",
     "problems_of_run",
     "score_problems",

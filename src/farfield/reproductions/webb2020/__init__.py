@@ -3,6 +3,12 @@
 from farfield.reproductions.webb2020._beyond import BEYOND as BEYOND
 from farfield.reproductions.webb2020._figures import FIGURE_S1 as FIGURE_S1
 from farfield.reproductions.webb2020._figures import FIGURE_S2 as FIGURE_S2
+from farfield.reproductions.webb2020._figures import FIGURE_S3 as FIGURE_S3
+from farfield.reproductions.webb2020._figures import FIGURE_S4 as FIGURE_S4
+from farfield.reproductions.webb2020._figures import FIGURE_S5 as FIGURE_S5
+from farfield.reproductions.webb2020._figures import FIGURE_S6 as FIGURE_S6
+from farfield.reproductions.webb2020._figures import FIGURE_S7 as FIGURE_S7
+from farfield.reproductions.webb2020._figures import FIGURE_S8 as FIGURE_S8
 from farfield.reproductions.webb2020._tables import TABLE_1 as TABLE_1
 from farfield.reproductions.webb2020._tables import TABLE_1_POOLED as TABLE_1_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_1_RELEASED as TABLE_1_RELEASED

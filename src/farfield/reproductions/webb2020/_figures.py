@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import Figure, Saying, TimeCourses
+from farfield.reproductions._figures import EmbeddingsByDimension, Figure, Saying, TimeCourses
 from farfield.reproductions.webb2020._tables import TABLE_1
 
 LOSS: Final = 0.2
@@ -53,3 +53,55 @@ FIGURE_S2: Final = Figure(
     ),
     quick_networks=QUICK_NETWORKS,
 )
+
+SHARES: Final = tuple(
+    Saying(of=f"{row}/share", words=f"{share} % on average over the networks (supplement 5)")
+    for row, share in (("context-norm", 80), ("batch-norm", 62), ("no-norm", 90))
+)
+TRAINED: Final = (
+    Saying(
+        of="context-norm/*",
+        words="“closely tracked a linear function of the underlying values” (supplement 5)",
+    ),
+    Saying(of="batch-norm/*", words="“only weakly matched a linear fit” (supplement 5)"),
+    Saying(of="no-norm/*", words="“a non-monotonic relationship” (supplement 5)"),
+)
+ELSEWHERE: Final = (
+    Saying(
+        of="context-norm/*",
+        words="“a considerable degree of similarity” to the training region (supplement 5)",
+    ),
+    Saying(
+        of="batch-norm/*", words="“a greater degree of variability” between regions (supplement 5)"
+    ),
+    Saying(
+        of="no-norm/*",
+        words="the non-monotonic function of training “completely absent” (supplement 5)",
+    ),
+)
+
+
+def _embeddings(region: int) -> Figure:
+    """The figure of one region, from 1."""
+    number, trained = region + 2, region == 1
+    return Figure(
+        table=_rows(
+            f"figure-s{number}",
+            f"Embeddings against what they show, region {region}{' (training)' * trained}",
+            "training" if trained else f"region-{region}",
+            "Context norm.",
+            "Batch norm.",
+            "No norm.",
+        ),
+        analyses=(EmbeddingsByDimension(),),
+        says=SHARES + (TRAINED if trained else ELSEWHERE),
+        quick_networks=QUICK_NETWORKS,
+    )
+
+
+FIGURE_S3: Final = _embeddings(1)
+FIGURE_S4: Final = _embeddings(2)
+FIGURE_S5: Final = _embeddings(3)
+FIGURE_S6: Final = _embeddings(4)
+FIGURE_S7: Final = _embeddings(5)
+FIGURE_S8: Final = _embeddings(6)
