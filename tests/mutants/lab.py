@@ -193,8 +193,8 @@ MUTANTS = [
     ),
     (
         "training/_evaluate.py",
-        "    model.eval()\n    if isinstance(model, TakesStatistics)",
-        "    if isinstance(model, TakesStatistics)",
+        "    model.eval()\n    if wants_statistics(model)",
+        "    if wants_statistics(model)",
         ["tests/training/test_training.py::test_scores_are_taken_without_dropout"],
     ),
     (
@@ -362,8 +362,8 @@ MUTANTS = [
     ),
     (
         "cli/_reproduce.py",
-        "(claim.at(budget) for claim in table.claims)",
-        "(claim.experiment for claim in table.claims)",
+        "(claim.at(budget) for claim in at_hand)",
+        "(claim.experiment for claim in at_hand)",
         ["tests/cli/test_commands.py::test_reproduce_runs_what_is_missing_and_reports"],
     ),
     (
