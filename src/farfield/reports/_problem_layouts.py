@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, final
@@ -10,8 +11,10 @@ from farfield.tasks import (
     AllSame,
     DistributionOfN,
     DistributionOfThree,
+    DynamicObjects,
     IdentityRules,
     IdentityRulesMiddle,
+    ObjectFrames,
     RelationalMatchToSample,
     SameDifferent,
     Task,
@@ -196,6 +199,21 @@ def _visual_analogies(_: VisualAnalogies) -> Layout:
     )
 
 
+def _dynamic_objects(task: DynamicObjects) -> Layout:
+    """A film strip, in rows of ten; every frame but the first is to be predicted."""
+    across = min(10, task.num_frames)
+    down = math.ceil(task.num_frames / across)
+    rows = [_row(0.0, (down - 1 - row) * _STEP, across) for row in range(down)]
+    places = tuple(place for row in rows for place in row)[: task.num_frames]
+    return Layout(
+        title="Dynamic object prediction", places=places, words=("each frame from those before it",)
+    )
+
+
+def _object_frames(_: ObjectFrames) -> Layout:
+    return Layout(title="Frames of dynamic objects", places=_row(0.0, 0.0, 1), words=("itself",))
+
+
 _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SameDifferent: _same_different,
     RelationalMatchToSample: _match_to_sample,
@@ -209,6 +227,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     VAECTranslation: _vaec_translation,
     VAECScale: _vaec_scale,
     VisualAnalogies: _visual_analogies,
+    DynamicObjects: _dynamic_objects,
+    ObjectFrames: _object_frames,
 }
 
 

@@ -3,8 +3,10 @@
 from farfield.tasks._all_same import AllSame as AllSame
 from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
+from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
+from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
@@ -43,6 +45,8 @@ TASKS: dict[str, type] = {
     "vaec-translation": VAECTranslation,
     "vaec-scale": VAECScale,
     "visual-analogies": VisualAnalogies,
+    "dynamic-objects": DynamicObjects,
+    "object-frames": ObjectFrames,
 }
 """Every task, by its name on the command line."""
 
@@ -53,10 +57,12 @@ __all__ = [
     "Candidates",
     "DistributionOfN",
     "DistributionOfThree",
+    "DynamicObjects",
     "FromFiles",
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
+    "ObjectFrames",
     "PublishedVisualAnalogies",
     "Regime",
     "RelationalMatchToSample",

@@ -81,7 +81,10 @@ class Task(Protocol):
         ...
 
     def score(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """What is reported, one number in 0…1 per problem, `(batch,)`; higher is better."""
+        """What is reported, one number per problem, `(batch,)`.
+
+        Higher is better, in 0…1, unless the task has a class variable `metric` that names an error.
+        """
         ...
 
     def chance(self, regime: str) -> float:
