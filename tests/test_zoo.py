@@ -77,6 +77,9 @@ from farfield.models import (
     CoRelNet,
     LayerNormLSTMScorer,
     LSTMScorer,
+    NextEmbedding,
+    ObjectAutoencoder,
+    ObjectPredictor,
     PrediNet,
     Relational,
     RNNScorer,
@@ -90,6 +93,8 @@ from farfield.nn import (
     ConvEncoder,
     DivisiveNorm1d,
     DivisiveNorm2d,
+    FrameDecoder,
+    FrameEncoder,
     GroupNorm,
     ImageBatchNorm,
     InstanceNorm,
@@ -101,12 +106,15 @@ from farfield.nn import (
     NormalizedLSTM,
     NormalizedRNN,
     PanelEncoder,
+    PastNorm,
     PerProjection,
     PooledBatchNorm,
     RandomEncoder,
+    SequenceNorm,
     SlidingContextNorm,
     SlotBatchNorm,
     SubBatchNorm,
+    TimeStepNorm,
 )
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -164,6 +172,34 @@ def recurrent(
     return lambda source: Outputs(
         cls(FEATURES, 5, num_layers=2, batch_first=True, generator=source, **options)
     )
+
+
+class Inputs(nn.Module):
+    """What a normalizer of sequences lets a predictor read."""
+
+    def __init__(self, norm: nn.Module) -> None:
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.norm(z).inputs
+
+
+def ends(source: torch.Generator | None) -> tuple[FrameEncoder, FrameDecoder]:
+    encoder = FrameEncoder(
+        (8, 8), out_features=FEATURES, channels=3, hidden_size=16, generator=source
+    )
+    return encoder, FrameDecoder((8, 8), FEATURES, channels=3, hidden_size=16, generator=source)
+
+
+def autoencoder(source: torch.Generator | None) -> ObjectAutoencoder:
+    return ObjectAutoencoder(*ends(source))
+
+
+def predictor(source: torch.Generator | None) -> ObjectPredictor:
+    encoder, decoder = ends(source)
+    reader = NextEmbedding(FEATURES, hidden_size=5, generator=source)
+    return ObjectPredictor(encoder, SequenceNorm(FEATURES), reader, decoder)
 
 
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
@@ -490,6 +526,53 @@ MODULES = {
         inputs=(IMAGES, torch.tensor([[0, 1, 0, 3], [3, 2, 1, 0], [1, 1, 2, 2], [0, 3, 3, 1]])),
         shape=(BATCH, OUTPUTS),
     ),
+    "FrameEncoder": Animal(
+        build=lambda source: FrameEncoder(
+            (8, 8), out_features=5, channels=3, hidden_size=16, generator=source
+        ),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "FrameDecoder": Animal(
+        build=lambda source: FrameDecoder(
+            (8, 8), FEATURES, channels=3, hidden_size=16, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8, 8),
+    ),
+    "NextEmbedding": Animal(
+        build=lambda source: NextEmbedding(FEATURES, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "PastNorm": Animal(
+        build=lambda _: Inputs(PastNorm(FEATURES)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "SequenceNorm": Animal(
+        build=lambda _: Inputs(SequenceNorm(FEATURES, include_last=True, correction=1)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "TimeStepNorm": Animal(
+        build=lambda _: Inputs(TimeStepNorm(FEATURES, TIME, sample=3).eval()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "ObjectAutoencoder": Animal(
+        build=autoencoder,
+        inputs=(IMAGES, torch.tensor([[0], [3], [1], [0]])),
+        shape=(BATCH, 8, 8),
+    ),
+    "ObjectPredictor": Animal(
+        build=predictor,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME - 1, 8, 8),
+    ),
     "Relational": Animal(
         build=relational,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
@@ -714,6 +797,9 @@ TOGETHER = {
 }
 # Initializations and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "NormalizedSequence",
+    "fan_in_uniform_",
+    "lstm_uniform_",
     "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",

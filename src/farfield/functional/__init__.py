@@ -69,6 +69,8 @@ from farfield.functional._sliding_context_norm import sliding_context_norm as sl
 from farfield.functional._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._slot_address import slot_address as slot_address
 from farfield.functional._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
+from farfield.functional._uniform_initialization import lstm_uniform_ as lstm_uniform_
 
 __all__ = [
     "ContextStatistics",
@@ -96,6 +98,7 @@ __all__ = [
     "divisive_norm_2d",
     "esbn",
     "esbn_keys",
+    "fan_in_uniform_",
     "field_centre",
     "field_moments",
     "field_norm",
@@ -105,6 +108,7 @@ __all__ = [
     "linear",
     "lstm",
     "lstm_init_",
+    "lstm_uniform_",
     "memory_read",
     "memory_write",
     "mnm",

@@ -11,7 +11,10 @@ from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as Layer
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
 from farfield.models._mnm import MNM as MNM
+from farfield.models._next_embedding import NextEmbedding as NextEmbedding
 from farfield.models._ntm import NTM as NTM
+from farfield.models._object_autoencoder import ObjectAutoencoder as ObjectAutoencoder
+from farfield.models._object_predictor import ObjectPredictor as ObjectPredictor
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
@@ -52,6 +55,9 @@ __all__ = [
     "CoRelNet",
     "LSTMScorer",
     "LayerNormLSTMScorer",
+    "NextEmbedding",
+    "ObjectAutoencoder",
+    "ObjectPredictor",
     "PrediNet",
     "RNNScorer",
     "Relational",

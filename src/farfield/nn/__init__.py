@@ -13,6 +13,8 @@ from farfield.nn._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
+from farfield.nn._frames import FrameDecoder as FrameDecoder
+from farfield.nn._frames import FrameEncoder as FrameEncoder
 from farfield.nn._group_norm import GroupNorm as GroupNorm
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
@@ -27,6 +29,10 @@ from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
 from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._sequence_norms import NormalizedSequence as NormalizedSequence
+from farfield.nn._sequence_norms import PastNorm as PastNorm
+from farfield.nn._sequence_norms import SequenceNorm as SequenceNorm
+from farfield.nn._sequence_norms import TimeStepNorm as TimeStepNorm
 from farfield.nn._sliding_context_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._slot_batch_norm import SlotBatchNorm as SlotBatchNorm
 from farfield.nn._sub_batch_norm import SubBatchNorm as SubBatchNorm
@@ -34,6 +40,7 @@ from farfield.nn._sub_batch_norm import SubBatchNorm as SubBatchNorm
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
     "conv": ConvEncoder,
+    "frame": FrameEncoder,
     "mlp": MLPEncoder,
     "moment": MomentEncoder,
     "panel": PanelEncoder,
@@ -64,6 +71,8 @@ __all__ = [
     "ConvEncoder",
     "DivisiveNorm1d",
     "DivisiveNorm2d",
+    "FrameDecoder",
+    "FrameEncoder",
     "GroupNorm",
     "ImageBatchNorm",
     "InstanceNorm",
@@ -74,13 +83,17 @@ __all__ = [
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
+    "NormalizedSequence",
     "PanelEncoder",
+    "PastNorm",
     "PerNonlinearity",
     "PerProjection",
     "Placement",
     "PooledBatchNorm",
     "RandomEncoder",
+    "SequenceNorm",
     "SlidingContextNorm",
     "SlotBatchNorm",
     "SubBatchNorm",
+    "TimeStepNorm",
 ]

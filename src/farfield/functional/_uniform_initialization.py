@@ -1,0 +1,47 @@
+"""The initialization that torch's own layers have, from a generator of one's own."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+_Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
+
+
+def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> _Layer:
+    r"""Draw weights and biases from $U(-1/\sqrt n, 1/\sqrt n)$: what torch's layers do themselves.
+
+    $n$ is the number of inputs of a unit, as torch counts it: the size of one slice of the weight
+    along its first axis. (For a transposed convolution that counts output channels, not inputs.)
+
+    Args:
+        layer: What is initialized, in place.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        webb2020, section 4.3.
+    """
+    bound = 1 / math.sqrt(layer.weight[0].numel())
+    bias: Tensor | None = layer.bias
+    for parameter in (layer.weight, *(() if bias is None else (bias,))):
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return layer
+
+
+def lstm_uniform_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
+    r"""Draw all of an LSTM from $U(-1/\sqrt H, 1/\sqrt H)$, as torch does for $H$ hidden units.
+
+    Args:
+        cell: What is initialized, in place.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        webb2020, section 4.3.
+    """
+    bound = 1 / math.sqrt(cell.hidden_size)
+    for parameter in cell.parameters():
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return cell
