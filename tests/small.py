@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from farfield.experiments import Experiment, Network, Recipe, Spec
-from farfield.models import ESBN, LSTM
-from farfield.nn import ContextNorm, MLPEncoder
-from farfield.tasks import DistributionOfThree, SameDifferent
+from farfield.experiments import (
+    AutoencoderNetwork,
+    Experiment,
+    Network,
+    PredictionNetwork,
+    Pretrained,
+    Recipe,
+    Spec,
+)
+from farfield.models import ESBN, LSTM, NextEmbedding
+from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, MLPEncoder, SequenceNorm
+from farfield.objectives import Objective, PredictingEmbeddings
+from farfield.tasks import DistributionOfThree, DynamicObjects, ObjectFrames, SameDifferent
 
 SMALL_ESBN = Spec(ESBN, hidden_size=12, key_size=6)
 SMALL_LSTM = Spec(LSTM, hidden_size=12)
@@ -34,4 +43,40 @@ def tiny_experiment(*, steps: int = 4) -> Experiment:
         task=SameDifferent(withheld=98, max_problems=40),
         model=Network(reasoner=SMALL_LSTM, encoder=SMALL_ENCODER, context=None),
         recipe=Recipe(steps=steps),
+    )
+
+
+LATENT = PredictingEmbeddings()
+ENDS = {
+    "encoder": Spec(FrameEncoder, out_features=4, channels=2, hidden_size=12),
+    "decoder": Spec(FrameDecoder, channels=2, hidden_size=12),
+}
+
+
+def reconstruction_experiment(*, steps: int = 3) -> Experiment:
+    """An autoencoder of a few frames."""
+    return Experiment(
+        task=ObjectFrames(training_frames=20, test_frames=5),
+        model=AutoencoderNetwork(**ENDS),
+        recipe=Recipe(steps=steps, batch_size=8),
+    )
+
+
+def prediction_experiment(
+    *,
+    steps: int = 6,
+    context: Spec | None = Spec(SequenceNorm),
+    objective: Objective = LATENT,
+) -> Experiment:
+    """A predictor of short sequences, on the autoencoder of `reconstruction_experiment`."""
+    return Experiment(
+        task=DynamicObjects(num_frames=4, training_sequences=10, test_sequences=6),
+        model=PredictionNetwork(
+            context=context, predictor=Spec(NextEmbedding, hidden_size=5), **ENDS
+        ),
+        recipe=Recipe(steps=steps, batch_size=4, evaluations=2),
+        objective=objective,
+        starts_from=Pretrained(
+            experiment=reconstruction_experiment(), parts=("encoder", "decoder")
+        ),
     )

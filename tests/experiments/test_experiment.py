@@ -15,6 +15,7 @@ from farfield.experiments import (
     OFFERED,
     Experiment,
     Network,
+    Pretrained,
     Recipe,
     Spec,
     array_digest,
@@ -23,7 +24,7 @@ from farfield.experiments import (
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
-from small import small_experiment, tiny_experiment
+from small import prediction_experiment, small_experiment, tiny_experiment
 
 
 class Mean(nn.Module):
@@ -80,10 +81,48 @@ def test_json_reads_back_as_the_same_experiment() -> None:
     assert Experiment.from_json(json.loads(text)) == experiment
 
 
-def test_python_makes_the_same_experiment() -> None:
+@pytest.mark.parametrize("experiment", [small_experiment(), prediction_experiment()])
+def test_python_makes_the_same_experiment(experiment: Experiment) -> None:
     scope: dict[str, object] = {}
-    exec(small_experiment().to_python(), scope)
-    assert scope["experiment"] == small_experiment()
+    exec(experiment.to_python(), scope)
+    assert scope["experiment"] == experiment
+
+
+def test_what_an_experiment_starts_from_is_part_of_it() -> None:
+    experiment = prediction_experiment()
+    again = Experiment.from_json(json.loads(json.dumps(experiment.to_json())))
+    assert again == experiment
+    assert again.key == experiment.key
+    assert [stage.recipe.steps for stage in experiment.stages] == [3, 6]
+    assert small_experiment().stages == (small_experiment(),)
+
+
+def test_a_fraction_is_of_every_stage_unless_said_otherwise() -> None:
+    def steps(experiment: Experiment) -> list[int]:
+        return [stage.recipe.steps for stage in experiment.stages]
+
+    experiment = prediction_experiment(steps=60)
+    assert steps(experiment.at_fraction(1 / 3)) == [1, 20]
+    assert steps(experiment.at_fraction(1 / 3, before=1)) == [3, 20]
+    assert steps(experiment.at_fraction(1, before=2 / 3)) == [2, 60]
+    assert experiment.at_fraction(1) == experiment
+    with pytest.raises(ValueError, match="fraction must be above 0"):
+        experiment.at_fraction(1, before=0)
+
+
+@pytest.mark.parametrize("parts", [("",), (".",), ("encoder", 3)])
+def test_parts_must_be_names(unchecked, parts: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="parts must be names of parts of a network, got"):
+        Pretrained(experiment=small_experiment(), parts=parts)
+
+
+def test_a_part_is_a_whole_name() -> None:
+    pretrained = Pretrained(experiment=small_experiment(), parts=("encoder", "reasoner.output"))
+    assert pretrained.covers("encoder.fc1.weight")
+    assert pretrained.covers("reasoner.output.bias")
+    assert not pretrained.covers("encoders.fc1.weight")
+    assert not pretrained.covers("reasoner.controller.bias_ih")
+    assert Pretrained(experiment=small_experiment()).covers("anything")
 
 
 def test_images_of_ones_own_are_named_by_their_bytes() -> None:

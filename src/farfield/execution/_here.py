@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 import torch
+from torch import Tensor
 
 from farfield.execution._job import Job, News
 from farfield.experiments import Experiment
@@ -34,12 +36,14 @@ def run_one(
 
     Raises:
         BusyError: If another process is at the same run.
-        StoreError: If the folder of records cannot be written.
+        StoreError: If the folder of records cannot be written, or lacks the network that the
+            experiment starts from.
     """
     with store.claim(job.experiment.key, job.seed):
-        if store.find(job.experiment.key, job.seed) is not None:
+        if store.is_whole(job.experiment.key, job.seed):
             return  # another process finished it after this one looked
-        learner = OneNetwork(job.experiment, job.seed, device=device)
+        [start] = _starts(job.experiment, [job.seed], store)
+        learner = OneNetwork(job.experiment, job.seed, device=device, start=start)
         _finish(learner, job.experiment, store, device, engine, report, clock)
 
 
@@ -64,15 +68,17 @@ def run_stack(
 
     Raises:
         BusyError: If another process is at one of the runs.
-        StoreError: If the folder of records cannot be written.
+        StoreError: If the folder of records cannot be written, or lacks a network that the
+            experiment starts from.
     """
     with ExitStack() as claims:
         for seed in seeds:
             claims.enter_context(store.claim(experiment.key, seed))
-        missing = [seed for seed in seeds if store.find(experiment.key, seed) is None]
+        missing = [seed for seed in seeds if not store.is_whole(experiment.key, seed)]
         if not missing:
             return  # another process finished them after this one looked
-        learner = Stack(experiment, missing, device=device)
+        starts = _starts(experiment, missing, store)
+        learner = Stack(experiment, missing, device=device, starts=starts)
         engine = f"vmap over {len(missing)} seeds"
         _finish(learner, experiment, store, device, engine, report, clock)
 
@@ -84,11 +90,20 @@ def why_not_stacked(experiment: Experiment, device: str) -> str | None:
         experiment: What would be run.
         device: Where.
     """
+    drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
     try:
-        Stack(experiment, [0, 1], device=device).update(0)
+        Stack(drawn, [0, 1], device=device).update(0)
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
         return str(error).strip().partition("\n")[0][:200] or type(error).__name__
     return None
+
+
+def _starts(
+    experiment: Experiment, seeds: Sequence[int], store: Store
+) -> list[dict[str, Tensor] | None]:
+    """The trained networks that those of an experiment start from, by seed; `None` for none."""
+    first = experiment.starts_from
+    return [None if first is None else store.weights(first.experiment.key, s) for s in seeds]
 
 
 def _finish(

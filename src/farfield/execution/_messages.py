@@ -36,16 +36,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     step: int = 0
     steps: int = 0
-    accuracy: float = 0.0
+    score: float = 0.0
     seconds: float = 0.0
     done: bool = False
     error: str = ""
 
     def progress(self) -> Progress:
         """The answer as progress of a run."""
-        return Progress(
-            step=self.step, steps=self.steps, accuracy=self.accuracy, seconds=self.seconds
-        )
+        return Progress(step=self.step, steps=self.steps, score=self.score, seconds=self.seconds)
 
 
 def order(job: Job, folder: str, engine: str, clock: Clock) -> Order:

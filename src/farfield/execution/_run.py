@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
@@ -58,6 +58,9 @@ def run(
 ) -> None:
     """Train what has no record yet, and keep a record of each.
 
+    Where an experiment starts from networks of another, those are trained first, unless they are
+    kept already; a record of theirs without a readable network does not count.
+
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`. What cannot be sent to another process or mapped runs here, one network
     after another; the record's `environment["engine"]` says how, and why.
@@ -67,7 +70,7 @@ def run(
         store: Where the records are.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; as many as there are cores if `None`.
-        report: Takes the news of every job, in this thread.
+        report: Takes the news of every job, and of those that others start from, in this thread.
         clock: How often to report and to save.
 
     Raises:
@@ -85,10 +88,39 @@ def run(
             missing.append(job)
         elif report:
             report(News(job=job, found=True))
-    if torch.device(device).type == "cpu":
-        _run_on_cpu(missing, store, cores, report, clock)
-    else:
-        _run_on_gpu(missing, store, device, report, clock)
+    failed: dict[Job, str] = {}
+    waves = _waves(missing, store)
+    for wave in waves:
+        failed |= {job: _UNREADY for job in wave if _before(job) in failed}
+        ready = [job for job in wave if job not in failed]
+        if torch.device(device).type == "cpu":
+            failed |= dict(_run_on_cpu(ready, store, cores, report, clock))
+        else:
+            failed |= dict(_run_on_gpu(ready, store, device, report, clock))
+    _raise_failures(failed, sum(map(len, waves)))
+
+
+_UNREADY = "what it starts from did not finish"
+
+
+def _before(job: Job) -> Job | None:
+    """The job whose network a job starts from."""
+    first = job.experiment.starts_from
+    return None if first is None else Job(experiment=first.experiment, seed=job.seed)
+
+
+def _waves(missing: Sequence[Job], store: Store) -> list[list[Job]]:
+    """Jobs in the order in which they can be run, those that others start from among them."""
+    waves, wanted = list[list[Job]](), list(missing)
+    while wanted:
+        waves.insert(0, wanted)
+        firsts = dict.fromkeys(first for job in wanted if (first := _before(job)) is not None)
+        wanted = [job for job in firsts if not store.is_whole(job.experiment.key, job.seed)]
+    taken: set[Job] = set()
+    for place, wave in enumerate(waves):
+        waves[place] = [job for job in wave if job not in taken]
+        taken.update(wave)
+    return waves
 
 
 def _run_on_cpu(
@@ -97,7 +129,8 @@ def _run_on_cpu(
     cores: int,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> None:
+) -> list[tuple[Job, str]]:
+    """Run jobs in processes, or here; returns those that failed, and why."""
     reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
     elsewhere = [job for job in jobs if reasons[job] is None]
     failed: list[tuple[Job, str]] = []
@@ -107,7 +140,7 @@ def _run_on_cpu(
         if reasons[job] is not None:
             engine = f"one after another: {reasons[job]}"
             failed += _try_here(job, store, "cpu", engine, report, clock)
-    _raise_failures(failed, len(jobs))
+    return failed
 
 
 def _try_here(
@@ -128,10 +161,10 @@ def _try_here(
     return []
 
 
-def _raise_failures(failed: Sequence[tuple[Job, str]], asked: int) -> None:
+def _raise_failures(failed: Mapping[Job, str], asked: int) -> None:
     """Say which jobs failed, if any did."""
     if failed:
-        reasons = "; ".join(sorted({trouble for _, trouble in failed})[:3])
+        reasons = "; ".join(sorted({*failed.values()} - {_UNREADY})[:3])
         raise ExecutionError(
             f"{len(failed)} of {asked} runs did not finish: {reasons}. "
             "What finished is kept; the same command goes on with the rest"
@@ -144,7 +177,8 @@ def _run_on_gpu(
     device: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> None:
+) -> list[tuple[Job, str]]:
+    """Run the seeds of each experiment as one program, or here; returns what failed, and why."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.experiment.key, []).append(job)
@@ -158,7 +192,7 @@ def _run_on_gpu(
             for job in group:
                 engine = f"one after another: {reason}"
                 failed += _try_here(job, store, device, engine, report, clock)
-    _raise_failures(failed, len(jobs))
+    return failed
 
 
 def _try_stack(

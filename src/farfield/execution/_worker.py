@@ -52,7 +52,7 @@ def main() -> None:
             Answer(
                 step=progress.step,
                 steps=progress.steps,
-                accuracy=progress.accuracy,
+                score=progress.score,
                 seconds=progress.seconds,
             )
         )

@@ -5,9 +5,12 @@ from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import is_ours as is_ours
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
+from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._networks import Architecture as Architecture
+from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import Network as Network
+from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
@@ -15,8 +18,11 @@ from farfield.experiments._spec import Spec as Spec
 __all__ = [
     "OFFERED",
     "Architecture",
+    "AutoencoderNetwork",
     "Experiment",
     "Network",
+    "PredictionNetwork",
+    "Pretrained",
     "Recipe",
     "ScoringNetwork",
     "Spec",

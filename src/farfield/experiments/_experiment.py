@@ -61,6 +61,39 @@ class Recipe:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Pretrained:
+    """The trained networks of another experiment, to start from.
+
+    The network of a seed takes over the weights of the other experiment's network of that seed;
+    what runs experiments runs the other one first.
+
+    Args:
+        experiment: What is trained before.
+        parts: Parts of the network that are taken over, by the names both networks have for them,
+            e.g. `("encoder", "decoder")`; none named is the whole network.
+
+    Raises:
+        ValueError: If a part is no name.
+    """
+
+    experiment: Experiment
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(part, str) and part.strip(".") for part in self.parts):
+            raise ValueError(f"parts must be names of parts of a network, got {self.parts!r}")
+
+    def covers(self, name: str) -> bool:
+        """Whether a parameter or buffer is taken over.
+
+        Args:
+            name: Its name in the network, e.g. `"encoder.output.weight"`.
+        """
+        return not self.parts or any(f"{name}.".startswith(f"{part}.") for part in self.parts)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
     """What is run: a task, a model, an objective and a recipe. Seeds are given at the run.
 
@@ -72,12 +105,20 @@ class Experiment:
         model: What is trained.
         objective: What training minimizes.
         recipe: How it is trained.
+        starts_from: Networks trained before, whose weights are taken over; `None` for first
+            weights that are drawn.
     """
 
     task: Task
     model: Architecture
     recipe: Recipe
     objective: Objective = Supervised()
+    starts_from: Pretrained | None = None
+
+    @property
+    def stages(self) -> tuple[Experiment, ...]:
+        """Everything that is trained one after the other, this experiment last."""
+        return (*(self.starts_from.experiment.stages if self.starts_from else ()), self)
 
     @cached_property
     def key(self) -> str:
@@ -122,18 +163,26 @@ class Experiment:
         lines = [f"from {module} import {name}" for module, name in sorted(_split(modules))]
         return "\n".join([*lines, "", f"experiment = {body}", ""])
 
-    def at_fraction(self, fraction: float) -> Experiment:
+    def at_fraction(self, fraction: float, *, before: float | None = None) -> Experiment:
         """The same experiment at a fraction of its steps, rounded, at least one.
 
+        Args:
+            fraction: Share of the steps, in (0, 1].
+            before: Share of the steps of everything it starts from; the same share where `None`.
+
         Raises:
-            ValueError: If `fraction` is not in (0, 1].
+            ValueError: If a share is not in (0, 1].
         """
         if not 0 < fraction <= 1:
             raise ValueError(f"fraction must be above 0 and at most 1, got {fraction!r}")
         steps = max(1, round(self.recipe.steps * fraction))
         evaluations = min(self.recipe.evaluations, steps)
         recipe = dataclasses.replace(self.recipe, steps=steps, evaluations=evaluations)
-        return dataclasses.replace(self, recipe=recipe)
+        first = self.starts_from
+        if first is not None:
+            share = fraction if before is None else before
+            first = dataclasses.replace(first, experiment=first.experiment.at_fraction(share))
+        return dataclasses.replace(self, recipe=recipe, starts_from=first)
 
 
 def _split(paths: set[str]) -> list[tuple[str, str]]:

@@ -9,8 +9,21 @@ from torch import nn
 
 from farfield.core import Stream
 from farfield.experiments._spec import Spec
-from farfield.models import AnalogyScoring, Relational
-from farfield.nn import AnalogyEncoder, ContextNorm, ConvEncoder
+from farfield.models import (
+    AnalogyScoring,
+    NextEmbedding,
+    ObjectAutoencoder,
+    ObjectPredictor,
+    Relational,
+)
+from farfield.nn import (
+    AnalogyEncoder,
+    ContextNorm,
+    ConvEncoder,
+    FrameDecoder,
+    FrameEncoder,
+    PastNorm,
+)
 from farfield.tasks import Candidates, Task
 
 
@@ -91,6 +104,62 @@ class ScoringNetwork:
         context = self.context.build(shape, stream.child("context")) if self.context else None
         scorer = self.scorer.build(shape, stream.child("scorer"))
         return AnalogyScoring(encoder, context, scorer, num_candidates=task.num_candidates)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AutoencoderNetwork:
+    """An autoencoder of single items: encoder and decoder, each a `Spec`.
+
+    Args:
+        encoder: Item → embedding.
+        decoder: Embedding → item.
+    """
+
+    encoder: Spec = Spec(FrameEncoder)
+    decoder: Spec = Spec(FrameDecoder)
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        encoder, shape = _encoder(self.encoder, {"item_shape": task.item_shape}, stream)
+        decoder = self.decoder.build(shape, stream.child("decoder"))
+        return ObjectAutoencoder(encoder, decoder)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PredictionNetwork:
+    """A predictor of the next item: encoder, context, predictor and decoder, each a `Spec`.
+
+    Encoder and decoder are those of an `AutoencoderNetwork`: an experiment that starts from one
+    takes over its parts `("encoder", "decoder")`.
+
+    Args:
+        encoder: Item → embedding.
+        context: Normalization of the embeddings over the sequence, with the way back, or `None`
+            for none.
+        predictor: Sequence of embeddings → what follows each.
+        decoder: Embedding → item.
+        trains_autoencoder: Whether encoder and decoder are trained along (fine-tuning); otherwise
+            they stay as they start.
+    """
+
+    encoder: Spec = Spec(FrameEncoder)
+    context: Spec | None = Spec(PastNorm)
+    predictor: Spec = Spec(NextEmbedding)
+    decoder: Spec = Spec(FrameDecoder)
+    trains_autoencoder: bool = False
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
+        encoder, shape = _encoder(self.encoder, shape, stream)
+        context = self.context.build(shape, stream.child("context")) if self.context else None
+        predictor = self.predictor.build(shape, stream.child("predictor"))
+        decoder = self.decoder.build(shape, stream.child("decoder"))
+        for part in (encoder, decoder):
+            part.requires_grad_(self.trains_autoencoder)
+        return ObjectPredictor(encoder, context, predictor, decoder)
 
 
 def _encoder(

@@ -121,14 +121,15 @@ class Store:
         """Keep runs that finished together: all of them or none, however the process ends.
 
         Args:
-            runs: Numbers and trained networks; what is already there stays as it is.
+            runs: Numbers and trained networks; what is already there stays as it is, but for a
+                network whose file is missing or damaged: it is written again.
 
         Raises:
             StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
         """
         if not self._database.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
-        new = [run for run in runs if self.find(run[0].key, run[0].seed) is None]
+        new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]
         for record, weights in new:
             write_tensors(self.weights_path(record.key, record.seed), weights)
         with self._connect() as connection:
@@ -144,6 +145,21 @@ class Store:
         """
         found = [record for record in self.records(key) if record.seed == seed]
         return found[0] if found else None
+
+    def is_whole(self, key: str, seed: int) -> bool:
+        """Whether a run is finished and its trained network can be read.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+        """
+        if self.find(key, seed) is None:
+            return False
+        try:
+            self.weights(key, seed)
+        except StoreError:
+            return False
+        return True
 
     def records(self, key: str) -> list[Record]:
         """Every finished run of one experiment, by seed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeGuard, runtime_checkable
 
@@ -16,6 +17,12 @@ from farfield.tasks import TRAINING, InParts, Task, metric_of
 
 CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
+
+GROUP = 32
+"""Problems are cut between groups of so many only: statistics of a test batch are over a group."""
+
+NUMBERS = 5_000_000
+"""Most numbers in the items of problems that are scored at once, if it is more than one group."""
 
 ITEMS = 512
 """Items encoded at once."""
@@ -76,26 +83,28 @@ def score_problems(
     problems = problems.compact()
     scores, losses = [], []
     with torch.inference_mode():
-        answer = _answers(model, problems)
-        for start in range(0, len(problems), CHUNK):
-            part = problems[start : start + CHUNK]
+        answer, chunk = _answers(model, problems)
+        for start in range(0, len(problems), chunk):
+            part = problems[start : start + chunk]
             outputs = answer(part)
             scores.append(task.score(outputs, part))
             losses.append(task.loss(outputs, part))
     return torch.cat(scores), torch.cat(losses)
 
 
-def _answers(model: Outputs, problems: Problems) -> Callable[[Problems], Tensor]:
-    """From a part of the problems to the outputs of the model."""
+def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
+    """From a part of the problems to the outputs of the model, and how large a part may be."""
     if isinstance(model, TwoStages) and len(problems.items) < problems.index.numel():
         embeddings = encode_all(model, problems)
-        return lambda part: model.answer(embeddings, part.index)
+        return (lambda part: model.answer(embeddings, part.index)), CHUNK
 
     def whole(part: Problems) -> Tensor:
         part = part.compact()
         return model(part.table(), part.index)
 
-    return whole
+    numbers = problems.index.shape[1] * math.prod(problems.items.shape[1:])
+    groups = NUMBERS // max(1, GROUP * numbers)
+    return whole, min(CHUNK, GROUP * max(1, groups))
 
 
 def encode_all(model: TwoStages, problems: Problems) -> Float[Tensor, "item ..."]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Protocol, final, runtime_checkable
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, final, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +27,13 @@ from farfield.training._evaluate import (
     settled_on,
     wants_statistics,
 )
+from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
 
 GLANCE = 256
 """Training problems behind a point of a training curve, and behind what a person is shown."""
+
+GLANCE_NUMBERS = 4_000_000
+"""Most numbers in the items that these problems show: those with large items are fewer."""
 
 
 @runtime_checkable
@@ -86,15 +93,28 @@ def _load_moments(
         }
 
 
+def _some(problems: Problems) -> Problems:
+    """The problems behind a glance."""
+    numbers = problems.index.shape[1] * math.prod(problems.items.shape[1:])
+    return problems[: max(1, min(GLANCE, GLANCE_NUMBERS // max(1, numbers)))]
+
+
 @final
 class OneNetwork:
     """A single network: plain module, plain autograd.
+
+    Where nothing of its encoder is trained, each item is embedded once, before the first update.
 
     Args:
         experiment: What is trained.
         seed: Number of the run.
         device: Where.
         dtype: Floating-point type of items and parameters.
+        start: The trained network that the experiment starts from, by the names of its state;
+            `None` where it starts from none.
+
+    Raises:
+        ValueError: If `start` is missing, given for nothing, or does not fit.
     """
 
     def __init__(
@@ -104,6 +124,7 @@ class OneNetwork:
         *,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
+        start: Mapping[str, Tensor] | None = None,
     ) -> None:
         self.seeds: tuple[int, ...] = (seed,)
         self._experiment = experiment
@@ -111,13 +132,19 @@ class OneNetwork:
             name: problems.to(device, dtype)
             for name, problems in problems_of_run(experiment.task, seed).items()
         }
-        self._batches = Batches(
-            self._sets[TRAINING],
-            batch_size=experiment.recipe.batch_size,
-            stream=stream(seed, "batches"),
+        self.model = first_network(experiment, seed, start).to(device=device, dtype=dtype)
+        self._training = self._sets[TRAINING]
+        self._is_embedded = has_fixed_encoder(self.model)
+        if self._is_embedded:
+            self._training = embedded(self.model, self._training)
+        self._batches, self._shown = (
+            Batches(
+                problems,
+                batch_size=experiment.recipe.batch_size,
+                stream=stream(seed, "batches"),
+            )
+            for problems in (self._training, self._sets[TRAINING])
         )
-        self.model = experiment.model.build(experiment.task, stream(seed, "weights"))
-        self.model.to(device=device, dtype=dtype)
         named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
         self._names = [name for name, _ in named]
         self._optimizer = _adam([p for _, p in named], experiment.recipe.learning_rate)
@@ -127,23 +154,36 @@ class OneNetwork:
         """Do update number `step`, counted from 0."""
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
-        loss = self._experiment.objective(
-            self.model,
-            self._batches(step),
-            self._experiment.task.loss,
-            self._objective_stream.child(step),
-        )
+        with self._on_training_items():
+            loss = self._experiment.objective(
+                self.model,
+                self._batches(step),
+                lambda outputs, problems: self._loss(outputs, problems, step),
+                self._objective_stream.child(step),
+            )
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
 
+    def _on_training_items(self) -> contextlib.AbstractContextManager[None]:
+        """The network as it takes the training problems: without encoder if they are embedded."""
+        return without_encoder(self.model) if self._is_embedded else contextlib.nullcontext()
+
+    def _loss(self, outputs: Tensor, problems: Problems, step: int) -> Tensor:
+        """The task's loss, which may look at the items themselves."""
+        if self._is_embedded:
+            shown = self._shown(step)
+            problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
+        return self._experiment.task.loss(outputs, problems)
+
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
-        settle(self.model, self._sets[TRAINING])
+        with self._on_training_items():
+            settle(self.model, self._training)
         return [score_regimes(self.model, self._experiment.task, self._sets, step)]
 
     def glance(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = self._sets[TRAINING][:GLANCE], self._experiment.task
+        some, task = _some(self._sets[TRAINING]), self._experiment.task
         model = settled_on(self.model, some)
         return [glanced(step, task, *score_problems(model, task, some))]
 
@@ -176,6 +216,11 @@ class Stack:
         seeds: Numbers of the runs.
         device: Where.
         dtype: Floating-point type of items and parameters.
+        starts: The trained networks that the experiment starts from, one per seed; `None` where it
+            starts from none.
+
+    Raises:
+        ValueError: If a network to start from is missing, given for nothing, or does not fit.
     """
 
     def __init__(
@@ -185,6 +230,7 @@ class Stack:
         *,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
+        starts: Sequence[Mapping[str, Tensor] | None] | None = None,
     ) -> None:
         self.seeds = tuple(seeds)
         self._experiment = experiment
@@ -205,8 +251,8 @@ class Stack:
             for seed, sets in zip(seeds, self._sets, strict=True)
         ]
         models = [
-            experiment.model.build(experiment.task, stream(seed, "weights")).to(device, dtype)
-            for seed in seeds
+            first_network(experiment, seed, start).to(device, dtype)
+            for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
         ]
         self._model = models[0]
         parameters, self._fixed = stack_module_state(models)
@@ -282,7 +328,7 @@ class Stack:
 
     def glance(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = [sets[TRAINING][:GLANCE] for sets in self._sets], self._experiment.task
+        some, task = [_some(sets[TRAINING]) for sets in self._sets], self._experiment.task
         if wants_statistics(self._model):
             alone = [settled_on(self._alone(place), part) for place, part in enumerate(some)]
             pairs = zip(alone, some, strict=True)
@@ -339,23 +385,29 @@ class _Called(nn.Module):
         """The shared module: its parts are what runs."""
         return self._inner[0]
 
-    def answer_and_error(self, items: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    def answer_and_error(self, items: Tensor, index: Tensor) -> Any:
         """Outputs and reconstruction errors of the module under the given parameters."""
+        return self._told(lambda shared: shared.answer_and_error(items, index))
+
+    def predict(self, items: Tensor, index: Tensor) -> Any:
+        """Predictions of the module under the given parameters, and what they should be."""
+        return self._told(lambda shared: shared.predict(items, index))
+
+    def _told(self, tell: Callable[[Any], Any]) -> Any:
         shared, learned, fixed = self._inner
         parts = tuple({f"shared.{n}": t for n, t in part.items()} for part in (learned, fixed))
-        both: tuple[Tensor, Tensor] = functional_call(_Telling(shared), parts, (items, index))
-        return both
+        return functional_call(_Telling(shared, tell), parts, ())
 
 
 @final
 class _Telling(nn.Module):
-    """A module whose outputs are the answers and errors of another."""
+    """A module whose outputs are what another tells."""
 
-    def __init__(self, shared: nn.Module) -> None:
+    def __init__(self, shared: nn.Module, tell: Callable[[Any], Any]) -> None:
         super().__init__()
         self.shared = shared
+        self._tell = tell
 
-    def forward(self, items: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        """What `answer_and_error` of the other gives."""
-        told: tuple[Tensor, Tensor] = self.shared.answer_and_error(items, index)  # type: ignore[operator]
-        return told
+    def forward(self) -> Any:
+        """What the other tells."""
+        return self._tell(self.shared)

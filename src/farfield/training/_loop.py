@@ -27,13 +27,13 @@ class Progress:
     Args:
         step: Updates done.
         steps: Updates in all.
-        accuracy: Mean accuracy on some of the training problems.
+        score: Mean score on some of the training problems.
         seconds: Seconds so far, over all sittings.
     """
 
     step: int
     steps: int
-    accuracy: float
+    score: float
     seconds: float
 
 
@@ -49,6 +49,10 @@ class Clock:
 
     report_seconds: float = 1.0
     checkpoint_seconds: float = 30.0
+
+
+PAUSE = 10.0
+"""How much rarer reports become for each second that one takes."""
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -129,6 +133,7 @@ def train(
         step, before, scores = _resume(learner, experiment, checkpoint)
         noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
+        pause = clock.report_seconds
         while step < steps:
             # Modules that draw from torch's own generator (dropout) draw the same after a restart.
             torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())
@@ -141,11 +146,12 @@ def train(
                 for place, new in enumerate(learner.glance(step)):
                     scores[place] += new
             now = time.monotonic()
-            if report and (now - reported > clock.report_seconds or step == 1):
-                reported = now
+            if report and (now - reported > pause or step == 1):
                 seconds = before + now - started
-                accuracy = statistics.fmean(points[0].value for points in learner.glance(step))
-                report(Progress(step=step, steps=steps, accuracy=accuracy, seconds=seconds))
+                score = statistics.fmean(points[0].value for points in learner.glance(step))
+                report(Progress(step=step, steps=steps, score=score, seconds=seconds))
+                reported = time.monotonic()
+                pause = clock.report_seconds * max(1.0, PAUSE * (reported - now))
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
                 _save(learner, experiment, checkpoint, step, before + now - started, scores)

@@ -1,0 +1,180 @@
+"""Networks that start from trained ones, and items that are embedded once."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import stream
+from farfield.experiments import Pretrained, Spec
+from farfield.nn import SequenceNorm, TimeStepNorm
+from farfield.objectives import Objective, PredictingEmbeddings, Supervised
+from farfield.tasks import DynamicObjects
+from farfield.training import Clock, OneNetwork, Progress, Stack, train
+from farfield.training._learner import GLANCE_NUMBERS, _some
+from farfield.training._start import embedded, has_fixed_encoder, without_encoder
+from small import prediction_experiment, reconstruction_experiment
+
+FIRST = reconstruction_experiment()
+SECOND = prediction_experiment()
+DRAWN = dataclasses.replace(SECOND, starts_from=None)
+
+
+def trained(seed: int = 0) -> dict[str, Tensor]:
+    learner = OneNetwork(FIRST, seed)
+    train(learner, FIRST)
+    return learner.weights()[0]
+
+
+def test_the_parts_named_are_taken_over_and_the_others_drawn() -> None:
+    start, drawn = trained(), OneNetwork(DRAWN, 0).weights()[0]
+    for name, tensor in OneNetwork(SECOND, 0, start=start).weights()[0].items():
+        taken = name.startswith(("encoder.", "decoder."))
+        assert torch.equal(tensor, (start if taken else drawn)[name]), name
+    encoder_only = dataclasses.replace(
+        SECOND, starts_from=Pretrained(experiment=FIRST, parts=("encoder",))
+    )
+    for name, tensor in OneNetwork(encoder_only, 0, start=start).weights()[0].items():
+        taken = name.startswith("encoder.")
+        assert torch.equal(tensor, (start if taken else drawn)[name]), name
+
+
+def test_without_parts_the_whole_network_is_taken_over() -> None:
+    start = trained()
+    again = dataclasses.replace(FIRST, starts_from=Pretrained(experiment=FIRST))
+    for name, tensor in OneNetwork(again, 0, start=start).weights()[0].items():
+        assert torch.equal(tensor, start[name])
+    with pytest.raises(ValueError, match=r"context.weight of shape \(4,\) must be in what"):
+        OneNetwork(dataclasses.replace(SECOND, starts_from=again.starts_from), 0, start=start)
+
+
+def test_a_start_that_does_not_fit_is_named() -> None:
+    start = trained()
+    for bad, message in (
+        (None, "start must be the network that it starts from for experiment"),
+        ({}, "encoder.convolutions.0.weight of shape .* which has nothing there"),
+        (
+            {**start, "decoder.layers.0.bias": torch.zeros(3)},
+            r"decoder.layers.0.bias of shape \(12,\) must be in .* which has shape \(3,\) there",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            OneNetwork(SECOND, 0, start=bad)
+    with pytest.raises(ValueError, match="start must be none for experiment"):
+        OneNetwork(DRAWN, 0, start=start)
+    nowhere = dataclasses.replace(
+        SECOND, starts_from=Pretrained(experiment=FIRST, parts=("encode",))
+    )
+    with pytest.raises(ValueError, match=r"parts must be parts of the network, got \('encode',\)"):
+        OneNetwork(nowhere, 0, start=start)
+
+
+@pytest.mark.parametrize(
+    "objective", [PredictingEmbeddings(denormalized=True), Supervised()], ids=["latent", "pixels"]
+)
+@pytest.mark.parametrize(
+    "context", [Spec(SequenceNorm), Spec(TimeStepNorm, sample=5)], ids=["sequence", "training"]
+)
+def test_items_embedded_once_train_the_same_network(
+    monkeypatch: pytest.MonkeyPatch, objective: Objective, context: Spec
+) -> None:
+    experiment = prediction_experiment(context=context, objective=objective)
+    start = {name: tensor.double() for name, tensor in trained().items()}
+    once = OneNetwork(experiment, 0, dtype=torch.float64, start=start)
+    assert once._is_embedded
+    monkeypatch.setattr("farfield.training._learner.has_fixed_encoder", lambda network: False)
+    anew = OneNetwork(experiment, 0, dtype=torch.float64, start=start)
+    assert not anew._is_embedded
+    scores = [train(learner, experiment)[0][0] for learner in (once, anew)]
+    for name, tensor in once.weights()[0].items():
+        torch.testing.assert_close(anew.weights()[0][name], tensor, rtol=1e-9, atol=1e-12)
+    assert [s.value for s in scores[0]] == pytest.approx([s.value for s in scores[1]], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "context", [Spec(SequenceNorm), Spec(TimeStepNorm, sample=5)], ids=["sequence", "training"]
+)
+def test_together_equals_alone(context: Spec) -> None:
+    experiment = prediction_experiment(context=context)
+    starts = [{n: t.double() for n, t in trained(seed).items()} for seed in (0, 3)]
+    together = Stack(experiment, (0, 3), dtype=torch.float64, starts=starts)
+    scores, _ = train(together, experiment)
+    for place, seed in enumerate((0, 3)):
+        alone = OneNetwork(experiment, seed, dtype=torch.float64, start=starts[place])
+        [own], _ = train(alone, experiment)
+        for name, tensor in alone.weights()[0].items():
+            torch.testing.assert_close(
+                together.weights()[place][name], tensor, rtol=1e-8, atol=1e-10, msg=name
+            )
+        found = {(s.step, s.regime, s.metric): s.value for s in scores[place]}
+        wanted = {(s.step, s.regime, s.metric): s.value for s in own}
+        assert found == pytest.approx(wanted, rel=1e-7)
+
+
+class StoppedError(Exception):
+    """Stands in for the end of the process."""
+
+
+def test_stopped_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    start, path = trained(), tmp_path / "state.safetensors"
+    whole = OneNetwork(SECOND, 0, start=start)
+    expected, _ = train(whole, SECOND)
+
+    def stop(progress: Progress) -> None:
+        if progress.step == 4:
+            raise StoppedError
+
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    with pytest.raises(StoppedError):
+        train(OneNetwork(SECOND, 0, start=start), SECOND, checkpoint=path, report=stop, clock=clock)
+    resumed = OneNetwork(SECOND, 0, start=start)
+    assert train(resumed, SECOND, checkpoint=path)[0] == expected
+    for name, tensor in whole.weights()[0].items():
+        assert torch.equal(resumed.weights()[0][name], tensor), name
+
+
+def test_only_an_encoder_that_never_changes_is_fixed() -> None:
+    def network(encoder: nn.Module) -> nn.Module:
+        model = DRAWN.model.build(DRAWN.task, stream(0, "weights"))
+        model.encoder = encoder
+        return model
+
+    fixed = network(nn.Linear(3, 4).requires_grad_(False))
+    assert has_fixed_encoder(fixed)
+    for changing in (
+        nn.Linear(3, 4),
+        nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.Dropout()),
+        nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.BatchNorm1d(4, affine=False)),
+        nn.Identity(),
+    ):
+        assert not has_fixed_encoder(network(changing))
+    assert not has_fixed_encoder(nn.Linear(3, 4))
+    with without_encoder(fixed):
+        assert isinstance(fixed.encoder, nn.Identity)
+    assert isinstance(fixed.encoder, nn.Linear)
+    with pytest.raises(RuntimeError, match="on the way"), without_encoder(fixed):
+        raise RuntimeError("on the way")
+    assert isinstance(fixed.encoder, nn.Linear)
+    with pytest.raises(TypeError, match="network must have methods encode and answer"):
+        embedded(nn.Linear(3, 4), DRAWN.task.draw(stream(0, "weights"))["training"])
+
+
+def test_large_items_are_glanced_at_less() -> None:
+    sets = DynamicObjects(training_sequences=300, test_sequences=1).draw(stream(0, "weights"))
+    assert len(_some(sets["training"])) == GLANCE_NUMBERS // (20 * 64 * 64)
+    assert len(_some(sets["training"][:7])) == 7
+
+
+def test_an_encoder_that_is_trained_along_is_trained() -> None:
+    start = trained()
+    model = dataclasses.replace(SECOND.model, trains_autoencoder=True)
+    tuned = dataclasses.replace(SECOND, model=model, objective=Supervised())
+    for experiment, moves in ((tuned, True), (SECOND, False)):
+        learner = OneNetwork(experiment, 0, start=start)
+        learner.update(0)
+        for name in ("encoder.output.weight", "decoder.layers.0.weight"):
+            assert torch.equal(learner.weights()[0][name], start[name]) is not moves
