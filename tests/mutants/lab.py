@@ -15,7 +15,7 @@ MUTANTS = [
     ),
     (
         "records/_store.py",
-        "new = [run for run in runs if self.find(run[0].key, run[0].seed) is None]",
+        "new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]",
         "new = list(runs)",
         ["tests/records/test_store.py::test_a_finished_run_is_never_overwritten"],
     ),
@@ -173,8 +173,8 @@ MUTANTS = [
     ),
     (
         "training/_evaluate.py",
-        "range(0, len(problems), CHUNK)",
-        "range(0, len(problems) - CHUNK + 1, CHUNK)",
+        "range(0, len(problems), chunk)",
+        "range(0, len(problems) - chunk + 1, chunk)",
         ["tests/training/test_training.py::test_scores_do_not_depend_on_how_problems_are_cut"],
     ),
     (
@@ -293,7 +293,7 @@ MUTANTS = [
     ),
     (
         "execution/_here.py",
-        "        if store.find(job.experiment.key, job.seed) is not None:\n",
+        "        if store.is_whole(job.experiment.key, job.seed):\n",
         "        if False:\n",
         [
             "tests/execution/test_execution.py::test_what_another_process_finished_meanwhile_is_not_trained_again"

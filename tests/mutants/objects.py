@@ -1,0 +1,100 @@
+"""Mutants of dynamic object prediction, and of experiments that start from others."""
+
+MUTANTS = [
+    (
+        "tasks/_squares.py",
+        "<= widths.unsqueeze(-1) / 2",
+        "< widths.unsqueeze(-1) / 2",
+        ["tests/tasks/test_squares.py::test_the_edge_belongs_to_the_square_and_rows_go_along_y"],
+    ),
+    (
+        "tasks/_squares.py",
+        "spans(y, width).unsqueeze(-1) * spans(x, width).unsqueeze(-2)",
+        "spans(x, width).unsqueeze(-1) * spans(y, width).unsqueeze(-2)",
+        ["tests/tasks/test_squares.py::test_a_pixel_is_white_where_its_middle_is_inside"],
+    ),
+    (
+        "tasks/_squares.py",
+        "squares[:, 2] *= math.sqrt(2) if circumradius else 1.0",
+        "squares[:, 2] *= 2.0 if circumradius else 1.0",
+        ["tests/tasks/test_squares.py::test_ends_are_uniform_in_the_ranges_of_print"],
+    ),
+    (
+        "tasks/_dynamic_objects.py",
+        "shown[:, :-1] if self.previous_frames else shown[:, 1:]",
+        "shown[:, 1:] if self.previous_frames else shown[:, :-1]",
+        [
+            "tests/tasks/test_squares.py::test_scoring_against_the_frames_before_shifts_floor_and_ceiling"
+        ],
+    ),
+    (
+        "tasks/_dynamic_objects.py",
+        "- 2 * both",
+        "- both",
+        ["tests/tasks/test_squares.py::test_the_floor_is_the_error_of_the_frame_before"],
+    ),
+    (
+        "nn/_sequence_norms.py",
+        "past = running_context_statistics(z[:, :-1],",
+        "past = context_statistics(z[:, :-1],",
+        ["tests/models/test_object_prediction.py::test_who_looks_ahead"],
+    ),
+    (
+        "nn/_sequence_norms.py",
+        "counted = z if self.include_last else z[:, :-1]",
+        "counted = z",
+        ["tests/models/test_object_prediction.py::test_predictions_are_the_oracle_s"],
+    ),
+    (
+        "nn/_sequence_norms.py",
+        "return _normalized(z, read, foreseen, self.weight, self.bias)",
+        "return _normalized(z, read, read, self.weight, self.bias)",
+        ["tests/models/test_object_prediction.py::test_predictions_are_the_oracle_s"],
+    ),
+    (
+        "models/_object_predictor.py",
+        "self.decoder(denormalize(predicted, sequence.mean, sequence.scale))",
+        "self.decoder(predicted)",
+        ["tests/models/test_object_prediction.py::test_predictions_are_the_oracle_s"],
+    ),
+    (
+        "objectives/_predicting_embeddings.py",
+        "error = error * sequence.scale",
+        "error = error + 0 * sequence.scale",
+        [
+            "tests/models/test_object_prediction.py::test_the_objective_is_the_mean_squared_error_of_embeddings"
+        ],
+    ),
+    (
+        "experiments/_experiment.py",
+        'f"{name}.".startswith(f"{part}.")',
+        "name.startswith(part)",
+        ["tests/experiments/test_experiment.py::test_a_part_is_a_whole_name"],
+    ),
+    (
+        "training/_start.py",
+        "            tensor.copy_(start[name])\n",
+        "            tensor.add_(0)\n",
+        ["tests/training/test_start.py::test_the_parts_named_are_taken_over_and_the_others_drawn"],
+    ),
+    (
+        "training/_learner.py",
+        "problems = dataclasses.replace(problems, items=shown.items, index=shown.index)",
+        "problems = dataclasses.replace(problems)",
+        ["tests/training/test_start.py::test_items_embedded_once_train_the_same_network"],
+    ),
+    (
+        "execution/_run.py",
+        "if not store.is_whole(job.experiment.key, job.seed)]",
+        "if store.find(job.experiment.key, job.seed) is None]",
+        ["tests/execution/test_stages.py::test_a_first_stage_that_is_not_whole_is_run_again"],
+    ),
+    (
+        "execution/_run.py",
+        "        waves.insert(0, wanted)\n",
+        "        waves.append(wanted)\n",
+        [
+            "tests/execution/test_stages.py::test_waves_hold_each_job_once_behind_what_it_starts_from"
+        ],
+    ),
+]
