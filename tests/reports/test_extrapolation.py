@@ -4,7 +4,10 @@ import math
 
 import pytest
 
+from farfield.experiments import Experiment, PredictionNetwork, Recipe
+from farfield.records import Record, Score
 from farfield.reports import extrapolation_profile
+from farfield.tasks import DynamicObjects
 from reproductions import made_up
 
 CLAIM = made_up.claim()
@@ -52,3 +55,35 @@ def test_one_network_has_no_standard_error():
 def test_without_records_there_is_no_profile():
     with pytest.raises(ValueError, match="at least one record, got none"):
         extrapolation_profile(TASK, [])
+
+
+def test_a_profile_of_errors_says_so():
+    task = DynamicObjects(num_frames=3)
+    experiment = Experiment(task=task, model=PredictionNetwork(), recipe=Recipe(steps=2))
+    found = [
+        Record(
+            key=experiment.key,
+            experiment=experiment.to_json(),
+            seed=seed,
+            steps=2,
+            scores=tuple(
+                Score(step=2, regime=regime.name, metric="mse", value=value, count=9)
+                for regime in task.regimes
+            ),
+            seconds=1.0,
+            environment={},
+        )
+        for seed, value in enumerate((0.01, 0.03))
+    ]
+    lines = [
+        [c.strip() for c in line.split("|")]
+        for line in str(extrapolation_profile(task, found)).splitlines()
+    ]
+    assert lines[0][3:6] == ["mean squared error ± standard error", "highest", "floor"]
+    assert lines[3][1:5] == [
+        "width-13-31",
+        "18 pixels of width beyond training",
+        "0.0200 ± 0.0100",
+        "0.0300",
+    ]
+    assert lines[3][5] == f"{task.chance('width-13-31'):.4f}"

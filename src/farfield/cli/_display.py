@@ -15,6 +15,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.execution import Job, News
+from farfield.metrics import measure_of
+from farfield.tasks import metric_of
 
 PLAIN_SECONDS = 10.0
 """Seconds between two lines where the output is a file and not a screen."""
@@ -25,7 +27,7 @@ WARM_STEPS = 10
 
 @final
 class Display:
-    """What runs, how far it is, the time left and the accuracy now.
+    """What runs, how far it is, the time left and the score now.
 
     On a screen a block that redraws itself; in a file a line now and then.
 
@@ -42,9 +44,11 @@ class Display:
         self._labels = labels
         self._console = console
         self._workers = workers
-        self._length = {j.experiment.key: j.experiment.task.length for j in jobs}
-        self._steps = {(j.experiment.key, j.seed): j.experiment.recipe.steps for j in jobs}
-        self._done = dict.fromkeys(self._steps, 0)
+        self._length: dict[str, int] = {}
+        self._steps: dict[tuple[str, int], int] = {}
+        self._done: dict[tuple[str, int], int] = {}
+        for job in jobs:
+            self._note(job)
         self._found: set[tuple[str, int]] = set()
         self._running: dict[tuple[str, int], News] = {}
         self._step_seconds: dict[str, float] = {}
@@ -68,6 +72,15 @@ class Display:
         elif kind is None and len(self._found) == len(self._steps):
             self._console.print(self._summary(), soft_wrap=True)  # no line was due before
 
+    def _note(self, job: Job) -> tuple[str, int]:
+        """Count a job, asked for or one that others start from; returns its place."""
+        place = (job.experiment.key, job.seed)
+        if place not in self._steps:
+            self._length[job.experiment.key] = job.experiment.task.length
+            self._steps[place] = job.experiment.recipe.steps
+            self._done[place] = 0
+        return place
+
     def take(self, news: News) -> None:
         """Note the news of a job.
 
@@ -75,7 +88,7 @@ class Display:
             news: What happened.
         """
         key = news.job.experiment.key
-        place = (key, news.job.seed)
+        place = self._note(news.job)
         if news.progress is None:
             self._done[place] = self._steps[place]
             self._running.pop(place, None)
@@ -101,10 +114,11 @@ class Display:
         progress = news.progress
         if progress is None:
             return ""
+        measure = measure_of(metric_of(news.job.experiment.task))
         return (
             f"{self._labels.get(news.job.experiment.key, news.job.experiment.key)} "
             f"seed {news.job.seed}: step {progress.step}/{progress.steps}, "
-            f"training accuracy {100 * progress.accuracy:.1f} %"
+            f"training {measure.label} {measure.written(progress.score)}{measure.unit}"
         )
 
     def _left(self) -> dict[tuple[str, int], int]:

@@ -39,12 +39,23 @@ def reproduce(command: Reproduce) -> None:
     at_hand = [claim for claim in table.claims if is_at_hand(claim.experiment.task)]
     jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
     labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
+    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(seeds))
+    labels = _labels(table, budget)
     store, console = Store(command.records), Console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or Path("reports") / f"{table.key.replace('/', '-')}-{budget.value}"
     _report(table, store, budget, seeds, folder, console)
+
+
+def _labels(table: Table, budget: Budget) -> dict[str, str]:
+    """What to call the experiments of a table, and those that they start from."""
+    labels: dict[str, str] = {}
+    for name, claim in table.cells.items():
+        *before, last = claim.at(budget).stages
+        labels |= {stage.key: f"before {name}" for stage in before} | {last.key: name}
+    return labels
 
 
 def _networks(figure: Figure | None, budget: Budget) -> int:

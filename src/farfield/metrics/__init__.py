@@ -8,17 +8,23 @@ from farfield.metrics._intervals import Summary as Summary
 from farfield.metrics._intervals import mean_and_standard_error as mean_and_standard_error
 from farfield.metrics._intervals import t_interval as t_interval
 from farfield.metrics._intervals import welch_interval as welch_interval
+from farfield.metrics._measures import MEASURES as MEASURES
+from farfield.metrics._measures import Measure as Measure
+from farfield.metrics._measures import measure_of as measure_of
 from farfield.metrics._paired_test import PairedTest as PairedTest
 from farfield.metrics._paired_test import paired_t_test as paired_t_test
 
 __all__ = [
+    "MEASURES",
     "Difference",
     "Interval",
+    "Measure",
     "PairedTest",
     "Summary",
     "accuracy",
     "correct",
     "mean_and_standard_error",
+    "measure_of",
     "paired_t_test",
     "t_interval",
     "welch_interval",

@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from farfield.metrics import measure_of
 from farfield.reports import _text as text
 from farfield.reports._panels import DASHES, Series
 from farfield.reports._report import Row
@@ -103,19 +104,26 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
     )
 
 
-def frame(axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float) -> None:
+def frame(
+    axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float, highest: float | None = None
+) -> None:
     """Axes of scores, and the lines of floor and ceiling.
 
     Args:
         axes: Where to draw.
         rows: The cells of the panel.
         theme: Colours.
-        lowest: Where the axis starts.
+        lowest: Where the axis of a score starts that is better when higher.
+        highest: Where the axis of an error ends; it starts at 0.
     """
     plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
-    axes.set_ylim(lowest, 1.035 * scale)
-    axes.set_yticks([share * scale for share in (0.25, 0.5, 0.75, 1.0) if share * scale > lowest])
+    if measure_of(rows[0].claim.metric).lower_is_better:
+        axes.set_ylim(0, highest)
+    else:
+        axes.set_ylim(lowest, 1.035 * scale)
+        ticks = [share * scale for share in (0.25, 0.5, 0.75, 1.0)]
+        axes.set_yticks([tick for tick in ticks if tick > lowest])
     for level in {row.floor for row in rows}:
         axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
     for level in {row.ceiling for row in rows}:

@@ -9,6 +9,7 @@ from typing import Final, final
 
 import msgspec
 
+from farfield.metrics import MEASURES
 from farfield.records import Record, write_whole
 from farfield.reports._report import Finder
 from farfield.reproductions import Table
@@ -135,6 +136,8 @@ def _check(line: Line, where: str) -> None:
     if len(places) < len(record.scores):
         raise ValueError(f"{where}: a score is there twice")
     for score in record.scores:
-        inside = score.metric != "accuracy" or 0 <= score.value <= 1
+        measure = MEASURES.get(score.metric.partition("/")[0])
+        most = 1 if measure and measure.percent else math.inf
+        inside = measure is None or 0 <= score.value <= most
         if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
             raise ValueError(f"{where}: no run can leave {score}")

@@ -6,25 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from farfield.metrics import mean_and_standard_error
+from farfield.metrics import Measure, mean_and_standard_error, measure_of
 from farfield.records import Record
-from farfield.tasks import Task
+from farfield.tasks import Task, metric_of
 
-HEAD: Final = ("regime", "distance", "accuracy ± standard error", "lowest", "floor", "networks")
-"""What a profile shows of each point."""
+ACCURACY: Final = measure_of("accuracy")
+"""What is measured, unless said otherwise."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What networks score at one distance from training, as fractions.
+    """What networks score at one distance from training, as recorded.
 
     Args:
         regime: Name of the regime.
         distance: How far it lies from training.
         unit: Unit of the distance.
-        values: Accuracy of each network.
-        floor: Expected accuracy of an answer that ignores the problem.
+        values: Score of each network.
+        floor: Expected score of an answer that ignores the problem.
+        measure: What the score is.
     """
 
     regime: str
@@ -32,6 +33,7 @@ class Point:
     unit: str
     values: tuple[float, ...]
     floor: float
+    measure: Measure = ACCURACY
 
     @property
     def mean(self) -> float:
@@ -47,14 +49,15 @@ class Point:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The point in words and percent, under the headings of a profile."""
-        spread = f" ± {100 * self.standard_error:.1f}" if len(self.values) > 1 else ""
+        """The point in words and numbers, under the headings of a profile."""
+        written, unit = self.measure.written, self.measure.unit
+        spread = f" ± {written(self.standard_error)}" if len(self.values) > 1 else ""
         return (
             self.regime,
             f"{self.distance:g} {self.unit}",
-            f"{100 * self.mean:.1f}{spread} %",
-            f"{100 * min(self.values):.1f} %",
-            f"{100 * self.floor:.0f} %",
+            f"{written(self.mean)}{spread}{unit}",
+            f"{written(self.measure.worst(self.values))}{unit}",
+            f"{written(self.floor, 0 if self.measure.percent else 1)}{unit}",
             str(len(self.values)),
         )
 
@@ -73,7 +76,11 @@ class ExtrapolationProfile:
     points: tuple[Point, ...]
 
     def __str__(self) -> str:
-        rows = [HEAD, *(point.cells for point in self.points)]
+        measure = self.points[0].measure
+        worst = "highest" if measure.lower_is_better else "lowest"
+        score = f"{measure.label} ± standard error"
+        head = ("regime", "distance", score, worst, "floor", "networks")
+        rows = [head, *(point.cells for point in self.points)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
         lines = [_line(row, widths) for row in rows]
@@ -92,6 +99,7 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
     """
     if not records:
         raise ValueError("records must hold at least one record, got none: run the experiment")
+    metric = metric_of(task)
     return ExtrapolationProfile(
         task=task.name,
         points=tuple(
@@ -99,8 +107,9 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
                 regime=regime.name,
                 distance=regime.distance,
                 unit=regime.unit,
-                values=tuple(record.final(regime.name) for record in records),
+                values=tuple(record.final(regime.name, metric) for record in records),
                 floor=task.chance(regime.name),
+                measure=measure_of(metric),
             )
             for regime in task.regimes
         ),

@@ -27,7 +27,9 @@ BESIDE: Final = 0.045
 SIDE_BY_SIDE: Final = 4
 """Most models whose names stand side by side; those of more are slanted."""
 LABEL_GAP: Final = 5.2
-"""Least distance of two labels, in points of score."""
+"""Least distance of two labels, in points of a score in percent."""
+LABEL_SHARE: Final = 0.06
+"""The same on an axis of fractions, as a share of it."""
 
 
 @final
@@ -103,7 +105,9 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     axes.set_xlim(-reach, len(distances) - 1 + reach)
     axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
     axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
-    end_labels(axes, ends)
+    low, high = axes.get_ylim()
+    percent = series[0].rows[0].claim.published.unit == "percent"
+    end_labels(axes, ends, LABEL_GAP if percent else LABEL_SHARE * (high - low))
 
 
 def _networks(axes: Axes, place: float, row: Row, color: str, *, width: float) -> None:

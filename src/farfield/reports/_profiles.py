@@ -10,6 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from farfield.metrics import measure_of
 from farfield.reports._axes import (
     LEGEND,
     WIDTH,
@@ -47,9 +48,11 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     height = (2.3 if flat and not crowded else 2.6) * down + LEGEND * math.ceil(5 / columns)
     figure = Figure(figsize=(width, height), facecolor=theme.paper, layout="constrained")
     grid = figure.subplots(down, across, squeeze=False, sharey=True)
-    lowest = min(_lowest(rows) for rows in panels.values())
+    every = [value for rows in panels.values() for value in _values(rows)]
+    scale = report.rows[0].claim.published.scale
+    lowest, highest = min(every) - 0.06 * scale, 1.08 * max(every)
     for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
-        frame(axes, rows, theme, lowest)
+        frame(axes, rows, theme, lowest, highest)
         shared = shared_suffix(rows)
         draw = side_by_side if distances(rows) == 1 else along_distance
         draw(axes, series_of(rows, theme, shared), theme)
@@ -57,7 +60,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
-        axes.set_ylabel("accuracy (%)", fontsize=7.5, color=theme.ink)
+        axes.set_ylabel(_what(report), fontsize=7.5, color=theme.ink)
     legend(figure, _marks(theme), theme, columns)
     return figure
 
@@ -86,12 +89,18 @@ def svg(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def _lowest(rows: Sequence[Row]) -> float:
-    """Where the axis of scores starts: a little below everything."""
+def _what(report: Report) -> str:
+    """What the axis of scores shows."""
+    measure = measure_of(report.rows[0].claim.metric)
+    return f"{measure.label} (%)" if measure.percent else measure.label
+
+
+def _values(rows: Sequence[Row]) -> list[float]:
+    """Everything that the axis of scores must hold."""
     values = [value for row in rows for value in (*row.values, row.floor)]
     printed = [row.claim.published for row in rows]
     values += [number.mean for number in printed if isinstance(number, Published)]
-    return min(value for value in values if math.isfinite(value)) - 6
+    return [value for value in values if math.isfinite(value)]
 
 
 def _marks(theme: Theme) -> dict[str, Line2D]:
@@ -105,6 +114,6 @@ def _marks(theme: Theme) -> dict[str, Line2D]:
         "published ± SE": Line2D(
             [], [], color=ink, marker="D", markersize=4.4, linestyle="", markerfacecolor="none"
         ),
-        "floor (chance)": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
+        "floor": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
         "ceiling": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (1, 2))),
     }

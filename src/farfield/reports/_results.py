@@ -66,7 +66,7 @@ def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     for line in load_export(path):
         claim = _claim(table, line, path)
-        fraction = float(f"{line.record.steps / claim.experiment.recipe.steps:.3g}")
+        fraction = float(f"{claim.fraction(line.record.experiment):.3g}")
         kind = (fraction, _images(claim, line.record))
         kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)
     return dict(sorted(kinds.items(), key=lambda item: (-item[0][0], item[0][1])))
@@ -95,7 +95,7 @@ def _report(table: Table, found: Mapping[str, list[Record]]) -> Report:
     """The cells that have records."""
     cells = [name for name, claim in table.cells.items() if claim.name in found]
     whole = any(
-        record.steps == claim.experiment.recipe.steps
+        claim.fraction(record.experiment) == 1
         for claim in table.claims
         for record in found.get(claim.name, [])
     )

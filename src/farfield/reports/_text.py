@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from farfield.metrics import measure_of
 from farfield.reports._report import Report, Row
 from farfield.reproductions import Published, Unpublished, VerdictRule
 
@@ -58,12 +59,19 @@ def signed(value: float, digits: int) -> str:
 
 def floor(row: Row) -> str:
     """Score of answers that ignore the problem."""
-    return f"{row.floor:.1f}"
+    return _level(row, row.floor)
 
 
 def ceiling(row: Row) -> str:
     """Score of the rule itself."""
-    return f"{row.ceiling:.1f}"
+    return _level(row, row.ceiling)
+
+
+def _level(row: Row, level: float) -> str:
+    """A floor or a ceiling: to a digit in percent, otherwise to the digits of print."""
+    number = row.claim.published
+    digits = 1 if number.unit == "percent" else number.decimals[0]
+    return f"{level:.{digits}f}"
 
 
 def budget(row: Row) -> str:
@@ -128,7 +136,7 @@ def notes(report: Report) -> list[str]:
         f"{row.claim.published.selection}; {row.claim.published.split}" for row in report.rows
     )
     return [
-        "Mean ± standard error of the mean over n trained networks, in percent.",
+        *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
         *(f"Scored: {what}." for what in scored),
         "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
         "Floor: answers that ignore the problem. Ceiling: the rule itself.",
@@ -138,6 +146,20 @@ def notes(report: Report) -> list[str]:
         "Underpowered: fewer networks or steps than published, whatever the numbers.",
         *_goals(report),
     ]
+
+
+def _numbers(report: Report) -> dict[str, str]:
+    """What the numbers are, and how they are written."""
+    metrics = dict.fromkeys(row.claim.metric for row in report.rows)
+    measures = dict.fromkeys(measure_of(metric) for metric in metrics)
+    mean = "Mean ± standard error of the mean"
+    return {
+        mean
+        if not one.lower_is_better
+        else f"{one.label.capitalize()}, lower is better: mean "
+        "± standard error of the mean": ", in percent" if one.percent else ""
+        for one in measures
+    }
 
 
 def _goals(report: Report) -> list[str]:

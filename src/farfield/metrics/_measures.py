@@ -1,0 +1,64 @@
+"""What a score measures, and how it is read and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A kind of score: its name, and what makes a reader understand it.
+
+    Args:
+        name: Name in records, e.g. `"accuracy"`.
+        label: In words, e.g. `"mean squared error"`.
+        percent: Whether it is a share of 0…1 that is shown in percent.
+        lower_is_better: Whether it is an error.
+    """
+
+    name: str
+    label: str
+    percent: bool
+    lower_is_better: bool
+
+    def written(self, value: float, digits: int = 1) -> str:
+        """A number in the unit that it is shown in, without the unit.
+
+        Args:
+            value: The number, as recorded.
+            digits: Digits after the point in percent; what is not in percent has three more.
+        """
+        return f"{100 * value:.{digits}f}" if self.percent else f"{value:.{digits + 3}f}"
+
+    @property
+    def unit(self) -> str:
+        """What stands behind a number."""
+        return " %" if self.percent else ""
+
+    def worst(self, values: tuple[float, ...]) -> float:
+        """The worst of some scores.
+
+        Args:
+            values: At least one.
+        """
+        return max(values) if self.lower_is_better else min(values)
+
+
+MEASURES: Final[dict[str, Measure]] = {
+    "accuracy": Measure(name="accuracy", label="accuracy", percent=True, lower_is_better=False),
+    "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
+}
+"""Measures by their name in records."""
+
+
+def measure_of(metric: str) -> Measure:
+    """The measure behind a metric; one that is not known is taken for a share, higher is better.
+
+    Args:
+        metric: Name in records; that of a part of the problems follows a slash, `"accuracy/size"`.
+    """
+    name = metric.partition("/")[0]
+    known = MEASURES.get(name)
+    return known or Measure(name=name, label=name, percent=True, lower_is_better=False)
