@@ -12,6 +12,7 @@ from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import Experiment
+from farfield.metrics import measure_of
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 
@@ -43,6 +44,8 @@ class Claim:
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
         quick: Share of the paper's steps in the quick budget, in (0, 1].
+        quick_before: The same of everything that the experiment starts from; `None` for the same
+            share.
         subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
         group: Set before the name of the cell where a table is about several tasks, e.g.
             `"identity-rules"`.
@@ -68,12 +71,18 @@ class Claim:
     group: str = ""
     free: tuple[str, ...] = ()
     data: str | None = None
+    quick_before: float | None = None
 
     def __post_init__(self) -> None:
         if self.paper not in REFERENCES:
             raise UnknownNameError("paper", self.paper, REFERENCES)
-        if not 0 < self.quick <= 1:
-            raise ValueError(f"quick must lie in (0, 1], got {self.quick}")
+        for name in ("quick", "quick_before"):
+            share = getattr(self, name)
+            if share is not None and not 0 < share <= 1:
+                raise ValueError(f"{name} must lie in (0, 1], got {share}")
+        goal = isinstance(self.published, Unpublished) and self.published.goal is not None
+        if goal and measure_of(self.metric).lower_is_better:
+            raise ValueError(f"published must have no goal for an error ({self.metric})")
 
     @property
     def cell(self) -> str:
@@ -98,7 +107,8 @@ class Claim:
         Args:
             budget: How many steps to spend.
         """
-        whole = f" --budget {budget.value}" if budget is Budget.PAPER and self.quick < 1 else ""
+        shortened = self.quick < 1 or (self.quick_before or 1) < 1
+        whole = f" --budget {budget.value}" if budget is Budget.PAPER and shortened else ""
         return f"farfield reproduce {self.home} --cell {self.cell}{whole}"
 
     def same_experiment(self, other: Mapping[str, Json], steps: int) -> bool:
@@ -108,8 +118,40 @@ class Claim:
             other: What `Experiment.to_json` returned.
             steps: Steps it was run for, at most those of the claim.
         """
-        own = self.experiment.at_fraction(steps / self.experiment.recipe.steps).to_json()
+        fraction = steps / self.experiment.recipe.steps
+        *before, _ = zip(steps_of(other), self._steps, strict=False)
+        share = before[-1][0] / before[-1][1] if before else None
+        if share is not None and not 0 < share <= 1:
+            return False
+        own = self.experiment.at_fraction(fraction, before=share).to_json()
         return self._fixed(own) == self._fixed(other)
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        """The paper's steps of every stage."""
+        return tuple(stage.recipe.steps for stage in self.experiment.stages)
+
+    def lacks(self, described: Mapping[str, Json]) -> list[str]:
+        """What an experiment as JSON falls short of the paper's steps in, stage by stage.
+
+        Args:
+            described: What `Experiment.to_json` returned.
+        """
+        pairs = list(zip(steps_of(described), self._steps, strict=True))
+        where = [*(" before" for _ in pairs[1:]), ""]
+        return [
+            f"{steps:,} of {paper:,} steps{place}"
+            for (steps, paper), place in zip(pairs, where, strict=True)
+            if steps < paper
+        ]
+
+    def fraction(self, described: Mapping[str, Json]) -> float:
+        """Share of the paper's steps that an experiment as JSON takes, all stages together.
+
+        Args:
+            described: What `Experiment.to_json` returned.
+        """
+        return sum(steps_of(described)) / sum(self._steps)
 
     def _fixed(self, described: Mapping[str, Json]) -> dict[str, Json]:
         """An experiment as JSON without the fields of the task that are free."""
@@ -119,9 +161,19 @@ class Claim:
 
     def at(self, budget: Budget) -> Experiment:
         """The experiment that `budget` pays for."""
-        if budget is Budget.PAPER or self.quick == 1:
+        if budget is Budget.PAPER:
             return self.experiment
-        return self.experiment.at_fraction(self.quick)
+        return self.experiment.at_fraction(self.quick, before=self.quick_before)
+
+
+def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
+    """Steps of every stage of an experiment as JSON, the last one last.
+
+    Args:
+        described: What `Experiment.to_json` returned.
+    """
+    first = described.get("starts_from")
+    return (*(steps_of(first["experiment"]) if first else ()), described["recipe"]["steps"])
 
 
 @final

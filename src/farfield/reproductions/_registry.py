@@ -15,6 +15,7 @@ TABLES: Final[dict[str, Table]] = {
         webb2020.TABLE_2,
         webb2020.TABLE_3,
         webb2020.TABLE_3_GENERATED,
+        webb2020.TABLE_4,
         webb2020.TABLE_S1,
         webb2020.TABLE_1_POOLED,
         webb2020.TABLE_2_POOLED,

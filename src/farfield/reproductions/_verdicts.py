@@ -149,7 +149,7 @@ def judge(
     difference = None
     if isinstance(published, Published):
         difference = welch_interval(ours, published.summary, rule.confidence)
-    fraction = records[0].steps / claim.experiment.recipe.steps
+    fraction = claim.fraction(records[0].experiment)
     verdict, reason = Verdict.REPRODUCED, "no difference that matters"
     lack = _lack(claim, records)
     if lack:
@@ -230,13 +230,9 @@ def _check_records(claim: Claim, records: Sequence[Record]) -> None:
 
 def _lack(claim: Claim, records: Sequence[Record]) -> str:
     """What the records fall short of the paper in; empty if in nothing."""
-    runs, paper = claim.published.runs, claim.experiment.recipe.steps
-    lacks = []
-    if len(records) < runs:
-        lacks.append(f"{len(records)} of {runs} networks")
-    if records[0].steps < paper:
-        lacks.append(f"{records[0].steps:,} of {paper:,} steps")
-    return ", ".join(lacks)
+    runs = claim.published.runs
+    lacks = [f"{len(records)} of {runs} networks"] if len(records) < runs else []
+    return ", ".join([*lacks, *claim.lacks(records[0].experiment)])
 
 
 def _direction(

@@ -1,0 +1,176 @@
+"""Table 4 of webb2020: an error and not an accuracy, and networks that start from others."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from farfield.metrics import measure_of
+from farfield.records import Record, Score
+from farfield.reports import export, load_export, markdown, profiles, results_page, tabulate
+from farfield.reproductions import (
+    TABLES,
+    Budget,
+    Claim,
+    Unpublished,
+    Verdict,
+    judge,
+)
+
+TABLE = TABLES["webb2020/table-4"]
+ALL_FRAMES = TABLE.cells["context-norm-all-frames/width-13-31"]
+NO_NORM = TABLE.cells["no-norm/width-13-31"]
+
+
+def records(claim: Claim, *errors: float, budget: Budget = Budget.PAPER) -> list[Record]:
+    """One record for each error."""
+    experiment = claim.at(budget)
+    steps = experiment.recipe.steps
+    return [
+        Record(
+            key=experiment.key,
+            experiment=json.loads(json.dumps(experiment.to_json())),
+            seed=seed,
+            steps=steps,
+            scores=(Score(step=steps, regime=claim.regime, metric="mse", value=error, count=1000),),
+            seconds=2.0,
+            environment={},
+        )
+        for seed, error in enumerate(errors)
+    ]
+
+
+def test_the_numbers_are_those_of_print() -> None:
+    found = {claim.row: str(claim.published) for claim in TABLE.claims}
+    assert found == {
+        "Context norm. (frames so far)": "0.0056 ± 0.00010",
+        "Context norm. (frames read)": "0.0056 ± 0.00010",
+        "Context norm. (all frames)": "0.0056 ± 0.00010",
+        "Batch norm.": "0.0095 ± 0.00008",
+        "Batch norm. (train stats)": "0.0507 ± 0.00162",
+        "No norm.": "0.0675 ± 0.00275",
+    }
+    assert {claim.published.unit for claim in TABLE.claims} == {"fraction"}
+    assert {claim.published.runs for claim in TABLE.claims} == {3}
+
+
+def test_every_predictor_starts_from_the_same_autoencoder() -> None:
+    stages = [claim.experiment.stages for claim in TABLE.claims]
+    assert len({first.key for first, _ in stages}) == 1
+    assert len({second.key for _, second in stages}) == len(TABLE.claims)
+    assert {tuple(stage.recipe.steps for stage in pair) for pair in stages} == {(200_000, 20_000)}
+    rates = {(s.recipe.learning_rate, s.recipe.batch_size) for pair in stages for s in pair}
+    assert rates == {(5e-4, 32)}
+    quick = ALL_FRAMES.at(Budget.QUICK)
+    assert [stage.recipe.steps for stage in quick.stages] == [10_000, 20_000]
+    assert ALL_FRAMES.at(Budget.PAPER) == ALL_FRAMES.experiment
+    assert ALL_FRAMES.command(Budget.PAPER).endswith(" --budget paper")
+
+
+def test_a_number_near_the_printed_one_is_reproduced() -> None:
+    assert judge(ALL_FRAMES, records(ALL_FRAMES, 0.0055, 0.0057, 0.0057)).verdict is (
+        Verdict.REPRODUCED
+    )
+    far = judge(ALL_FRAMES, records(ALL_FRAMES, 0.0085, 0.0087, 0.0087))
+    assert far.verdict is Verdict.NOT_REPRODUCED
+
+
+def test_a_lower_error_than_that_of_all_others_is_the_printed_direction() -> None:
+    others = [
+        (claim, records(claim, *(claim.published.mean + shift for shift in (0.0, 1e-4, 2e-4))))
+        for claim in TABLE.claims
+        if claim.row not in (ALL_FRAMES.row, "Context norm. (frames so far)")
+    ]
+    low, high = (
+        records(ALL_FRAMES, *(mean + shift for shift in (0.0, 1e-4, 2e-4)))
+        for mean in (0.0020, 0.0120)
+    )
+    assert judge(ALL_FRAMES, low, others).verdict is Verdict.DIRECTION_ONLY
+    assert judge(ALL_FRAMES, high, others).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_fewer_steps_of_the_autoencoder_are_fewer_steps() -> None:
+    found = judge(ALL_FRAMES, records(ALL_FRAMES, 0.0056, 0.0056, 0.0056, budget=Budget.QUICK))
+    assert found.verdict is Verdict.UNDERPOWERED
+    assert found.reason == "10,000 of 200,000 steps before"
+    assert found.fraction == pytest.approx(30_000 / 220_000)
+    other = dataclasses.replace(NO_NORM, quick_before=0.5)
+    assert not NO_NORM.same_experiment(ALL_FRAMES.experiment.to_json(), 20_000)
+    assert NO_NORM.same_experiment(other.at(Budget.QUICK).to_json(), 20_000)
+    with pytest.raises(ValueError, match=r"records of .* must be of its experiment"):
+        judge(NO_NORM, records(ALL_FRAMES, 0.1, 0.1))
+    longer = dataclasses.replace(
+        NO_NORM.experiment.starts_from,
+        experiment=dataclasses.replace(
+            NO_NORM.experiment.starts_from.experiment,
+            recipe=dataclasses.replace(NO_NORM.experiment.recipe, steps=300_000),
+        ),
+    )
+    more = dataclasses.replace(NO_NORM.experiment, starts_from=longer)
+    assert not NO_NORM.same_experiment(more.to_json(), 20_000)
+    assert not NO_NORM.same_experiment(
+        dataclasses.replace(more, starts_from=None).to_json(), 20_000
+    )
+
+
+def test_an_error_has_no_goal() -> None:
+    ours = Unpublished(runs=3, selection="", split="", unit="fraction", decimals=(4, 5))
+    assert dataclasses.replace(NO_NORM, published=ours).metric == "mse"
+    goal = dataclasses.replace(ours, goal=0.5)
+    with pytest.raises(ValueError, match=r"published must have no goal for an error \(mse\)"):
+        dataclasses.replace(NO_NORM, published=goal)
+    with pytest.raises(ValueError, match=r"quick_before must lie in \(0, 1\], got 0"):
+        dataclasses.replace(NO_NORM, quick_before=0)
+
+
+def report_of():
+    return tabulate(TABLE, lambda claim: records(claim, claim.published.mean, 0.02))
+
+
+def test_a_report_of_errors_is_in_the_digits_of_print() -> None:
+    page = markdown(report_of())
+    [line] = [line for line in page.splitlines() if line.startswith("| No norm., MSE |")]
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[2] == "0.0675 ± 0.00275 (3)"
+    assert cells[3] == "0.0438 ± 0.02375 (2)"
+    assert cells[5:7] == ["0.0124", "0.0000"]
+    assert "- Mean squared error, lower is better: mean ± standard error of the mean over n" in page
+    assert "percent" not in page
+    assert "lies within ±0.001" in page
+
+
+def test_the_picture_of_errors_starts_at_zero_and_says_what_it_shows() -> None:
+    (axes,) = profiles(report_of()).axes
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert 0.0675 < high < 0.08
+    assert axes.get_ylabel() == "mean squared error"
+    means = [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert [float(mean) for mean in means] == pytest.approx(
+        [row.judgement.ours.mean for row in report_of().rows]
+    )
+
+
+def test_records_of_errors_are_exported_and_read_back(tmp_path) -> None:
+    def find(claim: Claim) -> list[Record]:
+        return records(claim, 0.02, 0.03, budget=Budget.QUICK)
+
+    [path] = export(TABLE, find, tmp_path)
+    assert len(load_export(path)) == 2 * len(TABLE.claims)
+    page = results_page(tmp_path)
+    assert "### 13.6 % of the paper's steps" in page
+    below = path.read_text().replace('"value":0.02', '"value":-0.02')
+    path.write_text(below)
+    with pytest.raises(ValueError, match=r"line 1: no run can leave .*mse"):
+        load_export(path)
+
+
+def test_measures_know_what_is_better() -> None:
+    assert measure_of("accuracy/size") is measure_of("accuracy")
+    assert measure_of("accuracy").worst((0.2, 0.9)) == 0.2
+    assert measure_of("mse").worst((0.2, 0.9)) == 0.9
+    assert measure_of("accuracy").written(0.123) + measure_of("accuracy").unit == "12.3 %"
+    assert measure_of("mse").written(0.01234) + measure_of("mse").unit == "0.0123"
+    assert measure_of("rightness").label == "rightness"
