@@ -89,16 +89,16 @@ MUTANTS = [
     ),
     (
         "reproductions/_verdicts.py",
-        "if len(records) < runs:",
-        "if len(records) < 2:",
+        "if len(records) < runs else []",
+        "if len(records) < 2 else []",
         [
             "tests/reproductions/test_verdicts.py::test_three_seeds_are_underpowered_whatever_they_say"
         ],
     ),
     (
-        "reproductions/_verdicts.py",
-        "if records[0].steps < paper:",
-        "if records[0].steps < paper // 2:",
+        "reproductions/_claims.py",
+        "            if steps < paper\n",
+        "            if steps < paper // 2\n",
         [
             "tests/reproductions/test_verdicts.py::test_fewer_steps_are_underpowered_whatever_they_say"
         ],

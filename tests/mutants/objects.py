@@ -97,4 +97,26 @@ MUTANTS = [
             "tests/execution/test_stages.py::test_waves_hold_each_job_once_behind_what_it_starts_from"
         ],
     ),
+    (
+        "reproductions/_claims.py",
+        "return sum(steps_of(described)) / sum(self._steps)",
+        "return steps_of(described)[-1] / self._steps[-1]",
+        [
+            "tests/reproductions/test_webb2020_objects.py::test_fewer_steps_of_the_autoencoder_are_fewer_steps"
+        ],
+    ),
+    (
+        "metrics/_measures.py",
+        "max(values) if self.lower_is_better else min(values)",
+        "min(values)",
+        ["tests/reproductions/test_webb2020_objects.py::test_measures_know_what_is_better"],
+    ),
+    (
+        "reports/_axes.py",
+        "        axes.set_ylim(0, highest)\n",
+        "        axes.set_ylim(lowest, highest)\n",
+        [
+            "tests/reproductions/test_webb2020_objects.py::test_the_picture_of_errors_starts_at_zero_and_says_what_it_shows"
+        ],
+    ),
 ]

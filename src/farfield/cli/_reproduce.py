@@ -38,8 +38,6 @@ def reproduce(command: Reproduce) -> None:
     seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
     at_hand = [claim for claim in table.claims if is_at_hand(claim.experiment.task)]
     jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
-    labels = {claim.at(budget).key: name for name, claim in table.cells.items()}
-    jobs = jobs_of((claim.at(budget) for claim in table.claims), range(seeds))
     labels = _labels(table, budget)
     store, console = Store(command.records), Console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
