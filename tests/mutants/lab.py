@@ -221,28 +221,28 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "return model | _moments(self._optimizer, self._names)",
+        "return model | moments(self._optimizer, self._names)",
         "return model",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
         ],
     ),
     (
-        "training/_learner.py",
-        "        _load_moments(self._optimizer, [*self._learned], state)\n",
+        "training/_stack.py",
+        "        load_moments(self._optimizer, [*self._learned], state)\n",
         "",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
         ],
     ),
     (
-        "training/_learner.py",
+        "training/_stack.py",
         "            for seed, sets in zip(seeds, self._sets, strict=True)\n",
         "            for seed, sets in zip(sorted(seeds, reverse=True), self._sets, strict=True)\n",
         ["tests/training/test_training.py::test_together_equals_alone"],
     ),
     (
-        "training/_learner.py",
+        "training/_stack.py",
         "[{name: both[name][place] for name in names} for place",
         "[{name: both[name][-1 - place] for name in names} for place",
         ["tests/training/test_training.py::test_together_equals_alone"],

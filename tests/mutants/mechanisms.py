@@ -362,7 +362,7 @@ MUTANTS = [
         ["tests/functional/test_products.py::test_operator_that_is_missing_or_wrong_is_not_taken"],
     ),
     (
-        "training/_learner.py",
+        "training/_stack.py",
         "gradients[name].contiguous()",
         "gradients[name]",
         ["tests/training/test_training.py::test_together_equals_alone"],

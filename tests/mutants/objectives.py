@@ -33,7 +33,7 @@ MUTANTS = [
         ["tests/objectives/test_l1.py::test_named_layers_pay_for_what_they_give"],
     ),
     (
-        "training/_learner.py",
+        "training/_stack.py",
         '''        """The shared module: its parts are what runs."""
         return self._inner[0]''',
         "        return self",

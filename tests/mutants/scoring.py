@@ -30,7 +30,7 @@ MUTANTS = [
         ],
     ),
     (
-        "training/_learner.py",
+        "training/_stack.py",
         "            self._keep(place, network)\n",
         "",
         ["tests/training/test_scoring_networks.py::test_together_equals_alone[Remembering]"],

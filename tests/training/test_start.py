@@ -15,7 +15,7 @@ from farfield.nn import SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
-from farfield.training._learner import GLANCE_NUMBERS, _some
+from farfield.training._learner import GLANCE_NUMBERS, glimpsed
 from farfield.training._start import embedded, has_fixed_encoder, without_encoder
 from small import prediction_experiment, reconstruction_experiment
 
@@ -165,8 +165,8 @@ def test_only_an_encoder_that_never_changes_is_fixed() -> None:
 
 def test_large_items_are_glanced_at_less() -> None:
     sets = DynamicObjects(training_sequences=300, test_sequences=1).draw(stream(0, "weights"))
-    assert len(_some(sets["training"])) == GLANCE_NUMBERS // (20 * 64 * 64)
-    assert len(_some(sets["training"][:7])) == 7
+    assert len(glimpsed(sets["training"])) == GLANCE_NUMBERS // (20 * 64 * 64)
+    assert len(glimpsed(sets["training"][:7])) == 7
 
 
 def test_an_encoder_that_is_trained_along_is_trained() -> None:

@@ -7,11 +7,11 @@ from farfield.training._evaluate import problems_of_run as problems_of_run
 from farfield.training._evaluate import score_problems as score_problems
 from farfield.training._learner import Learner as Learner
 from farfield.training._learner import OneNetwork as OneNetwork
-from farfield.training._learner import Stack as Stack
 from farfield.training._loop import Clock as Clock
 from farfield.training._loop import Progress as Progress
 from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
+from farfield.training._stack import Stack as Stack
 from farfield.training._trained import trained_network as trained_network
 
 __all__ = [

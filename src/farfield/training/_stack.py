@@ -1,0 +1,237 @@
+"""Networks of several seeds in training, as one program."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, stack_module_state, vmap
+
+from farfield.core import Problems, Stream, stream
+from farfield.experiments import Experiment
+from farfield.records import Score
+from farfield.tasks import TRAINING
+from farfield.training._batches import Batches
+from farfield.training._evaluate import (
+    glanced,
+    problems_of_run,
+    score_problems,
+    score_regimes,
+    settle,
+    settled_on,
+    wants_statistics,
+)
+from farfield.training._learner import adam, glimpsed, load_moments, moments
+from farfield.training._start import first_network
+
+
+@final
+class Stack:
+    """Networks of several seeds as one program: `vmap` over stacked parameters.
+
+    The single-network code is mapped as it stands; each seed has its own problems, batches and
+    initial weights, the same as alone. In float64 the results are those of `OneNetwork`.
+
+    Args:
+        experiment: What is trained.
+        seeds: Numbers of the runs.
+        device: Where.
+        dtype: Floating-point type of items and parameters.
+        starts: The trained networks that the experiment starts from, one per seed; `None` where it
+            starts from none.
+
+    Raises:
+        ValueError: If a network to start from is missing, given for nothing, or does not fit.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        seeds: Sequence[int],
+        *,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+        starts: Sequence[Mapping[str, Tensor] | None] | None = None,
+    ) -> None:
+        self.seeds = tuple(seeds)
+        self._experiment = experiment
+        self._sets = [
+            {
+                name: problems.to(device, dtype)
+                for name, problems in problems_of_run(experiment.task, seed).items()
+            }
+            for seed in seeds
+        ]
+        self._batches = [
+            Batches(
+                sets[TRAINING],
+                batch_size=experiment.recipe.batch_size,
+                stream=stream(seed, "batches"),
+                same_shape=True,
+            )
+            for seed, sets in zip(seeds, self._sets, strict=True)
+        ]
+        models = [
+            first_network(experiment, seed, start).to(device, dtype)
+            for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
+        ]
+        self._model = models[0]
+        parameters, self._fixed = stack_module_state(models)
+        learned = {name for name, p in self._model.named_parameters() if p.requires_grad}
+        self._fixed |= {name: p.detach() for name, p in parameters.items() if name not in learned}
+        self._learned = {
+            name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
+        }
+        self._optimizer = adam([*self._learned.values()], experiment.recipe.learning_rate)
+        self._gradient = vmap(grad(self._loss))
+        self._outputs = vmap(self._call)
+
+    def _call(
+        self, learned: dict[str, Tensor], fixed: dict[str, Tensor], items: Tensor, index: Tensor
+    ) -> Tensor:
+        outputs: Tensor = _Called(self._model, learned, fixed)(items, index)
+        return outputs
+
+    def _loss(
+        self,
+        learned: dict[str, Tensor],
+        fixed: dict[str, Tensor],
+        items: Tensor,
+        index: Tensor,
+        target: Tensor,
+    ) -> Tensor:
+        mapped = _Called(self._model, learned, fixed)
+        problems = Problems(items=items, index=index, target=target)
+        return self._experiment.objective(
+            mapped, problems, self._experiment.task.loss, Stream(0, ("unused",))
+        )
+
+    def update(self, step: int) -> None:
+        """Do update number `step`, counted from 0, in every network."""
+        self._model.train()
+        batches = [batch(step) for batch in self._batches]
+        gradients = self._gradient(
+            {name: parameter.detach() for name, parameter in self._learned.items()},
+            self._fixed,
+            torch.stack([batch.table() for batch in batches]),
+            torch.stack([batch.index for batch in batches]),
+            torch.stack([batch.target for batch in batches]),
+        )
+        for name, parameter in self._learned.items():
+            # The fused optimizer walks gradients as they lie, whatever their strides say.
+            parameter.grad = gradients[name].contiguous()
+        self._optimizer.step()
+
+    def _alone(self, place: int) -> nn.Module:
+        """A copy of the network of one seed."""
+        network = copy.deepcopy(self._model)
+        network.load_state_dict(self.weights()[place])
+        return network
+
+    def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        return {n: p.detach() for n, p in self._learned.items()}, self._fixed
+
+    def score(self, step: int) -> list[list[Score]]:
+        """Scores of every regime after `step` updates, one list per seed."""
+        task = self._experiment.task
+        scores = []
+        for place, sets in enumerate(self._sets):
+            network = self._alone(place)
+            settle(network, sets[TRAINING])
+            self._keep(place, network)
+            scores.append(score_regimes(network, task, sets, step))
+        return scores
+
+    def _keep(self, place: int, network: nn.Module) -> None:
+        """Take over the buffers of a network, which settling may have filled."""
+        for name, buffer in network.named_buffers():
+            self._fixed[name][place] = buffer
+
+    def glance(self, step: int) -> list[list[Score]]:
+        """The metric, then the loss, after `step` updates on some training problems, per seed."""
+        some, task = [glimpsed(sets[TRAINING]) for sets in self._sets], self._experiment.task
+        if wants_statistics(self._model):
+            alone = [settled_on(self._alone(place), part) for place, part in enumerate(some)]
+            pairs = zip(alone, some, strict=True)
+            return [glanced(step, task, *score_problems(one, task, part)) for one, part in pairs]
+        self._model.eval()
+        outputs = self._outputs(
+            *self._parts(),
+            torch.stack([problems.table() for problems in some]),
+            torch.stack([problems.index for problems in some]),
+        )
+        return [
+            glanced(step, task, task.score(*pair).detach(), task.loss(*pair).detach())
+            for pair in zip(outputs, some, strict=True)
+        ]
+
+    def weights(self) -> list[dict[str, Tensor]]:
+        """The state of the networks by name, one mapping per seed."""
+        names = self._model.state_dict().keys()
+        learned, fixed = self._parts()
+        both = learned | fixed
+        return [{name: both[name][place] for name in names} for place in range(len(self.seeds))]
+
+    def state(self) -> dict[str, Tensor]:
+        """Parameters, buffers and moments, stacked over seeds."""
+        learned, fixed = self._parts()
+        model = {f"model.{name}": content for name, content in (learned | fixed).items()}
+        return model | moments(self._optimizer, [*self._learned])
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to a state that `state` returned."""
+        with torch.no_grad():
+            for name, parameter in (self._learned | self._fixed).items():
+                parameter.copy_(state[f"model.{name}"])
+        load_moments(self._optimizer, [*self._learned], state)
+
+
+@final
+class _Called(nn.Module):
+    """A shared module with given parameters, as a module from `(items, index)` to outputs."""
+
+    def __init__(
+        self, shared: nn.Module, learned: dict[str, Tensor], fixed: dict[str, Tensor]
+    ) -> None:
+        super().__init__()
+        self._inner = (shared, learned, fixed)  # in a tuple, so that it is not registered again
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        """Outputs of the module under the given parameters."""
+        shared, learned, fixed = self._inner
+        outputs: Tensor = functional_call(shared, (learned, fixed), (items, index))
+        return outputs
+
+    def watched(self) -> nn.Module:
+        """The shared module: its parts are what runs."""
+        return self._inner[0]
+
+    def answer_and_error(self, items: Tensor, index: Tensor) -> Any:
+        """Outputs and reconstruction errors of the module under the given parameters."""
+        return self._told(lambda shared: shared.answer_and_error(items, index))
+
+    def predict(self, items: Tensor, index: Tensor) -> Any:
+        """Predictions of the module under the given parameters, and what they should be."""
+        return self._told(lambda shared: shared.predict(items, index))
+
+    def _told(self, tell: Callable[[Any], Any]) -> Any:
+        shared, learned, fixed = self._inner
+        parts = tuple({f"shared.{n}": t for n, t in part.items()} for part in (learned, fixed))
+        return functional_call(_Telling(shared, tell), parts, ())
+
+
+@final
+class _Telling(nn.Module):
+    """A module whose outputs are what another tells."""
+
+    def __init__(self, shared: nn.Module, tell: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.shared = shared
+        self._tell = tell
+
+    def forward(self) -> Any:
+        """What the other tells."""
+        return self._tell(self.shared)
