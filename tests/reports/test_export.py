@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 
+import msgspec
 import pytest
 
 from farfield.reports import Line, export, load_export
@@ -29,6 +30,15 @@ def test_records_survive_the_way_there_and_back(path, tmp_path):
     assert path == tmp_path / "webb2021" / "table-9.jsonl"
     assert load_export(path) == [Line(cell=ESBN.cell, record=record) for record in RECORDS]
     assert len(path.read_bytes().splitlines()) == 3
+
+
+def test_a_line_holds_what_its_claim_is_about_and_the_training(tmp_path):
+    [record] = made_up.records(ESBN, [90.0])
+    elsewhere = msgspec.structs.replace(record.scores[1], regime="withheld-50")
+    of_a_part = msgspec.structs.replace(record.scores[1], metric="accuracy/size")
+    more = msgspec.structs.replace(record, scores=(*record.scores, elsewhere, of_a_part))
+    (written,) = export(TABLE, lambda claim: [more] if claim is ESBN else [], tmp_path)
+    assert load_export(written) == [Line(cell=ESBN.cell, record=record)]
 
 
 def test_the_same_records_give_the_same_bytes(path, tmp_path):

@@ -12,7 +12,8 @@ import msgspec
 from farfield.metrics import MEASURES
 from farfield.records import Record, write_whole
 from farfield.reports._report import Finder
-from farfield.reproductions import Table
+from farfield.reproductions import Claim, Table
+from farfield.tasks import TRAINING, metric_of
 
 LARGEST_LINE: Final = 1 << 20
 """No record is longer, bytes."""
@@ -58,7 +59,7 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
     by_home: dict[str, list[Line]] = {}
     for claim in table.claims:
         for record in find(claim):
-            line = Line(cell=claim.cell, record=record)
+            line = Line(cell=claim.cell, record=_of_claim(record, claim))
             _check(line, f"seed {record.seed} of {claim.name}")
             by_home.setdefault(claim.home, []).append(line)
     written = []
@@ -69,6 +70,17 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
         write_whole(path, encode(merged.values()))
         written.append(path)
     return written
+
+
+def _of_claim(record: Record, claim: Claim) -> Record:
+    """The record with the scores of training and of the claim's regime, in the claim's metric.
+
+    One network may answer for dozens of claims, a line each.
+    """
+    metrics = {claim.metric, metric_of(claim.experiment.task), "loss"}
+    regimes = {claim.regime, TRAINING}
+    kept = [s for s in record.scores if s.regime in regimes and s.metric in metrics]
+    return msgspec.structs.replace(record, scores=tuple(kept))
 
 
 def encode(lines: Iterable[Line]) -> bytes:
