@@ -39,7 +39,7 @@ PROGRAM = textwrap.dedent(
 
 FIELDS = (
     "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 "
-    "--recipe.steps 500 --recipe.evaluations 2"
+    "--recipe.steps 1500 --recipe.evaluations 2"
 )
 TRAIN = "train --task same-different --model lstm --encoder random --context none --seeds 2"
 

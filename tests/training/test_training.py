@@ -197,8 +197,9 @@ def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
         alone = OneNetwork(experiment, seed, dtype=torch.float64)
         [scores] = run(alone, experiment)
         for name, content in alone.weights()[0].items():
+            # Adam moves a weight whose gradient is rounding alone by as much as any other.
             torch.testing.assert_close(
-                stack.weights()[place][name], content, rtol=1e-9, atol=1e-11, msg=name
+                stack.weights()[place][name], content, rtol=1e-9, atol=1e-9, msg=name
             )
         assert [score.value for score in together[place]] == pytest.approx(
             [score.value for score in scores], rel=1e-9
