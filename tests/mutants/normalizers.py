@@ -114,9 +114,9 @@ MUTANTS = [
         ["tests/nn/test_normalizers.py::test_in_training_the_whole_batch_counts"],
     ),
     (
-        "nn/_slot_batch_norm.py",
-        "self.training or self.mean is None or self.variance is None:\n            return norm",
-        "self.mean is None or self.variance is None:\n            return norm",
+        "nn/_over_fields.py",
+        "if module.training or module.mean is None or module.variance is None:",
+        "if module.mean is None or module.variance is None:",
         ["tests/nn/test_normalizers.py::test_training_statistics_normalize_in_evaluation_alone"],
     ),
     (

@@ -66,7 +66,7 @@ class ConvEncoder(nn.Module):
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        _check_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         # Strides with the channels last: convolutions take a sixth less time on a CPU.
         maps = items.unsqueeze(-1).permute(0, 3, 1, 2)
         for convolution in (self.conv1, self.conv2, self.conv3):
@@ -112,7 +112,7 @@ class MLPEncoder(nn.Module):
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        _check_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         hidden = torch.relu(self.fc2(torch.relu(self.fc1(items.flatten(1)))))
         return torch.relu(self.fc3(hidden))
 
@@ -161,7 +161,7 @@ class RandomEncoder(nn.Module):
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item; gradients reach the items alone, if they ask for any."""
-        _check_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         return torch.relu(F.linear(items.flatten(1), self.weight, self.bias))
 
 
@@ -177,6 +177,11 @@ def _layer(in_features: int, out_features: int, generator: torch.Generator | Non
 def _check_shapes(item_shape: tuple[int, ...], out_features: int) -> tuple[int, int]:
     if out_features < 1:
         raise ValueError(f"out_features must be at least 1, got {out_features}")
+    return check_item_shape(item_shape)
+
+
+def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
+    """Height and width of a grey image, if it is one."""
     if len(item_shape) != 2 or min(item_shape) < 1:
         raise ValueError(
             f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"
@@ -184,7 +189,8 @@ def _check_shapes(item_shape: tuple[int, ...], out_features: int) -> tuple[int, 
     return (item_shape[0], item_shape[1])
 
 
-def _check_items(items: Tensor, item_shape: tuple[int, int]) -> None:
+def check_items(items: Tensor, item_shape: tuple[int, int]) -> None:
+    """Raise `ValueError` unless `items` are grey images of a shape."""
     if items.ndim != 3 or items.shape[1:] != item_shape:
         raise ValueError(
             f"items must be (item, {item_shape[0]}, {item_shape[1]}), "

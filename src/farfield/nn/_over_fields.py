@@ -12,8 +12,10 @@ from farfield.functional import (
     ContextStatistics,
     Field,
     field_centre,
+    field_moments,
     field_norm,
     field_statistics,
+    norm_by_statistics,
 )
 from farfield.nn._gain_and_shift import check_features
 
@@ -52,6 +54,62 @@ def in_batches(module: BatchNormalizer, function: Callable[[Tensor], Tensor], z:
     if module.training or len(z) <= module.test_batch_size:
         return function(z)
     return torch.cat([function(part) for part in torch.split(z, module.test_batch_size)])
+
+
+@runtime_checkable
+class TrainedNormalizer(BatchNormalizer, Protocol):
+    """A batch normalizer that may keep statistics of a training set.
+
+    Attributes:
+        correction: Subtracted from the number of what is pooled in the variance.
+        mean: Mean of the training set, or None.
+        variance: Its variance, or None.
+    """
+
+    correction: int
+    mean: Tensor | None
+    variance: Tensor | None
+
+
+def kept_statistics(module: TrainedNormalizer) -> tuple[Tensor, Tensor] | None:
+    """Mean and variance of the training set, in evaluation mode and where they are kept."""
+    if module.training or module.mean is None or module.variance is None:
+        return None
+    return module.mean, module.variance
+
+
+def normalized_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) -> Tensor:
+    """Normalize by the statistics kept, or over a field of each batch."""
+    kept = kept_statistics(module)
+    if kept is None:
+        return normalized(module, field, z, correction=module.correction)
+    check_features(z, module.num_features)
+    return norm_by_statistics(z, *kept, module.weight, module.bias, eps=smoothing_of(module))
+
+
+def centred_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) -> Tensor:
+    """Centre by the mean kept, or over a field of each batch."""
+    kept = kept_statistics(module)
+    return centred(module, field, z) if kept is None else z - kept[0]
+
+
+def statistics_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) -> ContextStatistics:
+    """Location and scale kept, or those over a field of each batch."""
+    kept = kept_statistics(module)
+    if kept is None:
+        return statistics_of(module, field, z, correction=module.correction)
+    mean, variance = kept
+    scale = (variance + smoothing_of(module)).sqrt()
+    return ContextStatistics(mean.expand(z.shape), scale.expand(z.shape))
+
+
+def keep_statistics(
+    z: Tensor, field: Field, mean: Tensor, variance: Tensor, correction: int
+) -> None:
+    """Take the moments of `z` over a field into the buffers `mean` and `variance`."""
+    moments = field_moments(z, field, correction=correction)
+    for buffer, moment in zip((mean, variance), moments, strict=True):
+        buffer.copy_(moment.reshape(buffer.shape))
 
 
 def normalized(module: BatchNormalizer, field: Field, z: Tensor, *, correction: int = 0) -> Tensor:

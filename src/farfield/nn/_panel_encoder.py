@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from farfield.functional import kaiming_normal_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
+from farfield.nn._encoders import check_item_shape, check_items
 
 _CHANNELS = 32
 _HALVINGS = 4
@@ -50,11 +51,7 @@ class PanelEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 2 or min(item_shape) < 1:
-            raise ValueError(
-                f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"
-            )
-        self.item_shape = tuple(item_shape)
+        self.item_shape = check_item_shape(item_shape)
         height, width = (-(-side // 2**_HALVINGS) for side in item_shape)
         self.out_features = height * width * _CHANNELS
         self.convolutions = nn.ModuleList(
@@ -63,11 +60,7 @@ class PanelEncoder(nn.Module):
 
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if items.ndim != 3 or tuple(items.shape[1:]) != self.item_shape:
-            height, width = self.item_shape
-            raise ValueError(
-                f"items must be (item, {height}, {width}), got shape {tuple(items.shape)}"
-            )
+        check_items(items, self.item_shape)
         # Strides with the channels last: convolutions take half the time on a CPU.
         pixels = as_fractions(items, cast(nn.Conv2d, self.convolutions[0]).weight.dtype)
         maps = pixels.unsqueeze(-1).permute(0, 3, 1, 2)

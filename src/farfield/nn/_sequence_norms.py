@@ -14,6 +14,7 @@ from farfield.functional import (
     context_statistics,
     running_context_statistics,
 )
+from farfield.nn._gain_and_shift import gain_and_shift, scaled_and_shifted
 
 _Sequence = Float[Tensor, "batch time feature"]
 
@@ -76,7 +77,7 @@ class PastNorm(nn.Module):
         self.num_features = num_features
         self.correction = correction
         self.eps = eps
-        self.weight, self.bias = _affine(num_features, affine=affine)
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
@@ -134,7 +135,7 @@ class SequenceNorm(nn.Module):
         self.include_last = include_last
         self.correction = correction
         self.eps = eps
-        self.weight, self.bias = _affine(num_features, affine=affine)
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
@@ -216,7 +217,7 @@ class TimeStepNorm(nn.Module):
         self.sample = sample
         self.correction = correction
         self.eps = eps
-        self.weight, self.bias = _affine(num_features, affine=affine)
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.register_buffer("mean", torch.zeros(length, num_features) if sample else None)
         self.register_buffer("scale", torch.ones(length, num_features) if sample else None)
 
@@ -283,15 +284,6 @@ class TimeStepNorm(nn.Module):
         )
 
 
-def _affine(num_features: int, *, affine: bool) -> tuple[nn.Parameter | None, nn.Parameter | None]:
-    """Gain of ones and shift of zeros, or neither."""
-    if num_features < 1:
-        raise ValueError(f"num_features must be at least 1, got {num_features}")
-    if not affine:
-        return None, None
-    return nn.Parameter(torch.ones(num_features)), nn.Parameter(torch.zeros(num_features))
-
-
 def _check(z: Tensor, num_features: int) -> None:
     """Raise `ValueError` unless there is something to read and something to predict."""
     if z.ndim != 3 or z.shape[1] < 2 or z.shape[2] != num_features:
@@ -311,10 +303,7 @@ def _normalized(
     """Inputs by the statistics of what is read, targets by those of what is foreseen."""
     inputs = (z[:, :-1] - read.mean) / read.scale
     targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
-    if weight is not None:
-        inputs = inputs * weight
-    if bias is not None:
-        inputs = inputs + bias
+    inputs = scaled_and_shifted(inputs, weight, bias)
     return NormalizedSequence(
         inputs.to(z.dtype), targets.to(z.dtype), foreseen.mean, foreseen.scale
     )

@@ -9,19 +9,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.functional import (
-    ContextStatistics,
-    field_moments,
-    norm_by_statistics,
-    over_batch,
-)
-from farfield.nn._gain_and_shift import check_features, gain_and_shift, learned_root
+from farfield.functional import ContextStatistics, over_batch
+from farfield.nn._gain_and_shift import gain_and_shift, learned_root
 from farfield.nn._over_fields import (
-    centred,
+    centred_as_trained,
     check_test_batch,
-    normalized,
-    smoothing_of,
-    statistics_of,
+    keep_statistics,
+    normalized_as_trained,
+    statistics_as_trained,
 )
 
 
@@ -101,12 +96,7 @@ class SlotBatchNorm(nn.Module):
         self, z: Float[Tensor, "batch *places feature"]
     ) -> Float[Tensor, "batch *places feature"]:
         """Normalize the embeddings of a batch of problems."""
-        if self.training or self.mean is None or self.variance is None:
-            return normalized(self, over_batch, z, correction=self.correction)
-        check_features(z, self.num_features)
-        return norm_by_statistics(
-            z, self.mean, self.variance, self.weight, self.bias, eps=smoothing_of(self)
-        )
+        return normalized_as_trained(self, over_batch, z)
 
     @torch.no_grad()
     def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
@@ -121,24 +111,17 @@ class SlotBatchNorm(nn.Module):
                 f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
                 f"got shape {tuple(z.shape)}"
             )
-        moments = field_moments(z, over_batch, correction=self.correction)
-        for buffer, moment in zip((self.mean, self.variance), moments, strict=True):
-            buffer.copy_(moment.reshape(buffer.shape))
+        keep_statistics(z, over_batch, self.mean, self.variance, self.correction)
 
     def centre(
         self, z: Float[Tensor, "batch *places feature"]
     ) -> Float[Tensor, "batch *places feature"]:
         """The embeddings without their mean, before anything is divided."""
-        if self.training or self.mean is None:
-            return centred(self, over_batch, z)
-        return z - self.mean
+        return centred_as_trained(self, over_batch, z)
 
     def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
         """Location and scale that `forward` takes out; `denormalize` puts them back."""
-        if self.training or self.mean is None or self.variance is None:
-            return statistics_of(self, over_batch, z, correction=self.correction)
-        scale = (self.variance + smoothing_of(self)).sqrt()
-        return ContextStatistics(self.mean.expand(z.shape), scale.expand(z.shape))
+        return statistics_as_trained(self, over_batch, z)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
