@@ -1,13 +1,87 @@
-"""How a choice among candidates is scored."""
+"""What tasks of a choice among candidates have in common."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems
-from farfield.tasks._abstract_rules import check_outputs
+from farfield.core import Problems, Stream
+from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._task import Regime
+
+
+class ChoiceTask(ABC):
+    """A task whose last places are candidates: what it draws is its own, the rest is here."""
+
+    @property
+    @abstractmethod
+    def num_candidates(self) -> int:
+        """Number of candidates, at the last places of a problem."""
+
+    @property
+    @abstractmethod
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training first, then the test distributions."""
+
+    @abstractmethod
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+
+    @property
+    def num_outputs(self) -> int:
+        """A score for each candidate."""
+        return self.num_candidates
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` problems of one regime, with replacement, from the sets of run 0.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems.
+            generator: Draws the rows.
+        """
+        return rules.resample(self.draw, regime, n, generator)
+
+    def loss(
+        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy of the scores of the candidates.
+
+        Args:
+            outputs: A score for each candidate.
+            problems: The problems they answer.
+        """
+        return rules.answer_loss(outputs, problems, self.num_outputs)
+
+    def score(
+        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """1 where the right candidate scores higher than every other one, 0 where not.
+
+        A tie is wrong: a model that scores all candidates alike has not chosen the first.
+
+        Args:
+            outputs: A score for each candidate.
+            problems: The problems they answer.
+        """
+        return choice_score(outputs, problems, self.num_outputs)
+
+    def chance(self, regime: str) -> float:
+        """One candidate in all.
+
+        Args:
+            regime: Name of the regime.
+        """
+        rules.check_regime(regime, self.regimes)
+        return 1 / self.num_candidates
 
 
 def choice_score(
@@ -25,6 +99,6 @@ def choice_score(
     Raises:
         ValueError: If `outputs` is not of `(batch, num_candidates)`.
     """
-    check_outputs(outputs, problems, num_candidates)
+    rules.check_outputs(outputs, problems, num_candidates)
     right = outputs.gather(1, problems.target[:, None])
     return ((outputs < right).sum(dim=1) == num_candidates - 1).to(torch.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from functools import partial
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._choices import choice_score
+from farfield.tasks._choices import ChoiceTask
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._vaec_objects import (
     DIMENSIONS,
@@ -28,7 +28,7 @@ _CHUNK = 128
 """Pictures that the oracle measures at once."""
 
 
-class VAECTask(ABC):
+class VAECTask(ChoiceTask):
     """Visual analogies along one dimension: which levels a set takes is its own, the rest here."""
 
     name: ClassVar[str]
@@ -94,11 +94,6 @@ class VAECTask(ABC):
         return self.levels_per_region
 
     @property
-    def num_outputs(self) -> int:
-        """A score for each candidate."""
-        return self.num_candidates
-
-    @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
         """One context: A, B, C and one candidate."""
         return (tuple(range(_PREMISES + 1)),)
@@ -160,49 +155,6 @@ class VAECTask(ABC):
                 exact_width=self.exact_width,
             ),
         )
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return rules.resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of the scores of the candidates.
-
-        Args:
-            outputs: A score for each candidate.
-            problems: The problems they answer.
-        """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 where D scores higher than every foil, 0 where not.
-
-        A tie is wrong: a model that scores all candidates alike has not chosen the first.
-
-        Args:
-            outputs: A score for each candidate.
-            problems: The problems they answer.
-        """
-        return choice_score(outputs, problems, self.num_outputs)
-
-    def chance(self, regime: str) -> float:
-        """One candidate in all.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 1 / self.num_candidates
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: how near each candidate comes to C + B − A, as measured.
