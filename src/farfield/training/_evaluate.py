@@ -173,13 +173,7 @@ def glanced(
         losses: Its loss.
     """
     return [
-        Score(
-            step=step,
-            regime=TRAINING,
-            metric=name,
-            value=float(values.double().mean()),
-            count=len(values),
-        )
+        _mean_score(step, TRAINING, name, values)
         for name, values in ((metric_of(task), scores), ("loss", losses))
     ]
 
@@ -195,7 +189,7 @@ def score_regimes(
         sets: Problems by regime.
         step: Updates done so far, noted in the scores.
     """
-    found = []
+    found: list[Score] = []
     for regime, problems in sets.items():
         scores, losses = score_problems(model, task, problems)
         metric = metric_of(task)
@@ -203,10 +197,14 @@ def score_regimes(
         if isinstance(task, InParts):
             parts = task.parts(problems)
             values |= {f"{metric}/{part}": scores[chosen] for part, chosen in parts.items()}
-        for name, value in values.items():
-            mean, count = float(value.double().mean()), len(value)
-            found.append(Score(step=step, regime=regime, metric=name, value=mean, count=count))
+        found += [_mean_score(step, regime, name, value) for name, value in values.items()]
     return found
+
+
+def _mean_score(step: int, regime: str, metric: str, values: Float[Tensor, " batch"]) -> Score:
+    """The mean over problems."""
+    mean = float(values.double().mean())
+    return Score(step=step, regime=regime, metric=metric, value=mean, count=len(values))
 
 
 def evaluate(model: nn.Module, task: Task, *, seed: int = 0) -> dict[str, float]:

@@ -156,18 +156,20 @@ class OneNetwork:
         self._is_embedded = has_fixed_encoder(self.model)
         if self._is_embedded:
             self._training = embedded(self.model, self._training)
-        self._batches, self._shown = (
-            Batches(
-                problems,
-                batch_size=experiment.recipe.batch_size,
-                stream=stream(seed, "batches"),
-            )
-            for problems in (self._training, self._sets[TRAINING])
-        )
+        self._batches = self._batches_of(self._training)
+        self._shown = self._batches_of(self._sets[TRAINING]) if self._is_embedded else None
         named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
         self._names = [name for name, _ in named]
         self._optimizer = adam([p for _, p in named], experiment.recipe.learning_rate)
         self._objective_stream = stream(seed, "objective")
+
+    def _batches_of(self, problems: Problems) -> Batches:
+        """The batches of the run over some form of the training problems."""
+        return Batches(
+            problems,
+            batch_size=self._experiment.recipe.batch_size,
+            stream=stream(self.seeds[0], "batches"),
+        )
 
     def update(self, step: int) -> None:
         """Do update number `step`, counted from 0."""
@@ -189,7 +191,7 @@ class OneNetwork:
 
     def _loss(self, outputs: Tensor, problems: Problems, step: int) -> Tensor:
         """The task's loss, which may look at the items themselves."""
-        if self._is_embedded:
+        if self._shown is not None:
             shown = self._shown(step)
             problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
         return self._experiment.task.loss(outputs, problems)
