@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, stream
+from farfield.core import Problems, stream
 from farfield.tasks import _squares as squares
 from farfield.tasks._abstract_rules import check_number, check_regime
-from farfield.tasks._task import TRAINING, Regime
+from farfield.tasks._squares_task import SquaresTask
 
 FLOOR_SEQUENCES: Final = 20_000
 """Sequences that the floor is measured on."""
@@ -22,7 +22,7 @@ FLOOR_SEQUENCES: Final = 20_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DynamicObjects:
+class DynamicObjects(SquaresTask):
     r"""What does the next frame show? A square moves and grows; every frame is to be foreseen.
 
     **What is asked.** A sequence of T frames of 64 × 64 pixels shows a white square on black. Its
@@ -96,95 +96,35 @@ class DynamicObjects:
         check_number("test_sequences", self.test_sequences, 1, 10_000_000)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of a frame."""
-        return (squares.SIDE, squares.SIDE)
-
-    @property
     def length(self) -> int:
         """Number of frames of a sequence."""
         return self.num_frames
 
     @property
-    def num_outputs(self) -> int:
-        """Pixels of a predicted frame."""
-        return squares.SIDE**2
+    def counts(self) -> tuple[int, int]:
+        """Number of training sequences, and of sequences of each test."""
+        return self.training_sequences, self.test_sequences
 
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the sequence."""
-        return (tuple(range(self.num_frames)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by growing size."""
-        return squares.regimes_of(
-            self.training_sizes, self.test_sizes, circumradius=self.circumradius
-        )
-
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        return squares.problems_over_one_table(
-            {
-                regime.name: self._moving(
-                    place.child(regime.name).numpy(),
-                    regime.name,
-                    self.training_sequences if regime.name == TRAINING else self.test_sequences,
-                )
-                for regime in self.regimes
-            }
-        )
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` new sequences of one regime.
+    def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
+        """Squares that go from a start to an end in equal steps.
 
         Args:
             regime: Name of the regime.
-            n: Number of sequences.
+            count: Number of sequences.
             generator: Draws them.
         """
-        check_regime(regime, self.regimes)
-        return squares.problems_over_one_table({regime: self._moving(generator, regime, n)})[regime]
-
-    def _moving(self, generator: np.random.Generator, regime: str, count: int) -> squares.Squares:
-        """Squares that go from a start to an end in equal steps."""
-        sizes = squares.sizes_of(regime, self.regimes, self.training_sizes, self.test_sizes)
-        start, end = (
-            squares.drawn(generator, count, sizes, circumradius=self.circumradius)[:, None]
-            for _ in range(2)
-        )
+        start, end = (self.drawn(regime, count, generator)[:, None] for _ in range(2))
         share = (np.arange(self.num_frames) / (self.num_frames - 1))[:, None]
         return start + share * (end - start)
 
-    def loss(
-        self, outputs: Float[Tensor, "batch time height width"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels, as the score.
+    def wanted(self, problems: Problems) -> Float[Tensor, "batch time height width"]:
+        """Frames 2…T, or those before them with `previous_frames`.
 
         Args:
-            outputs: Predictions of frames 2…T.
-            problems: The sequences.
-        """
-        return self.score(outputs, problems)
-
-    def score(
-        self, outputs: Float[Tensor, "batch time height width"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels; lower is better.
-
-        Args:
-            outputs: Predictions of frames 2…T.
             problems: The sequences.
         """
         shown = problems.sequences()
-        wanted = shown[:, :-1] if self.previous_frames else shown[:, 1:]
-        squares.check_outputs(outputs, tuple(wanted.shape))
-        return (outputs - wanted).square().flatten(1).mean(1)
+        return shown[:, :-1] if self.previous_frames else shown[:, 1:]
 
     def chance(self, regime: str) -> float:
         """Error of repeating the frame before: the floor.
@@ -208,7 +148,7 @@ class DynamicObjects:
 def _copy_error(task: DynamicObjects, regime: str) -> float:
     """Mean squared difference of neighbouring frames, from what squares share along each axis."""
     generator = stream(0, task.name, "floor").numpy()
-    moving = torch.from_numpy(task._moving(generator, regime, FLOOR_SEQUENCES))  # noqa: SLF001
+    moving = torch.from_numpy(task.paths(regime, FLOOR_SEQUENCES, generator))
     total = 0.0
     for part in torch.split(moving, 1000):
         x, y, width = part.unbind(-1)

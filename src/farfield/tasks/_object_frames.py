@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, stream
+from farfield.core import Problems, stream
 from farfield.tasks import _squares as squares
 from farfield.tasks._abstract_rules import check_number, check_regime
-from farfield.tasks._task import TRAINING, Regime
+from farfield.tasks._squares_task import SquaresTask
 
 FLOOR_FRAMES: Final = 50_000
 """Frames that the floor is measured on."""
@@ -22,7 +22,7 @@ FLOOR_FRAMES: Final = 50_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ObjectFrames:
+class ObjectFrames(SquaresTask):
     r"""What does this frame show? A frame is to be given back, through a narrow embedding.
 
     **What is asked.** One frame of 64 × 64 pixels shows a white square on black. The answer is the
@@ -90,89 +90,32 @@ class ObjectFrames:
         check_number("test_frames", self.test_frames, 1, 100_000_000)
 
     @property
-    def item_shape(self) -> tuple[int, ...]:
-        """Height and width of a frame."""
-        return (squares.SIDE, squares.SIDE)
-
-    @property
     def length(self) -> int:
         """Number of frames of a problem: one."""
         return 1
 
     @property
-    def num_outputs(self) -> int:
-        """Pixels of a frame."""
-        return squares.SIDE**2
+    def counts(self) -> tuple[int, int]:
+        """Number of training frames, and of frames of each test."""
+        return self.training_frames, self.test_frames
 
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: the frame."""
-        return ((0,),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the tests by growing size."""
-        return squares.regimes_of(
-            self.training_sizes, self.test_sizes, circumradius=self.circumradius
-        )
-
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-        place = stream.child(self.name, f"v{self.version}")
-        return squares.problems_over_one_table(
-            {
-                regime.name: self._still(
-                    place.child(regime.name).numpy(),
-                    regime.name,
-                    self.training_frames if regime.name == TRAINING else self.test_frames,
-                )
-                for regime in self.regimes
-            }
-        )
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` new frames of one regime.
+    def paths(self, regime: str, count: int, generator: np.random.Generator) -> squares.Squares:
+        """Squares of single frames.
 
         Args:
             regime: Name of the regime.
-            n: Number of frames.
+            count: Number of frames.
             generator: Draws them.
         """
-        check_regime(regime, self.regimes)
-        return squares.problems_over_one_table({regime: self._still(generator, regime, n)})[regime]
+        return self.drawn(regime, count, generator)[:, None]
 
-    def _still(self, generator: np.random.Generator, regime: str, count: int) -> squares.Squares:
-        """Squares of single frames."""
-        sizes = squares.sizes_of(regime, self.regimes, self.training_sizes, self.test_sizes)
-        return squares.drawn(generator, count, sizes, circumradius=self.circumradius)[:, None]
-
-    def loss(
-        self, outputs: Float[Tensor, "batch height width"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels, as the score.
+    def wanted(self, problems: Problems) -> Float[Tensor, "batch height width"]:
+        """The frames themselves.
 
         Args:
-            outputs: The frames as given back.
             problems: The frames.
         """
-        return self.score(outputs, problems)
-
-    def score(
-        self, outputs: Float[Tensor, "batch height width"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Mean squared error of the pixels; lower is better.
-
-        Args:
-            outputs: The frames as given back.
-            problems: The frames.
-        """
-        wanted = problems.sequences()[:, 0]
-        squares.check_outputs(outputs, tuple(wanted.shape))
-        return (outputs - wanted).square().flatten(1).mean(1)
+        return problems.sequences()[:, 0]
 
     def chance(self, regime: str) -> float:
         """Error of answering with the regime's mean frame: the floor.
@@ -189,14 +132,14 @@ class ObjectFrames:
         Args:
             problems: Problems of any regime.
         """
-        return problems.sequences()[:, 0]
+        return self.wanted(problems)
 
 
 @lru_cache
 def _mean_frame_error(task: ObjectFrames, regime: str) -> float:
     """Variance of a pixel that is 0 or 1, meant over the pixels."""
     generator = stream(0, task.name, "floor").numpy()
-    still = torch.from_numpy(task._still(generator, regime, FLOOR_FRAMES))[:, 0]  # noqa: SLF001
+    still = torch.from_numpy(task.drawn(regime, FLOOR_FRAMES, generator))
     x, y, width = still.unbind(-1)
     across, down = (squares.spans(centre, width).double() for centre in (x, y))
     white = down.T @ across / FLOOR_FRAMES
