@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -28,25 +29,26 @@ _CHUNK = 128
 """Pictures that the oracle measures at once."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class VAECTask(ChoiceTask):
     """Visual analogies along one dimension: which levels a set takes is its own, the rest here."""
 
     name: ClassVar[str]
     version: ClassVar[int]
 
-    train_on: int
+    train_on: int = 1
     """Number of the region or scale that training shows."""
-    num_levels: int
+    num_levels: int = MOST_LEVELS
     """Levels of every dimension."""
-    levels_per_region: int
+    levels_per_region: int = 7
     """Levels of every dimension within a region or scale."""
-    image_size: int
+    image_size: int = 128
     """Side of an image in pixels."""
-    problems_per_regime: int | None
+    problems_per_regime: int | None = None
     """Problems of a set; `None` for a tenth of all."""
-    exact_width: bool
+    exact_width: bool = False
     """Whether a square of width s covers s pixels rather than s + 1."""
-    shuffled: bool
+    shuffled: bool = False
     """Whether the candidates stand in random order rather than the right one first."""
 
     @property

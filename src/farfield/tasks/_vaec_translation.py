@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Int64
 
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._vaec_objects import MOST_LEVELS
 from farfield.tasks._vaec_task import VAECTask
 
 
@@ -80,14 +79,6 @@ class VAECTranslation(VAECTask):
 
     name: ClassVar[str] = "vaec-translation"
     version: ClassVar[int] = 1
-
-    train_on: int = 1
-    num_levels: int = MOST_LEVELS
-    levels_per_region: int = 7
-    image_size: int = 128
-    problems_per_regime: int | None = None
-    exact_width: bool = False
-    shuffled: bool = False
 
     @property
     def _word(self) -> str:
