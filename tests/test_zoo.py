@@ -83,6 +83,7 @@ from farfield.models import (
     PrediNet,
     Relational,
     RNNScorer,
+    SequenceModel,
     Transformer,
 )
 from farfield.nn import (
@@ -99,6 +100,7 @@ from farfield.nn import (
     ImageBatchNorm,
     InstanceNorm,
     LayerNorm,
+    LinearEncoder,
     MisalignedContextNorm,
     MLPEncoder,
     MomentEncoder,
@@ -202,6 +204,14 @@ def predictor(source: torch.Generator | None) -> ObjectPredictor:
     return ObjectPredictor(encoder, SequenceNorm(FEATURES), reader, decoder)
 
 
+def sequence_model(source: torch.Generator | None) -> SequenceModel:
+    encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
+    core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
+    return SequenceModel(
+        encoder, core, num_outputs=OUTPUTS, answers_everywhere=True, generator=source
+    )
+
+
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 MAPS = drawn(BATCH, 4, 5, 3)
@@ -280,6 +290,11 @@ MODULES = {
     ),
     "ConvEncoder": Animal(
         build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "LinearEncoder": Animal(
+        build=lambda source: LinearEncoder((8, 8), out_features=5, generator=source),
         inputs=(IMAGES,),
         shape=(BATCH, 5),
     ),
@@ -572,6 +587,11 @@ MODULES = {
         build=predictor,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME - 1, 8, 8),
+    ),
+    "SequenceModel": Animal(
+        build=sequence_model,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, OUTPUTS),
     ),
     "Relational": Animal(
         build=relational,

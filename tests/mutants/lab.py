@@ -384,4 +384,28 @@ MUTANTS = [
         "return network",
         ["tests/training/test_trained.py::test_a_trained_network_scores_what_its_record_says"],
     ),
+    (
+        "models/_sequence_model.py",
+        "read, state = self.core(F.embedding(piece, embeddings), state)",
+        "read, _ = self.core(F.embedding(piece, embeddings), state)",
+        [
+            "tests/models/test_sequence_model.py::test_reading_in_pieces_gives_what_reading_at_once_gives"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        "first = int(stacked)",
+        "first = 0",
+        [
+            "tests/training/test_training.py::test_gradients_are_shortened_to_the_norm_and_no_further"
+        ],
+    ),
+    (
+        "training/_learner.py",
+        ".clamp(max=1)",
+        "",
+        [
+            "tests/training/test_training.py::test_gradients_are_shortened_to_the_norm_and_no_further"
+        ],
+    ),
 ]

@@ -31,6 +31,7 @@ from farfield.training import (
     score_problems,
     train,
 )
+from farfield.training._learner import shorten
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 
@@ -363,3 +364,43 @@ def test_threads_are_given_back() -> None:
     run(OneNetwork(experiment, 0), experiment)
     assert torch.get_num_threads() == 2
     torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_gradients_are_shortened_to_the_norm_and_no_further(stacked: bool) -> None:
+    source = torch.Generator().manual_seed(0)
+    gradients = [
+        torch.randn(2, *shape, generator=source, dtype=torch.float64)
+        for shape in ((3, 4), (5,), ())
+    ]
+    gradients[0] = gradients[0].transpose(1, 2)
+    networks = [[g[seed].clone() for g in gradients] for seed in range(2)]
+    norms = [torch.cat([g.flatten() for g in network]).norm() for network in networks]
+    clip = float(sum(norms) / 2)
+    if stacked:
+        shorten(gradients, clip, stacked=True)
+        shortened = [[g[seed] for g in gradients] for seed in range(2)]
+    else:
+        shortened = [[g.clone() for g in network] for network in networks]
+        for network in shortened:
+            shorten(network, clip)
+    for norm, before, after in zip(norms, networks, shortened, strict=True):
+        for was, now in zip(before, after, strict=True):
+            torch.testing.assert_close(now, was * min(1.0, clip / float(norm)), rtol=1e-12, atol=0)
+
+
+def test_shortened_gradients_are_those_that_are_taken() -> None:
+    free = small_experiment(steps=3)
+    clipped = dataclasses.replace(free, recipe=dataclasses.replace(free.recipe, clip_norm=1e-3))
+    alone = [OneNetwork(clipped, seed, dtype=torch.float64) for seed in (0, 1)]
+    together = Stack(clipped, [0, 1], dtype=torch.float64)
+    for learner in (*alone, together):
+        learner.update(0)
+        learner.update(1)
+    for seed in (0, 1):
+        for name, weight in alone[seed].weights()[0].items():
+            torch.testing.assert_close(together.weights()[seed][name], weight, rtol=1e-9, atol=1e-9)
+    named = OneNetwork(clipped, 0)
+    named.update(0)
+    squares = sum(p.grad.square().sum() for p in named.model.parameters() if p.grad is not None)
+    assert float(squares) == pytest.approx(1e-6, rel=1e-4)

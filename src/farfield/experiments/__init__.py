@@ -12,6 +12,7 @@ from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetw
 from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
+from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 
@@ -25,6 +26,7 @@ __all__ = [
     "Pretrained",
     "Recipe",
     "ScoringNetwork",
+    "SequenceNetwork",
     "Spec",
     "array_digest",
     "arrays_of",

@@ -31,6 +31,8 @@ class Recipe:
         batch_size: Problems an update; the last batch of an epoch may be smaller.
         evaluations: Number of evenly spaced steps, the last one among them, after which every
             regime is scored.
+        clip_norm: Largest norm of the gradients of a network, all parameters together; what is
+            longer is shortened to it. `None` leaves them.
 
     Raises:
         ValueError: If a number is not positive and finite, or there are more evaluations than
@@ -41,11 +43,13 @@ class Recipe:
     learning_rate: float = 5e-4
     batch_size: int = 32
     evaluations: int = 1
+    clip_norm: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("steps", "learning_rate", "batch_size", "evaluations"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        for name in ("steps", "learning_rate", "batch_size", "evaluations", "clip_norm"):
+            value = getattr(self, name)
+            if not (value is None and name == "clip_norm") and not 0 < value < math.inf:
+                raise ValueError(f"{name} must be positive and finite, got {value!r}")
         if self.evaluations > self.steps:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"

@@ -15,6 +15,7 @@ from farfield.models import (
     ObjectAutoencoder,
     ObjectPredictor,
     Relational,
+    SequenceModel,
 )
 from farfield.nn import (
     AnalogyEncoder,
@@ -22,9 +23,10 @@ from farfield.nn import (
     ConvEncoder,
     FrameDecoder,
     FrameEncoder,
+    LinearEncoder,
     PastNorm,
 )
-from farfield.tasks import Candidates, Task
+from farfield.tasks import Candidates, Task, answers_everywhere
 
 
 @runtime_checkable
@@ -160,6 +162,39 @@ class PredictionNetwork:
         for part in (encoder, decoder):
             part.requires_grad_(self.trains_autoencoder)
         return ObjectPredictor(encoder, context, predictor, decoder)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SequenceNetwork:
+    """A network that reads a sequence in order: encoder and core, each a `Spec`.
+
+    It answers at every place where the task asks at every place, else after the last.
+
+    Args:
+        core: What reads the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
+            of the batch first.
+        encoder: Item → embedding.
+    """
+
+    core: Spec
+    encoder: Spec = Spec(LinearEncoder)
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`."""
+        shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
+        encoder, shape = _encoder(self.encoder, shape, stream)
+        core = self.core.build(
+            {**shape, "input_size": shape["in_features"], "batch_first": True},
+            stream.child("core"),
+        )
+        return SequenceModel(
+            encoder,
+            core,
+            num_outputs=task.num_outputs,
+            answers_everywhere=answers_everywhere(task),
+            generator=stream.child("output").torch(),
+        )
 
 
 def _encoder(

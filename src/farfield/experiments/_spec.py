@@ -14,12 +14,14 @@ from farfield.core import Stream
 
 OFFERED = (
     "in_features",
+    "input_size",
     "num_outputs",
     "length",
     "item_shape",
     "num_features",
     "segments",
     "num_candidates",
+    "batch_first",
 )
 """What an experiment tells a constructor that has a parameter of that name."""
 
@@ -30,9 +32,10 @@ class Spec:
     """How to make a module: a class and keyword options, checked now and built later.
 
     The options are those the class itself takes, so a wrong name fails here, with a `TypeError`,
-    and not an hour into a run. What depends on the task (`in_features`, `num_outputs`, `length`,
-    `item_shape`, `num_features`, `segments`, `num_candidates`) and the `generator` of the initial
-    weights are filled in by the experiment where the constructor has a parameter of that name.
+    and not an hour into a run. What depends on the task (`in_features`, `input_size`,
+    `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`),
+    `batch_first` and the `generator` of the initial weights are filled in by the experiment where
+    the constructor has a parameter of that name.
 
     An option written out at its default is the same spec as one left out.
 

@@ -19,6 +19,7 @@ from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
 from farfield.models._rnn_scorer import RNNScorer as RNNScorer
+from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._transformer import Transformer as Transformer
 from farfield.models._trn import TRN as TRN
 
@@ -61,5 +62,6 @@ __all__ = [
     "PrediNet",
     "RNNScorer",
     "Relational",
+    "SequenceModel",
     "Transformer",
 ]

@@ -19,6 +19,7 @@ from farfield.nn._group_norm import GroupNorm as GroupNorm
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
+from farfield.nn._linear_encoder import LinearEncoder as LinearEncoder
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
 from farfield.nn._moment_encoder import MomentEncoder as MomentEncoder
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
@@ -41,6 +42,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
     "conv": ConvEncoder,
     "frame": FrameEncoder,
+    "linear": LinearEncoder,
     "mlp": MLPEncoder,
     "moment": MomentEncoder,
     "panel": PanelEncoder,
@@ -77,6 +79,7 @@ __all__ = [
     "ImageBatchNorm",
     "InstanceNorm",
     "LayerNorm",
+    "LinearEncoder",
     "MLPEncoder",
     "MisalignedContextNorm",
     "MomentEncoder",

@@ -17,11 +17,13 @@ from farfield.tasks._relational_match_to_sample import (
 from farfield.tasks._same_different import SameDifferent as SameDifferent
 from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
+from farfield.tasks._task import AnswersEverywhere as AnswersEverywhere
 from farfield.tasks._task import Candidates as Candidates
 from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import Task as Task
+from farfield.tasks._task import answers_everywhere as answers_everywhere
 from farfield.tasks._task import is_at_hand as is_at_hand
 from farfield.tasks._task import metric_of as metric_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
@@ -54,6 +56,7 @@ __all__ = [
     "TASKS",
     "TRAINING",
     "AllSame",
+    "AnswersEverywhere",
     "Candidates",
     "DistributionOfN",
     "DistributionOfThree",
@@ -74,6 +77,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "answers_everywhere",
     "is_at_hand",
     "metric_of",
     "read_vaec",

@@ -120,6 +120,23 @@ class InParts(Protocol):
 
 
 @runtime_checkable
+class AnswersEverywhere(Protocol):
+    """A task that asks at every place: outputs are `(batch, time, num_outputs)`."""
+
+    answers_everywhere: ClassVar[bool]
+    """Whether it does."""
+
+
+def answers_everywhere(task: Task) -> bool:
+    """Whether a task asks at every place of a problem, not once.
+
+    Args:
+        task: A task; one that does has a class variable `answers_everywhere`.
+    """
+    return isinstance(task, AnswersEverywhere) and task.answers_everywhere
+
+
+@runtime_checkable
 class FromFiles(Protocol):
     """A task whose problems nobody can generate: they are read from files a user has."""
 

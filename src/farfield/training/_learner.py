@@ -75,6 +75,23 @@ def adam(parameters: Sequence[Tensor], learning_rate: float) -> torch.optim.Adam
     return torch.optim.Adam(parameters, lr=learning_rate, fused=fused or None)
 
 
+def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
+    """Bring gradients whose norm, all together, is above `clip_norm` down to it, in place.
+
+    Args:
+        gradients: Of the parameters of a network.
+        clip_norm: The largest norm; `None` changes nothing.
+        stacked: Whether the first axis is that of networks, each of which is taken for itself.
+    """
+    if clip_norm is None:
+        return
+    first = int(stacked)
+    squares = [g.square().reshape(*g.shape[:first], -1).sum(-1) for g in gradients]
+    scale = (clip_norm / torch.stack(squares).sum(0).sqrt()).clamp(max=1)
+    for gradient in gradients:
+        gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
+
+
 def moments(optimizer: torch.optim.Adam, names: Sequence[str]) -> dict[str, Tensor]:
     """What the optimizer keeps of each parameter.
 
@@ -183,6 +200,9 @@ class OneNetwork:
                 self._objective_stream.child(step),
             )
         loss.backward()  # type: ignore[no-untyped-call]
+        learned = self._optimizer.param_groups[0]["params"]
+        gradients = [parameter.grad for parameter in learned if parameter.grad is not None]
+        shorten(gradients, self._experiment.recipe.clip_norm)
         self._optimizer.step()
 
     def _on_training_items(self) -> contextlib.AbstractContextManager[None]:

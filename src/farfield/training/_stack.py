@@ -24,7 +24,7 @@ from farfield.training._evaluate import (
     settled_on,
     wants_statistics,
 )
-from farfield.training._learner import adam, glimpsed, load_moments, moments
+from farfield.training._learner import adam, glimpsed, load_moments, moments, shorten
 from farfield.training._start import first_network
 
 
@@ -120,9 +120,11 @@ class Stack:
             torch.stack([batch.index for batch in batches]),
             torch.stack([batch.target for batch in batches]),
         )
+        # The fused optimizer walks gradients as they lie, whatever their strides say.
+        gradients = {name: gradient.contiguous() for name, gradient in gradients.items()}
+        shorten([*gradients.values()], self._experiment.recipe.clip_norm, stacked=True)
         for name, parameter in self._learned.items():
-            # The fused optimizer walks gradients as they lie, whatever their strides say.
-            parameter.grad = gradients[name].contiguous()
+            parameter.grad = gradients[name]
         self._optimizer.step()
 
     def _alone(self, place: int) -> nn.Module:

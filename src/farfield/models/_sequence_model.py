@@ -1,0 +1,134 @@
+"""The composition of models that read a sequence with a layer that is used as `nn.LSTM` is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from farfield.functional import uninitialized
+from farfield.models._checks import check_sizes
+
+BOUND = 0.1
+"""First weights of the output layer lie between −0.1 and 0.1."""
+
+PLACES = 64
+"""Places read at once without gradients: memory does not grow with the length of a sequence."""
+
+
+@final
+class SequenceModel(nn.Module):
+    """Encoder, sequence layer and output as one model of problems.
+
+    Each distinct item is encoded once; the embeddings are put into place and read in order, from a
+    fresh state. Without gradients the sequence is read in pieces, each from the state after the one
+    before, so that only the answers grow with its length.
+
+    Args:
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        core: What reads them: takes `(batch, time, feature)` and a state, or None, and gives
+            `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
+            `batch_first`.
+        num_outputs: Numbers in an answer.
+        answers_everywhere: Whether an answer is given at every place, or after the last only.
+        generator: Where the first weights of the output layer are drawn from; None is torch's
+            global generator.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, time)` to `(batch, time, num_outputs)`, or
+        to `(batch, num_outputs)`.
+
+    Attributes:
+        output: The linear output layer; its first weights are uniform between −0.1 and 0.1 and its
+            biases 0, as in the released code of lamb2022.
+
+    Raises:
+        TypeError: If the core does not say how wide it answers.
+        ValueError: If `num_outputs` is below 1.
+
+    Reference:
+        lamb2022, section 8.4.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        core: nn.Module,
+        *,
+        num_outputs: int,
+        answers_everywhere: bool,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_sizes(num_outputs=num_outputs)
+        width = getattr(core, "hidden_size", None)
+        if not isinstance(width, int):
+            raise TypeError(
+                f"core must have an integer attribute hidden_size, the width of what it gives; "
+                f"{type(core).__name__} has {width!r}"
+            )
+        self.encoder = encoder
+        self.core = core
+        self.output = uninitialized(nn.Linear, width, num_outputs)
+        nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
+        nn.init.zeros_(self.output.bias)
+        self.answers_everywhere = answers_everywhere
+
+    def forward(
+        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch ..."]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)` with at least one place.
+        """
+        return self.answer(self.encode(items), index)
+
+    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+        """Embed every item: the first of two stages.
+
+        Args:
+            items: The distinct items.
+        """
+        return self.encoder(items)
+
+    def answer(
+        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch ..."]:
+        """Answer every problem from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which place of which problem.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)` with at least one place.
+        """
+        if index.ndim != 2 or index.shape[1] == 0:
+            raise ValueError(
+                f"index must be (batch, time) with at least one place, got {tuple(index.shape)}"
+            )
+        places = index.shape[1] if torch.is_grad_enabled() else PLACES
+        pieces = self._read(embeddings, torch.split(index, places, dim=1))
+        if self.answers_everywhere:
+            return torch.cat([self.output(read) for read in pieces], dim=1)
+        for read in pieces:
+            last = read[:, -1]
+        return self.output(last)
+
+    def _read(
+        self, embeddings: Tensor, pieces: tuple[Tensor, ...]
+    ) -> Iterator[Float[Tensor, "batch time _"]]:
+        """What the core gives, piece by piece."""
+        state = None
+        for piece in pieces:
+            read, state = self.core(F.embedding(piece, embeddings), state)
+            yield read

@@ -1,0 +1,69 @@
+"""The encoder of symbols and of small vectors: one linear layer."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import uninitialized
+
+
+@final
+class LinearEncoder(nn.Module):
+    """A linear layer without bias on the flat item.
+
+    For items that are one-hot vectors this is `torch.nn.Embedding`: a vector for each symbol.
+
+    Args:
+        item_shape: Shape of an item.
+        out_features: Size of an embedding.
+        bound: First weights are uniform between −`bound` and `bound`.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, *item_shape)` to `(item, out_features)`.
+
+    Attributes:
+        weight: The weights, `(out_features, features of an item)`.
+
+    Raises:
+        ValueError: If a size is below 1, `bound` is not positive, or the items have another shape.
+
+    Reference:
+        lamb2022, section 8.4.1; the bound is that of the released code.
+    """
+
+    def __init__(
+        self,
+        item_shape: tuple[int, ...],
+        *,
+        out_features: int = 600,
+        bound: float = 0.1,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if min(*item_shape, out_features) < 1:
+            raise ValueError(
+                "item_shape and out_features must be at least 1, "
+                f"got {item_shape} and {out_features}"
+            )
+        if not 0 < bound < math.inf:
+            raise ValueError(f"bound must be positive and finite, got {bound}")
+        self.item_shape = tuple(item_shape)
+        self.out_features = out_features
+        layer = uninitialized(nn.Linear, math.prod(item_shape), out_features, bias=False)
+        self.weight = layer.weight
+        nn.init.uniform_(self.weight, -bound, bound, generator=generator)
+
+    def forward(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        if items.shape[1:] != self.item_shape:
+            raise ValueError(
+                f"items must be (item, {', '.join(map(str, self.item_shape))}), "
+                f"got shape {tuple(items.shape)}"
+            )
+        return nn.functional.linear(items.flatten(1), self.weight)

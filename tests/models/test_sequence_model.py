@@ -1,0 +1,110 @@
+"""The model that reads a sequence with a layer used as `nn.LSTM` is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import stream
+from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.models import SequenceModel
+from farfield.models import _sequence_model as module
+from farfield.nn import LinearEncoder, NormalizedGRU, NormalizedLSTM
+from farfield.tasks import SameDifferent
+
+
+def small(*, answers_everywhere: bool, seed: int = 0) -> SequenceModel:
+    source = torch.Generator().manual_seed(seed)
+    encoder = LinearEncoder((4,), out_features=3, generator=source)
+    core = NormalizedGRU(3, 5, batch_first=True, generator=source)
+    model = SequenceModel(
+        encoder, core, num_outputs=2, answers_everywhere=answers_everywhere, generator=source
+    ).double()
+    nn.init.normal_(model.output.bias, generator=source)
+    return model
+
+
+def some_problems() -> tuple[Tensor, Tensor]:
+    source = torch.Generator().manual_seed(1)
+    items = torch.randn(6, 4, dtype=torch.float64, generator=source)
+    return items, torch.randint(6, (3, 11), generator=source)
+
+
+def test_it_answers_as_its_parts_do_place_by_place() -> None:
+    items, index = some_problems()
+    model = small(answers_everywhere=True)
+    hidden = torch.zeros(3, 5, dtype=torch.float64)
+    cell = nn.GRUCell(3, 5).double()
+    cell.load_state_dict({n.removesuffix("_l0"): p for n, p in model.core.named_parameters()})
+    expected = []
+    for place in range(11):
+        hidden = cell(items[index[:, place]] @ model.encoder.weight.T, hidden)
+        expected.append((hidden @ model.output.weight.T + model.output.bias).detach().numpy())
+    got = model(items, index).detach().numpy()
+    np.testing.assert_allclose(got, np.stack(expected, axis=1), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("answers_everywhere", [False, True])
+def test_reading_in_pieces_gives_what_reading_at_once_gives(
+    answers_everywhere: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items, index = some_problems()
+    model = small(answers_everywhere=answers_everywhere)
+    whole = model(items, index)
+    monkeypatch.setattr(module, "PLACES", 4)
+    read: list[int] = []
+    model.core.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
+    with torch.inference_mode():
+        pieces = model(items, index)
+    assert read == [4, 4, 3]
+    np.testing.assert_allclose(pieces.numpy(), whole.detach().numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_the_last_answer_is_that_of_the_last_place() -> None:
+    items, index = some_problems()
+    everywhere = small(answers_everywhere=True)(items, index)
+    assert torch.equal(small(answers_everywhere=False)(items, index), everywhere[:, -1])
+
+
+def test_every_call_starts_from_a_fresh_state() -> None:
+    items, index = some_problems()
+    model = small(answers_everywhere=False)
+    assert torch.equal(model(items, index), model(items, index))
+
+
+def test_a_core_that_does_not_say_its_width_is_refused() -> None:
+    with pytest.raises(TypeError, match="hidden_size"):
+        SequenceModel(LinearEncoder((4,)), nn.Linear(3, 3), num_outputs=1, answers_everywhere=False)
+
+
+def test_an_index_without_places_is_refused() -> None:
+    items, _ = some_problems()
+    with pytest.raises(ValueError, match="index must be"):
+        small(answers_everywhere=False)(items, torch.zeros(3, 0, dtype=torch.int64))
+
+
+def test_items_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match="items must be"):
+        LinearEncoder((4,))(torch.zeros(2, 5))
+
+
+@pytest.mark.parametrize("options", [{"out_features": 0}, {"bound": 0.0}, {"bound": float("nan")}])
+def test_wrong_sizes_of_an_encoder_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        LinearEncoder((4,), **options)
+
+
+def test_a_network_is_put_together_for_its_task() -> None:
+    core = Spec(NormalizedLSTM, hidden_size=7)
+    experiment = Experiment(
+        task=SameDifferent(withheld=98),
+        model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=5)),
+        recipe=Recipe(steps=1, clip_norm=1.0),
+    )
+    built = experiment.model.build(experiment.task, stream(0, "weights"))
+    outputs = built(torch.randn(3, 32, 32), torch.tensor([[0, 1], [2, 2]]))
+    assert outputs.shape == (2, 1)
+    assert built.core.input_size == 5
+    assert Experiment.from_json(experiment.to_json()) == experiment
