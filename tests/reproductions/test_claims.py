@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farfield.core import UnknownNameError
-from farfield.reproductions import Budget, Claim, Table
+from farfield.reproductions import Budget, Claim, Published, Table
 from farfield.tasks import Shapes
 from reproductions import made_up
 
@@ -130,3 +130,19 @@ def test_tables_refuse_nothing_and_doubles():
         table()
     with pytest.raises(ValueError, match="must bear different names"):
         table(made_up.claim(), made_up.claim())
+
+
+def test_a_number_printed_without_spread_is_compared_as_it_stands() -> None:
+    number = Published(
+        mean=0.13,
+        spread=None,
+        spread_kind="standard error",
+        runs=3,
+        decimals=(2, 0),
+        unit="fraction",
+        selection="last",
+        split="test",
+    )
+    assert str(number) == "0.13"
+    assert (number.summary.standard_error, number.summary.error_rounding) == (0.0, 0.0)
+    assert number.summary.mean_rounding == pytest.approx(0.005)

@@ -18,7 +18,8 @@ class Published:
 
     Args:
         mean: The mean, as printed.
-        spread: What stands behind ±, as printed, in the same unit.
+        spread: What stands behind ±, as printed, in the same unit; `None` where nothing does, and
+            the mean is compared as if it were exact.
         spread_kind: What the spread is.
         runs: Number of trained networks behind it.
         decimals: Digits printed after the point, of the mean and of the spread.
@@ -32,7 +33,7 @@ class Published:
     """
 
     mean: float
-    spread: float
+    spread: float | None
     spread_kind: Literal["standard error"]
     runs: int
     decimals: tuple[int, int]
@@ -43,11 +44,11 @@ class Published:
     def __post_init__(self) -> None:
         if self.runs < 1:
             raise ValueError(f"runs must be at least 1, got {self.runs}")
-        if not self.spread >= 0:
+        if self.spread is not None and not self.spread >= 0:
             raise ValueError(f"spread must be at least 0, got {self.spread}")
         for name, digits in zip(("mean", "spread"), self.decimals, strict=True):
             value = getattr(self, name)
-            if digits < 0 or round(value, digits) != value:
+            if value is not None and (digits < 0 or round(value, digits) != value):
                 raise ValueError(
                     f"decimals must give the digits printed of the {name} {value}, got {digits}"
                 )
@@ -63,16 +64,22 @@ class Published:
         mean_half, spread_half = (0.5 * 10.0**-digits for digits in self.decimals)
         return Summary(
             mean=self.mean,
-            standard_error=self.spread,
+            standard_error=self.standard_error,
             count=self.runs,
             mean_rounding=mean_half,
-            error_rounding=spread_half,
+            error_rounding=0.0 if self.spread is None else spread_half,
         )
 
+    @property
+    def standard_error(self) -> float:
+        """The spread, or 0 where none is printed."""
+        return 0.0 if self.spread is None else self.spread
+
     def __str__(self) -> str:
-        """The number as printed, e.g. `99.7 ± 0.1`."""
+        """The number as printed, e.g. `99.7 ± 0.1`, or `99.7` without a spread."""
         mean_digits, spread_digits = self.decimals
-        return f"{self.mean:.{mean_digits}f} ± {self.spread:.{spread_digits}f}"
+        spread = "" if self.spread is None else f" ± {self.spread:.{spread_digits}f}"
+        return f"{self.mean:.{mean_digits}f}{spread}"
 
 
 @final

@@ -156,7 +156,7 @@ def judge(
         verdict, reason = Verdict.UNDERPOWERED, lack
     elif isinstance(published, Unpublished):
         verdict, reason = _goal(claim, published, records)
-    elif difference and not rule.equivalent(difference, published.spread):
+    elif difference and not rule.equivalent(difference, published.standard_error):
         verdict, reason = _direction(claim, ours, others)
     return Judgement(
         verdict=verdict,
