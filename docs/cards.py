@@ -281,7 +281,7 @@ def measured(task: Any) -> str:
     rows = [f"| {' | '.join(columns)} |", "|--:" * len(columns) + "|"]
     for head, variant in made.items():
         rows += [head + row for row in measured_rows(variant)] if variant else []
-    contexts = " ".join(str(segment) for segment in first.segments)
+    contexts = " ".join(places_of(segment) for segment in first.segments)
     outputs = "1 output" if first.num_outputs == 1 else f"{first.num_outputs} outputs"
     about = (
         f"**As drawn** (version {task.version}): items of {first.item_shape}, "
@@ -289,6 +289,13 @@ def measured(task: Any) -> str:
         "problems of each set, floor and ceiling of the test."
     )
     return about + "\n\n" + "\n".join(rows)
+
+
+def places_of(segment: tuple[int, ...]) -> str:
+    """The places of a context; many in a row by their ends."""
+    first, last = segment[0], segment[-1]
+    in_a_row = segment == tuple(range(first, last + 1))
+    return f"({first}, …, {last})" if in_a_row and len(segment) > 20 else str(segment)
 
 
 def task_or_none(task: Any, withheld: int) -> Any:

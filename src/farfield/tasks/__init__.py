@@ -1,6 +1,8 @@
 """The problems: graded benchmarks that know of no model."""
 
+from farfield.tasks._adding import Adding as Adding
 from farfield.tasks._all_same import AllSame as AllSame
+from farfield.tasks._copying import Copying as Copying
 from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
@@ -17,6 +19,7 @@ from farfield.tasks._relational_match_to_sample import (
 from farfield.tasks._same_different import SameDifferent as SameDifferent
 from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
+from farfield.tasks._task import VALIDATION as VALIDATION
 from farfield.tasks._task import AnswersEverywhere as AnswersEverywhere
 from farfield.tasks._task import Candidates as Candidates
 from farfield.tasks._task import FromFiles as FromFiles
@@ -49,15 +52,20 @@ TASKS: dict[str, type] = {
     "visual-analogies": VisualAnalogies,
     "dynamic-objects": DynamicObjects,
     "object-frames": ObjectFrames,
+    "copying": Copying,
+    "adding": Adding,
 }
 """Every task, by its name on the command line."""
 
 __all__ = [
     "TASKS",
     "TRAINING",
+    "VALIDATION",
+    "Adding",
     "AllSame",
     "AnswersEverywhere",
     "Candidates",
+    "Copying",
     "DistributionOfN",
     "DistributionOfThree",
     "DynamicObjects",

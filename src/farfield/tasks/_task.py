@@ -13,6 +13,9 @@ from farfield.core import Problems, Stream
 TRAINING = "training"
 """Name of the one regime a model learns from."""
 
+VALIDATION = "validation"
+"""Name of a regime of new problems of the training kind: what models may be chosen on."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
