@@ -157,8 +157,8 @@ MUTANTS = [
     ),
     (
         "reports/_problem_sheet.py",
-        "_frame(axes, [_moved(origin, layout.places[place]) for place in layout.framed[answer]])",
-        "_frame(axes, [_moved(origin, layout.places[place]) for place in layout.framed[0]])",
+        "_frame(axes, [moved(origin, layout.places[place]) for place in layout.framed[answer]])",
+        "_frame(axes, [moved(origin, layout.places[place]) for place in layout.framed[0]])",
         ["tests/reports/test_problem_sheet.py::test_a_frame_encloses_the_right_answer_alone"],
     ),
     (
@@ -421,5 +421,51 @@ MUTANTS = [
         "classes[np.arange(len(classes)), analogy[:, 0]]",
         "classes[:, 0]",
         ["tests/tasks/test_vaec_files.py::test_what_was_written_is_read"],
+    ),
+    (
+        "tasks/_copying.py",
+        "index[:, -RECALLED - 1] = MARKER",
+        "index[:, -RECALLED] = MARKER",
+        ["tests/tasks/test_copying.py::test_problems_are_symbols_a_phase_a_marker_and_blanks"],
+    ),
+    (
+        "tasks/_copying.py",
+        "first = -RECALLED if self.recalled_only else 0",
+        "first = 0",
+        ["tests/tasks/test_copying.py::test_score_and_loss_are_those_of_loops"],
+    ),
+    (
+        "tasks/_copying.py",
+        "places = RECALLED if self.recalled_only else self._dormant(regime) + 2 * RECALLED",
+        "places = RECALLED if self.recalled_only else self._dormant(regime) + RECALLED",
+        [
+            "tests/tasks/test_copying.py::test_the_floor_of_the_loss_is_that_of_blanks_and_one_in_eight"
+        ],
+    ),
+    (
+        "tasks/_copying.py",
+        "problems.items[problems.index[:, :RECALLED]].argmax(-1)",
+        "problems.index[:, :RECALLED]",
+        [
+            "tests/tasks/test_copying.py::test_the_oracle_reads_the_first_ten_places_whatever_the_table"
+        ],
+    ),
+    (
+        "tasks/_adding.py",
+        "ends = [part * length // parts for part in range(parts + 1)]",
+        "ends = [part * (length // parts) for part in range(parts + 1)]",
+        ["tests/tasks/test_adding.py::test_one_place_of_each_part_is_marked"],
+    ),
+    (
+        "tasks/_adding.py",
+        "+ np.var(choices) / 4",
+        "+ np.var(choices) / 2",
+        ["tests/tasks/test_adding.py::test_the_floor_is_the_variance_of_the_answer"],
+    ),
+    (
+        "tasks/_adding.py",
+        "markers = parts if self.separate_markers else np.minimum(parts, 1)",
+        "markers = np.minimum(parts, 1)",
+        ["tests/tasks/test_adding.py::test_one_place_of_each_part_is_marked"],
     ),
 ]

@@ -14,12 +14,15 @@ from PIL import Image
 from farfield.core import stream
 from farfield.records import StoreError
 from farfield.reports import problem_sheet
+from farfield.reports._ink import RIGHT as _RIGHT
 from farfield.reports._problem_layouts import layout_of
-from farfield.reports._problem_sheet import _RIGHT, _assorted, _sheet
+from farfield.reports._problem_sheet import _assorted, _sheet
 from farfield.tasks import (
     TASKS,
     TRAINING,
+    Adding,
     AllSame,
+    Copying,
     DistributionOfN,
     IdentityRules,
     IdentityRulesMiddle,
@@ -301,3 +304,32 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="problems_per_regime must be at least 1, got 0"):
         problem_sheet(SameDifferent(), tmp_path / "sheet.png", problems_per_regime=0)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_copied_sequence_is_written_with_its_phase_cut() -> None:
+    said, marked = words(Copying(training_sequences=30), "dormant-1000", 1)
+    problems = Copying(training_sequences=30).draw(stream(0))["dormant-1000"]
+    symbols = [str(symbol) for symbol in problems.latent["symbols"][0].tolist()]
+    assert said.count("… 999 blanks …") == 2
+    assert [word for word in said if word in "12345678"] == symbols * 2
+    assert marked == symbols
+    assert said.count("▸") == 1
+    assert "500 problems over 10 of 10 symbols" in said
+
+
+def test_a_sum_is_written_below_its_numbers() -> None:
+    task = Adding(training_sequences=30)
+    [said] = words(task, "terms-4", 1)[1]
+    terms, _, total = said.partition(" ≈ ")
+    problems = task.draw(stream(0))["terms-4"]
+    assert float(total) == pytest.approx(float(problems.target[0]), abs=6e-4)
+    assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=3e-3)
+    assert len(terms.split(" + ")) == 4
+
+
+def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None) -> None:
+    class Unknown:
+        name, item_shape, length = "unknown", (10,), 3
+
+    with pytest.raises(ValueError, match=r"task must have images .* got \(10,\)"):
+        problem_sheet(Unknown(), tmp_path / "sheet.png")

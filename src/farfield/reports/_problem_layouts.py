@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final, final
+from dataclasses import replace
+from typing import Any, Final
 
+from farfield.reports._layout import GAP, STEP, Layout, row_of
+from farfield.reports._sequence_drawings import adding, copying
 from farfield.tasks import (
+    Adding,
     AllSame,
+    Copying,
     DistributionOfN,
     DistributionOfThree,
     DynamicObjects,
@@ -25,54 +29,9 @@ from farfield.tasks import (
     VisualAnalogies,
 )
 
-Corner = tuple[float, float]
-"""Lower left corner of an image: right and up, in widths of an image."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How one problem of a task is laid out.
-
-    Args:
-        title: Name of the task in words.
-        places: Corner of the image at each place of the problem.
-        framed: Places framed as right, for each answer; empty where a word says it.
-        labels: Text centred below a point, e.g. the number of a choice; the label of the right
-            answer is the one with its number.
-        blank: Corner of the empty field, if there is one.
-        signs: Text between images, such as the colons of an analogy, and its middle.
-        words: The answer in words, for each answer.
-        kind: Latent column by which problems differ in kind, so that a sheet shows all of them.
-        kinds: The kinds in words, written beside the problem; empty for none.
-        notes: Further latent columns, each with its values in words, written behind the kind.
-        name_of_kind: Where that is, the middle of its left edge.
-    """
-
-    title: str
-    places: tuple[Corner, ...]
-    framed: tuple[tuple[int, ...], ...] = ()
-    labels: tuple[Corner, ...] = ()
-    blank: Corner | None = None
-    signs: tuple[tuple[str, Corner], ...] = ()
-    words: tuple[str, ...] = ()
-    kind: str | None = None
-    kinds: tuple[str, ...] = ()
-    notes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    name_of_kind: Corner = (0.0, 0.0)
-
-
-GAP: Final = 16 / 96
-"""Room between neighbouring images, in widths of an image."""
-_STEP: Final = 1 + GAP
-
-
-def _row(right: float, up: float, count: int) -> tuple[Corner, ...]:
-    return tuple((right + _STEP * column, up) for column in range(count))
-
 
 def _in_one_row(title: str, count: int, words: tuple[str, ...], kind: str) -> Layout:
-    return Layout(title=title, places=_row(0.0, 0.0, count), words=words, kind=kind)
+    return Layout(title=title, places=row_of(0.0, 0.0, count), words=words, kind=kind)
 
 
 def _same_different(_: SameDifferent) -> Layout:
@@ -89,14 +48,14 @@ def _all_same(task: AllSame) -> Layout:
 
 def _groups(title: str, size: int) -> Layout:
     """A source over two targets, groups of images of one size each."""
-    across, between = 1 + (size - 1) * _STEP, 0.625
+    across, between = 1 + (size - 1) * STEP, 0.625
     left, right = 0.0, across + between
     return Layout(
         title=title,
         places=(
-            *_row((right - left) / 2, 1.6875, size),
-            *_row(left, 0.0, size),
-            *_row(right, 0.0, size),
+            *row_of((right - left) / 2, 1.6875, size),
+            *row_of(left, 0.0, size),
+            *row_of(right, 0.0, size),
         ),
         framed=(tuple(range(size, 2 * size)), tuple(range(2 * size, 3 * size))),
         labels=((left + across / 2, 0.0), (right + across / 2, 0.0)),
@@ -120,9 +79,9 @@ def _array(
     kinds: tuple[str, ...] = (),
 ) -> Layout:
     """Two rows, of which the second lacks an image (the last), over four choices."""
-    choices = _row(max(0.0, (row_length - 4) / 2 * _STEP), 0.0, 4)
-    indent = max(0.0, (4 - row_length) / 2 * _STEP)
-    first, second = (_row(indent, up, row_length) for up in (1.8125 + _STEP, 1.8125))
+    choices = row_of(max(0.0, (row_length - 4) / 2 * STEP), 0.0, 4)
+    indent = max(0.0, (4 - row_length) / 2 * STEP)
+    first, second = (row_of(indent, up, row_length) for up in (1.8125 + STEP, 1.8125))
     lacking = row_length - 1 if blank is None else blank
     array = 2 * row_length - 1
     return Layout(
@@ -133,7 +92,7 @@ def _array(
         blank=second[lacking],
         kind="rule" if kinds else None,
         kinds=kinds,
-        name_of_kind=(indent + row_length * _STEP, 1.8125 + _STEP + 0.5),
+        name_of_kind=(indent + row_length * STEP, 1.8125 + STEP + 0.5),
     )
 
 
@@ -156,10 +115,10 @@ def _identity_rules_middle(_: IdentityRulesMiddle) -> Layout:
 def _analogy(title: str, candidates: int) -> Layout:
     """A : B :: C : ? over the candidates."""
     step = 1.375
-    indent = max(0.0, ((candidates - 1) * _STEP - 3 * step) / 2)
+    indent = max(0.0, ((candidates - 1) * STEP - 3 * step) / 2)
     up = 1.5
     terms = tuple((indent + step * place, up) for place in range(4))
-    choices = _row(max(0.0, (3 * step - (candidates - 1) * _STEP) / 2), 0.0, candidates)
+    choices = row_of(max(0.0, (3 * step - (candidates - 1) * STEP) / 2), 0.0, candidates)
     between = (1 + step) / 2
     return Layout(
         title=title,
@@ -203,7 +162,7 @@ def _dynamic_objects(task: DynamicObjects) -> Layout:
     """A film strip, in rows of ten; every frame but the first is to be predicted."""
     across = min(10, task.num_frames)
     down = math.ceil(task.num_frames / across)
-    rows = [_row(0.0, (down - 1 - row) * _STEP, across) for row in range(down)]
+    rows = [row_of(0.0, (down - 1 - row) * STEP, across) for row in range(down)]
     places = tuple(place for row in rows for place in row)[: task.num_frames]
     return Layout(
         title="Dynamic object prediction", places=places, words=("each frame from those before it",)
@@ -211,7 +170,7 @@ def _dynamic_objects(task: DynamicObjects) -> Layout:
 
 
 def _object_frames(_: ObjectFrames) -> Layout:
-    return Layout(title="Frames of dynamic objects", places=_row(0.0, 0.0, 1), words=("itself",))
+    return Layout(title="Frames of dynamic objects", places=row_of(0.0, 0.0, 1), words=("itself",))
 
 
 _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
@@ -229,6 +188,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     VisualAnalogies: _visual_analogies,
     DynamicObjects: _dynamic_objects,
     ObjectFrames: _object_frames,
+    Copying: copying,
+    Adding: adding,
 }
 
 
@@ -242,5 +203,5 @@ def layout_of(task: Task) -> Layout:
         return _LAYOUTS[type(task)](task)
     return Layout(
         title=task.name,
-        places=_row(0.0, 0.0, task.length),
+        places=row_of(0.0, 0.0, task.length),
     )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import torch
 from jaxtyping import Float, Int64, UInt8
@@ -19,17 +19,12 @@ from torch import Tensor
 
 from farfield.core import Problems, stream
 from farfield.records import write_whole
-from farfield.reports._problem_layouts import GAP, Corner, Layout, layout_of
+from farfield.reports._ink import DOTS, EDGE, FAINT, RIGHT, moved, to_dot, write
+from farfield.reports._layout import GAP, Corner, Layout
+from farfield.reports._problem_layouts import layout_of
 from farfield.tasks import Task
 
-_DOTS: Final = 96
-"""Dots across an image: three to each of its 32 pixels; twice as many where it has over 48."""
 _DPI: Final = 200
-_INK: Final = "#1a1a1a"
-_FAINT: Final = "#6b6b6b"
-_EDGE: Final = "#b8b8b8"
-_RIGHT: Final = "#0a7d52"
-_FONT: Final = "DejaVu Sans"
 
 # Rooms around the problems, in widths of an image.
 _MARGIN: Final = 0.5
@@ -63,18 +58,19 @@ def problem_sheet(
     Raises:
         ValueError: If the items are no images, or fewer than one problem is asked for.
     """
-    if len(task.item_shape) != 2 and task.item_shape[2:] != (3,):
+    if problems_per_regime < 1:
+        raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
+    layout = layout_of(task)
+    are_images = len(task.item_shape) == 2 or task.item_shape[2:] == (3,)
+    if layout.drawing is None and not are_images:
         raise ValueError(
             "task must have images of (height, width) or (height, width, 3) as items, "
             f"got {task.item_shape}: a sheet shows pictures only"
         )
-    if problems_per_regime < 1:
-        raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
-    layout = layout_of(task)
     picture = io.BytesIO()
     figure = _sheet(layout, task.draw(stream(seed)), problems_per_regime)
     FigureCanvasAgg(figure)
-    fine = 2 if max(task.item_shape[:2]) > _DOTS // 2 else 1
+    fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
     figure.savefig(picture, format="png", dpi=fine * _DPI)
     write_whole(Path(path), picture.getvalue())
     return Path(path)
@@ -82,7 +78,7 @@ def problem_sheet(
 
 def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
     """The whole picture: a title, and for each regime a heading over rows of problems."""
-    width, height = (max(corner) + 1 for corner in zip(*layout.places, strict=True))
+    width, height = layout.extent
     rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
     columns = _columns(max(len(problems) for problems in rows.values()), width)
     across = max(2 * _MARGIN + columns * (width + _BETWEEN) - _BETWEEN, _NARROWEST)
@@ -91,15 +87,16 @@ def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
     lines = sum(math.ceil(len(problems) / columns) for problems in rows.values())
     top = _TITLE + len(rows) * _HEADING + lines * row_height + _MARGIN / 2
     figure = Figure(
-        figsize=(round(across * _DOTS) / _DPI, round(top * _DOTS) / _DPI),
+        figsize=(round(across * DOTS) / _DPI, round(top * DOTS) / _DPI),
         dpi=_DPI,
         facecolor="white",
     )
     axes = _paper(figure)
-    _write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")
+    write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")
     top -= _TITLE
     for name, problems in rows.items():
-        _head(axes, (_MARGIN, across - _MARGIN), top, name, sets[name])
+        said = _said(sets[name], layout.things)
+        _head(axes, (_MARGIN, across - _MARGIN), top, name, said)
         top -= _HEADING
         for place in range(len(problems)):
             line, column = divmod(place, columns)
@@ -122,6 +119,8 @@ def _columns(count: int, width: float) -> int:
 
 def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:
     """Rows of `count` problems whose kinds take turns, in the order of the kinds."""
+    if layout.drawing is not None:
+        return torch.arange(min(count, len(problems)))
     kinds = problems.target if layout.kind is None else problems.latent[layout.kind]
     turns = [
         torch.nonzero(kinds == kind)[:count, 0].tolist() for kind in sorted(set(kinds.tolist()))
@@ -132,58 +131,54 @@ def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, "
 
 def _paper(figure: Figure) -> Axes:
     """Axes over the whole figure on which one unit is the width of an image, to the dot."""
-    across, down = (side * _DPI / _DOTS for side in figure.get_size_inches())
+    across, down = (side * _DPI / DOTS for side in figure.get_size_inches())
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, across), ylim=(0, down), autoscale_on=False)
     axes.axis("off")
     return axes
 
 
-def _head(
-    axes: Axes, sides: tuple[float, float], top: float, name: str, problems: Problems
-) -> None:
+def _said(problems: Problems, things: str) -> str:
+    """How much there is of a regime."""
+    shown = len(torch.unique(problems.index))
+    return f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} {things}"
+
+
+def _head(axes: Axes, sides: tuple[float, float], top: float, name: str, extent: str) -> None:
     """Name of a regime and its extent, over a line from side to side."""
     left, right = sides
-    shown = len(set(problems.index.flatten().tolist()))
-    extent = f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} images"
     middle = top - _HEADING / 4
-    _write(axes, (left, middle), name, size=9, weight="bold")
-    _write(axes, (right, middle), extent, size=7.5, colour=_FAINT, align="right")
-    under = _to_dot(top - _HEADING / 2)
-    axes.plot((left, right), (under, under), color=_EDGE, linewidth=0.6)
+    write(axes, (left, middle), name, size=9, weight="bold")
+    write(axes, (right, middle), extent, size=7.5, colour=FAINT, align="right")
+    under = to_dot(top - _HEADING / 2)
+    axes.plot((left, right), (under, under), color=EDGE, linewidth=0.6)
 
 
 def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, width: float) -> None:
     """One problem: its images, its kind, and the answer as a frame or a word."""
+    if layout.drawing is not None:
+        layout.drawing(axes, origin, problem)
+        return
     answer = int(problem.target[0])
     for place, corner in enumerate(layout.places):
-        _image(axes, _moved(origin, corner), problem.items[problem.index[0, place]])
+        _image(axes, moved(origin, corner), problem.items[problem.index[0, place]])
     for sign, middle in layout.signs:
-        _write(axes, _moved(origin, middle), sign, size=13, colour=_FAINT, align="center")
+        write(axes, moved(origin, middle), sign, size=13, colour=FAINT, align="center")
     if layout.blank is not None:
-        _blank(axes, _moved(origin, layout.blank))
+        _blank(axes, moved(origin, layout.blank))
     for number, corner in enumerate(layout.labels):
-        right, up = _moved(origin, corner)
+        right, up = moved(origin, corner)
         _answer(axes, (right, up - 0.3), f"{number + 1}", right=number == answer)
     if layout.framed:
-        _frame(axes, [_moved(origin, layout.places[place]) for place in layout.framed[answer]])
+        _frame(axes, [moved(origin, layout.places[place]) for place in layout.framed[answer]])
     else:
         word = layout.words[answer] if layout.words else f"{answer}"
         _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
     if layout.kinds and layout.kind is not None:
         columns = ((layout.kind, layout.kinds), *layout.notes)
         said = " ".join(names[int(problem.latent[column][0])] for column, names in columns)
-        right, up = _moved(origin, layout.name_of_kind)
-        _write(axes, (right, up), said, size=7, colour=_FAINT)
-
-
-def _moved(origin: Corner, corner: Corner) -> Corner:
-    """A point of a problem on the paper, on a whole dot so that pixels stay square."""
-    return _to_dot(origin[0] + corner[0]), _to_dot(origin[1] + corner[1])
-
-
-def _to_dot(length: float) -> float:
-    return round(length * _DOTS) / _DOTS
+        right, up = moved(origin, layout.name_of_kind)
+        write(axes, (right, up), said, size=7, colour=FAINT)
 
 
 def _image(
@@ -201,18 +196,18 @@ def _image(
         vmin=0,
         vmax=1 if image.is_floating_point() else 255,
         extent=(left, left + across, low, low + down),
-        interpolation="nearest" if max(height, width) <= _DOTS // 2 else "hanning",
+        interpolation="nearest" if max(height, width) <= DOTS // 2 else "hanning",
         aspect="auto",
     )
-    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=_EDGE, linewidth=0.6))
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=EDGE, linewidth=0.6))
 
 
 def _blank(axes: Axes, corner: Corner) -> None:
     """The field that is to be completed."""
     axes.add_patch(
-        Rectangle(corner, 1, 1, fill=False, edgecolor=_FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
+        Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
     )
-    _write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, colour=_FAINT, align="center")
+    write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, colour=FAINT, align="center")
 
 
 def _frame(axes: Axes, corners: list[Corner]) -> None:
@@ -226,7 +221,7 @@ def _frame(axes: Axes, corners: list[Corner]) -> None:
             down,
             boxstyle=f"round,pad={GAP / 2},rounding_size=0.08",
             fill=False,
-            edgecolor=_RIGHT,
+            edgecolor=RIGHT,
             linewidth=2.0,
         )
     )
@@ -235,21 +230,6 @@ def _frame(axes: Axes, corners: list[Corner]) -> None:
 def _answer(axes: Axes, where: Corner, word: str, *, right: bool) -> None:
     """A possible answer; the right one stands out."""
     if right:
-        _write(axes, where, word, size=8, colour=_RIGHT, weight="bold", align="center")
+        write(axes, where, word, size=8, colour=RIGHT, weight="bold", align="center")
     else:
-        _write(axes, where, word, size=8, colour=_FAINT, align="center")
-
-
-def _write(
-    axes: Axes,
-    where: Corner,
-    text: str,
-    *,
-    size: float,
-    colour: str = _INK,
-    weight: str = "normal",
-    align: Literal["left", "center", "right"] = "left",
-) -> None:
-    axes.text(
-        *where, text, size=size, color=colour, weight=weight, ha=align, va="center", family=_FONT
-    )
+        write(axes, where, word, size=8, colour=FAINT, align="center")

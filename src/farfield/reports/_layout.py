@@ -1,0 +1,79 @@
+"""How problems are laid out on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+from matplotlib.axes import Axes
+
+from farfield.core import Problems
+
+Corner = tuple[float, float]
+"""Lower left corner of an image: right and up, in widths of an image."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How one problem of a task is laid out.
+
+    Args:
+        title: Name of the task in words.
+        places: Corner of the image at each place of the problem.
+        framed: Places framed as right, for each answer; empty where a word says it.
+        labels: Text centred below a point, e.g. the number of a choice; the label of the right
+            answer is the one with its number.
+        blank: Corner of the empty field, if there is one.
+        signs: Text between images, such as the colons of an analogy, and its middle.
+        words: The answer in words, for each answer.
+        kind: Latent column by which problems differ in kind, so that a sheet shows all of them.
+        kinds: The kinds in words, written beside the problem; empty for none.
+        notes: Further latent columns, each with its values in words, written behind the kind.
+        name_of_kind: Where that is, the middle of its left edge.
+        drawing: What draws a problem whose items are no images of their own: given the axes, the
+            lower left corner of its place and the problem. It draws the answer too.
+        size: Width and height of the place of such a problem.
+        things: What items are called, where they are no images.
+    """
+
+    title: str
+    places: tuple[Corner, ...] = ()
+    framed: tuple[tuple[int, ...], ...] = ()
+    labels: tuple[Corner, ...] = ()
+    blank: Corner | None = None
+    signs: tuple[tuple[str, Corner], ...] = ()
+    words: tuple[str, ...] = ()
+    kind: str | None = None
+    kinds: tuple[str, ...] = ()
+    notes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    name_of_kind: Corner = (0.0, 0.0)
+    drawing: Callable[[Axes, Corner, Problems], None] | None = None
+    size: Corner | None = None
+    things: str = "images"
+
+    @property
+    def extent(self) -> Corner:
+        """Width and height of a problem."""
+        if self.size is not None:
+            return self.size
+        width, height = (max(corner) + 1 for corner in zip(*self.places, strict=True))
+        return width, height
+
+
+GAP: Final = 16 / 96
+"""Room between neighbouring images, in widths of an image."""
+STEP: Final = 1 + GAP
+"""From one image to the next."""
+
+
+def row_of(right: float, up: float, count: int) -> tuple[Corner, ...]:
+    """Corners of images beside each other.
+
+    Args:
+        right: Where the first one is.
+        up: How high all of them are.
+        count: How many.
+    """
+    return tuple((right + STEP * column, up) for column in range(count))

@@ -1,0 +1,92 @@
+"""Drawings of long sequences, whose items are no images."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+
+from farfield.core import Problems
+from farfield.reports._ink import FAINT, INK, RIGHT, write
+from farfield.reports._layout import Corner, Layout
+from farfield.tasks import Adding, Copying
+
+_CELL = 0.25
+_DROPPED = 9
+_BLANK = "·"
+
+
+def copying(task: Copying) -> Layout:
+    """Symbols and blanks in two lines, what is shown and what is answered, the long phase cut.
+
+    Args:
+        task: Copying with any dormant phase.
+    """
+    del task
+    cells = 10 + _DROPPED + 1 + 10
+    return Layout(
+        title="Copying after a dormant phase",
+        drawing=_copying,
+        size=(1.0 + cells * _CELL, 0.5),
+        things="symbols",
+    )
+
+
+def _copying(axes: Axes, origin: Corner, problem: Problems) -> None:
+    """One problem of copying."""
+    shown = problem.items[problem.index[0]].argmax(-1).tolist()
+    answer = problem.target[0].tolist()
+    blanks = len(shown) - 21
+    signs = [_BLANK, *"12345678", "▸"]
+    first = [signs[number] for number in shown]
+    second = [signs[number] for number in answer]
+    for up, name, line, dropped, colour in (
+        (0.3, "shown", first, blanks, INK),
+        (-0.2, "answer", second, blanks, RIGHT),
+    ):
+        left, middle = origin[0], origin[1] + up
+        write(axes, (left, middle), name, size=7, colour=FAINT)
+        for place, sign in enumerate((*line[:10], *line[-11:])):
+            cell = place if place < 10 else place + _DROPPED
+            ink = FAINT if sign == _BLANK else colour
+            where = (left + 1.0 + (cell + 0.5) * _CELL, middle)
+            write(axes, where, sign, size=8, colour=ink, align="center")
+        where = (left + 1.0 + (10 + _DROPPED / 2) * _CELL, middle)
+        write(axes, where, f"… {dropped:,} blanks …", size=6.5, colour=FAINT, align="center")
+
+
+def adding(task: Adding) -> Layout:
+    """Numbers as strokes, those marked standing out, and their sum.
+
+    Args:
+        task: Adding with any number of terms.
+    """
+    del task
+    return Layout(
+        title="Adding the marked numbers", drawing=_adding, size=(5.0, 1.0), things="items"
+    )
+
+
+def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
+    """One problem of adding."""
+    left, low = origin
+    shown = problem.items[problem.index[0]]
+    numbers, marked = shown[:, 0].tolist(), shown[:, 1:].sum(-1).bool().tolist()
+    step = 5.0 / len(numbers)
+    terms = []
+    for place, (number, is_marked) in enumerate(zip(numbers, marked, strict=True)):
+        right = left + (place + 0.5) * step
+        width = 1.5 if is_marked else min(1.0, 12 * step)
+        colour = RIGHT if is_marked else FAINT
+        axes.plot(
+            (right, right),
+            (low, low + number),
+            color=colour,
+            linewidth=width,
+            alpha=1.0 if is_marked else 0.45,
+            solid_capstyle="butt",
+            zorder=2 + is_marked,
+        )
+        if is_marked:
+            axes.plot(right, low + number, marker="o", markersize=3, color=colour, zorder=4)
+            terms.append(f"{number:.3f}")
+    said = f"{' + '.join(terms)} ≈ {float(problem.target[0]):.3f}"
+    write(axes, (left + 2.5, low - 0.3), said, size=8, colour=RIGHT, weight="bold", align="center")
