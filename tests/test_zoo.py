@@ -23,6 +23,7 @@ from farfield.functional import (
     MNMParameters,
     NTMParameters,
     Overlay,
+    causal_attention,
     content_scores,
     content_weights,
     context_norm,
@@ -41,6 +42,7 @@ from farfield.functional import (
     field_norm,
     field_statistics,
     linear,
+    linear_recurrence,
     lstm,
     memory_read,
     memory_write,
@@ -89,6 +91,7 @@ from farfield.models import (
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
+    CausalTransformer,
     ContextNorm,
     ContextWhitening,
     ConvEncoder,
@@ -97,10 +100,13 @@ from farfield.nn import (
     FrameDecoder,
     FrameEncoder,
     GroupNorm,
+    GRULayer,
     ImageBatchNorm,
     InstanceNorm,
     LayerNorm,
     LinearEncoder,
+    LinearRecurrentUnit,
+    LSTMLayer,
     MisalignedContextNorm,
     MLPEncoder,
     MomentEncoder,
@@ -173,6 +179,16 @@ def recurrent(
 ) -> Callable[[torch.Generator | None], nn.Module]:
     return lambda source: Outputs(
         cls(FEATURES, 5, num_layers=2, batch_first=True, generator=source, **options)
+    )
+
+
+def sequence_layer(cls: type[nn.Module], **options: object) -> Animal:
+    return Animal(
+        build=lambda source: Outputs(
+            cls(FEATURES, 8, batch_first=True, generator=source, **options)
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8),
     )
 
 
@@ -364,6 +380,11 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=(BATCH, TIME, 5),
     ),
+    "LSTMLayer": sequence_layer(LSTMLayer, num_layers=2),
+    "GRULayer": sequence_layer(GRULayer, num_layers=2),
+    "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
+    "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
+    "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "ESBN": Animal(
         build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
         inputs=(SEQUENCES,),
@@ -733,6 +754,18 @@ FUNCTIONS = {
         (WEIGHTS,),
         (BATCH, TIME, 8),
     ),
+    "causal_attention": (
+        lambda q, k, v: causal_attention(*(each.unsqueeze(1) for each in (q, k, v))).squeeze(1),
+        (SEQUENCES, drawn(BATCH, 5, FEATURES), drawn(BATCH, 5, FEATURES, seed=6)),
+        SEQUENCES.shape,
+    ),
+    "linear_recurrence": (
+        lambda inputs, state: linear_recurrence(
+            inputs.transpose(0, 1), torch.linspace(-1, 1, FEATURES, dtype=inputs.dtype), state
+        ).transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, FEATURES)),
+        SEQUENCES.shape,
+    ),
     "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
     "slot_address": (
         lambda similarity, numbers: slot_address(
@@ -815,7 +848,7 @@ TOGETHER = {
     "sliding_context_centre",
     "sliding_context_norm",
 }
-# Initializations and fields have tests of their own; the others are no mechanisms.
+# Initializations, slopes and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
     "NormalizedSequence",
     "fan_in_uniform_",
@@ -836,6 +869,9 @@ ELSEWHERE = {
     "ENCODERS",
     "REASONERS",
     "SCORERS",
+    "SEQUENCE_LAYERS",
+    "alibi_slopes",
+    "ring_spectrum",
     "check_segments",
     "Overlay",
     "differing",
@@ -872,7 +908,7 @@ solitary = pytest.mark.parametrize(
 )
 
 
-NO_CLASSES = {"CONTEXTS", "ENCODERS", "Field", "REASONERS", "SCORERS"}
+NO_CLASSES = {"CONTEXTS", "ENCODERS", "Field", "REASONERS", "SCORERS", "SEQUENCE_LAYERS"}
 
 
 def exports() -> dict[str, object]:

@@ -118,5 +118,25 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2022,
             kind="misc",
         ),
+        Reference(
+            key="press2022",
+            authors="Press, Ofir and Smith, Noah A. and Lewis, Mike",
+            title=(
+                "Train Short, Test Long: Attention with Linear Biases Enables Input Length "
+                "Extrapolation"
+            ),
+            venue="International Conference on Learning Representations",
+            year=2022,
+        ),
+        Reference(
+            key="orvieto2023",
+            authors=(
+                "Orvieto, Antonio and Smith, Samuel L. and Gu, Albert and Fernando, Anushan and "
+                "Gulcehre, Caglar and Pascanu, Razvan and De, Soham"
+            ),
+            title="Resurrecting Recurrent Neural Networks for Long Sequences",
+            venue="International Conference on Machine Learning",
+            year=2023,
+        ),
     )
 }

@@ -1,5 +1,7 @@
 """Pure tensor functions, one idea a file; everything in `farfield.nn` and above is made of them."""
 
+from farfield.functional._causal_attention import alibi_slopes as alibi_slopes
+from farfield.functional._causal_attention import causal_attention as causal_attention
 from farfield.functional._content_weights import content_scores as content_scores
 from farfield.functional._content_weights import content_weights as content_weights
 from farfield.functional._content_weights import read_confidence as read_confidence
@@ -44,6 +46,7 @@ from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._initialization import xavier_uniform_ as xavier_uniform_
+from farfield.functional._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._lstm import lstm as lstm
 from farfield.functional._mnm import MNMOutputs as MNMOutputs
 from farfield.functional._mnm import MNMParameters as MNMParameters
@@ -60,6 +63,7 @@ from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
+from farfield.functional._ring_spectrum import ring_spectrum as ring_spectrum
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
 from farfield.functional._sliding_context_norm import (
@@ -83,6 +87,8 @@ __all__ = [
     "MemoryLayer",
     "NTMParameters",
     "Overlay",
+    "alibi_slopes",
+    "causal_attention",
     "check_segments",
     "content_scores",
     "content_weights",
@@ -106,6 +112,7 @@ __all__ = [
     "is_transformed",
     "kaiming_normal_",
     "linear",
+    "linear_recurrence",
     "lstm",
     "lstm_init_",
     "lstm_uniform_",
@@ -129,6 +136,7 @@ __all__ = [
     "read_confidence",
     "relation_matrix",
     "relation_sum",
+    "ring_spectrum",
     "running_context_statistics",
     "self_attention",
     "sinusoidal_position",

@@ -6,6 +6,7 @@ from torch import nn
 
 from farfield.nn._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._batch_context_norm import BatchContextNorm as BatchContextNorm
+from farfield.nn._causal_transformer import CausalTransformer as CausalTransformer
 from farfield.nn._context_norm import ContextNorm as ContextNorm
 from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
 from farfield.nn._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
@@ -15,11 +16,14 @@ from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
 from farfield.nn._frames import FrameDecoder as FrameDecoder
 from farfield.nn._frames import FrameEncoder as FrameEncoder
+from farfield.nn._fused_layers import GRULayer as GRULayer
+from farfield.nn._fused_layers import LSTMLayer as LSTMLayer
 from farfield.nn._group_norm import GroupNorm as GroupNorm
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
 from farfield.nn._linear_encoder import LinearEncoder as LinearEncoder
+from farfield.nn._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
 from farfield.nn._moment_encoder import MomentEncoder as MomentEncoder
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
@@ -63,11 +67,21 @@ CONTEXTS: Final[dict[str, type[nn.Module]]] = {
 }
 """Normalizations over the context of a problem by their name on the command line."""
 
+SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
+    "lstm": LSTMLayer,
+    "gru": GRULayer,
+    "causal-transformer": CausalTransformer,
+    "linear-recurrent-unit": LinearRecurrentUnit,
+}
+"""Layers over sequences by their name on the command line."""
+
 __all__ = [
     "CONTEXTS",
     "ENCODERS",
+    "SEQUENCE_LAYERS",
     "AnalogyEncoder",
     "BatchContextNorm",
+    "CausalTransformer",
     "ContextNorm",
     "ContextWhitening",
     "ConvEncoder",
@@ -75,11 +89,14 @@ __all__ = [
     "DivisiveNorm2d",
     "FrameDecoder",
     "FrameEncoder",
+    "GRULayer",
     "GroupNorm",
     "ImageBatchNorm",
     "InstanceNorm",
+    "LSTMLayer",
     "LayerNorm",
     "LinearEncoder",
+    "LinearRecurrentUnit",
     "MLPEncoder",
     "MisalignedContextNorm",
     "MomentEncoder",

@@ -1,0 +1,84 @@
+"""Mutants of the sequence layers."""
+
+MUTANTS = [
+    (
+        "nn/_sequence_layer.py",
+        "return given\n",
+        "return first\n",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "all(map(_fits, given, first))",
+        "True",
+        ["tests/nn/test_sequence_layers.py::test_wrong_states_are_refused"],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "axis = 0 if self.batch_first else 1",
+        "axis = 1",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_may_stand_without_a_batch"],
+    ),
+    (
+        "nn/_fused_layers.py",
+        "bias_ih, bias_hh = biases or (None, None)",
+        "bias_ih, bias_hh = reversed(biases or (None, None))",
+        ["tests/test_zoo.py::test_networks_together_are_networks_alone[GRULayer]"],
+    ),
+    (
+        "functional/_causal_attention.py",
+        "range(1, 2 * power, 2)",
+        "range(2, 2 * power, 2)",
+        ["tests/nn/test_causal_transformer.py::test_slopes"],
+    ),
+    (
+        "functional/_causal_attention.py",
+        "distance >= window",
+        "distance > window",
+        ["tests/nn/test_causal_transformer.py::test_attention"],
+    ),
+    (
+        "functional/_causal_attention.py",
+        "own.start - window + 1)",
+        "own.start - window + 2)",
+        ["tests/nn/test_causal_transformer.py::test_attention"],
+    ),
+    (
+        "functional/_causal_attention.py",
+        "hidden = distance < 0",
+        "hidden = distance < -1",
+        ["tests/nn/test_sequence_layers.py::test_later_steps_change_no_earlier_output"],
+    ),
+    (
+        "nn/_causal_transformer.py",
+        "seen[0].shape[1] - self.window + 1)",
+        "seen[0].shape[1] - self.window + 2)",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_step_by_step_is_the_sequence"],
+    ),
+    (
+        "functional/_linear_recurrence.py",
+        "torch.stack([state, *ends])",
+        "torch.stack([torch.zeros_like(state), *ends])",
+        ["tests/nn/test_linear_recurrent_unit.py::test_recurrence"],
+    ),
+    (
+        "functional/_ring_spectrum.py",
+        "-0.5 * square.log()",
+        "-1.0 * square.log()",
+        ["tests/nn/test_linear_recurrent_unit.py::test_the_spectrum_is_even_over_the_area"],
+    ),
+    (
+        "nn/_linear_recurrent_unit.py",
+        "torch.log(-torch.expm1(-2 * nu",
+        "torch.log(-torch.expm1(-nu",
+        [
+            "tests/nn/test_linear_recurrent_unit.py::test_the_factor_starts_at_the_root_of_one_minus_the_square"
+        ],
+    ),
+    (
+        "nn/_linear_recurrent_unit.py",
+        "parts[-1]",
+        "parts[0]",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
+    ),
+]

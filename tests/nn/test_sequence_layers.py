@@ -1,0 +1,274 @@
+"""What every sequence layer holds: called as torch's LSTM is, and exact in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.nn import (
+    SEQUENCE_LAYERS,
+    CausalTransformer,
+    GRULayer,
+    LinearRecurrentUnit,
+    LSTMLayer,
+)
+from made import drawn, generator, state_of, unsettled
+from oracles import recurrent_cells as cells
+
+INPUTS, HIDDEN, BATCH, TIME = 3, 8, 4, 7
+OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
+    "LSTMLayer": (LSTMLayer, {"num_layers": 2}),
+    "LSTMLayer, no bias": (LSTMLayer, {"bias": False}),
+    "GRULayer": (GRULayer, {"num_layers": 2}),
+    "GRULayer, no bias": (GRULayer, {"bias": False}),
+    "CausalTransformer": (CausalTransformer, {"feedforward_size": 6}),
+    "CausalTransformer, window": (CausalTransformer, {"num_heads": 2, "window": 3}),
+    "CausalTransformer, own step alone": (CausalTransformer, {"num_heads": 2, "window": 1}),
+    "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
+}
+layers = pytest.mark.parametrize("name", OPTIONS)
+
+
+def made(name: str, seed: int = 0, **more: object) -> nn.Module:
+    cls, options = OPTIONS[name]
+    return unsettled(cls(INPUTS, HIDDEN, generator=generator(seed), **options, **more))
+
+
+def parts(state: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return state if isinstance(state, tuple) else (state,)
+
+
+def like(state: Tensor | tuple[Tensor, ...], change: Callable[[Tensor], Tensor]) -> object:
+    """The state with each part changed."""
+    return tuple(map(change, state)) if isinstance(state, tuple) else change(state)
+
+
+def assert_same(first: object, second: object) -> None:
+    torch.testing.assert_close(first, second, rtol=1e-9, atol=1e-11)
+
+
+def test_the_table_holds_every_layer() -> None:
+    assert set(SEQUENCE_LAYERS.values()) == {cls for cls, _ in OPTIONS.values()}
+
+
+@layers
+def test_outputs_and_state_have_their_axes(name: str) -> None:
+    module = made(name)
+    assert (module.input_size, module.hidden_size) == (INPUTS, HIDDEN)
+    outputs, state = module(drawn(TIME, BATCH, INPUTS))
+    assert outputs.shape == (TIME, BATCH, HIDDEN)
+    assert all(part.shape[1] == BATCH for part in parts(state))
+
+
+@layers
+@pytest.mark.parametrize("cut", [1, 3, 6])
+def test_a_sequence_in_pieces_is_the_sequence(name: str, cut: int) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    whole, last = module(x)
+    first, state = module(x[:cut])
+    second, ended = module(x[cut:], state)
+    assert_same(torch.cat((first, second)), whole)
+    assert_same(ended, last)
+
+
+@layers
+def test_a_sequence_step_by_step_is_the_sequence(name: str) -> None:
+    module, x, state, outputs = made(name), drawn(TIME, BATCH, INPUTS), None, []
+    whole, last = module(x)
+    for step in x.split(1):
+        output, state = module(step, state)
+        outputs.append(output)
+    assert_same(torch.cat(outputs), whole)
+    assert_same(state, last)
+
+
+@layers
+def test_gradients_cross_the_cut(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    wanted = list(module.parameters())
+    whole = torch.autograd.grad(module(x)[0].square().sum(), wanted)
+    first, state = module(x[:3])
+    second, _ = module(x[3:], state)
+    pieces = torch.autograd.grad(first.square().sum() + second.square().sum(), wanted)
+    assert_same(pieces, whole)
+
+
+@layers
+def test_a_call_leaves_nothing_behind(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    before = module(x)
+    module(10 * drawn(TIME, BATCH, INPUTS, seed=1))
+    assert_same(module(x), before)
+
+
+@layers
+def test_the_state_given_is_not_changed(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    _, state = module(x)
+    kept = like(state, Tensor.clone)
+    module(x, state)
+    assert_same(state, kept)
+
+
+@layers
+def test_later_steps_change_no_earlier_output(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    other = torch.cat((x[:4], drawn(TIME - 4, BATCH, INPUTS, seed=1)))
+    assert_same(module(other)[0][:4], module(x)[0][:4])
+    assert not torch.allclose(module(other)[0][4:], module(x)[0][4:])
+
+
+@layers
+def test_sequences_stand_alone_in_any_order(name: str) -> None:
+    module, x, order = made(name), drawn(TIME, BATCH, INPUTS), torch.tensor([2, 0, 3, 1])
+    outputs, state = module(x)
+    moved, moved_state = module(x[:, order])
+    assert_same(moved, outputs[:, order])
+    assert_same(moved_state, like(state, lambda part: part[:, order]))
+    for row in range(BATCH):
+        alone, alone_state = module(x[:, row : row + 1])
+        assert_same(alone, outputs[:, row : row + 1])
+        assert_same(alone_state, like(state, lambda part, row=row: part[:, row : row + 1]))
+
+
+@layers
+def test_the_batch_may_come_first(name: str) -> None:
+    module, first, x = made(name), made(name, batch_first=True), drawn(TIME, BATCH, INPUTS)
+    begun = module(drawn(2, BATCH, INPUTS, seed=1))[1]
+    for state in (None, begun):
+        outputs, last = module(x, state)
+        swapped, swapped_last = first(x.transpose(0, 1), state)
+        assert_same(swapped.transpose(0, 1), outputs)
+        assert_same(swapped_last, last)
+
+
+@layers
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_a_sequence_may_stand_without_a_batch(name: str, batch_first: bool) -> None:
+    module, x = made(name, batch_first=batch_first), drawn(TIME, INPUTS)
+    axis = 0 if batch_first else 1
+    outputs, state = module(x)
+    expected, expected_state = module(x.unsqueeze(axis))
+    assert_same(outputs, expected.squeeze(axis))
+    assert_same(state, like(expected_state, lambda part: part.squeeze(1)))
+    assert_same(module(x, state)[0], module(x.unsqueeze(axis), expected_state)[0].squeeze(axis))
+
+
+@layers
+@pytest.mark.parametrize("shape", [(3, 2), (1, 1)])
+def test_gradient(name: str, shape: tuple[int, int]) -> None:
+    cls, options = OPTIONS[name]
+    module = unsettled(cls(2, 4, generator=generator(), **options | small(name)))
+    names = [name for name, _ in module.named_parameters()]
+
+    def called(x: Tensor, *given: Tensor) -> tuple[Tensor, ...]:
+        own = dict(zip(names, given, strict=True))
+        outputs, state = torch.func.functional_call(module, own, (x,))
+        return outputs, *parts(state)
+
+    x = drawn(*shape, 2).requires_grad_()
+    given = [parameter.detach().clone().requires_grad_() for parameter in module.parameters()]
+    assert torch.autograd.gradcheck(called, (x, *given))
+
+
+def small(name: str) -> dict[str, object]:
+    """Options that make a layer of width 4 small."""
+    return {"feedforward_size": 3} if name.startswith("CausalTransformer") else {}
+
+
+@layers
+def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    with torch.no_grad():
+        unwatched = module(x)
+    assert_same(unwatched, module(x))
+
+
+@layers
+def test_a_generator_decides(name: str) -> None:
+    first, again, other = (made(name, seed).state_dict() for seed in (0, 0, 1))
+    assert all(torch.equal(first[key], again[key]) for key in first)
+    assert any(not torch.equal(first[key], other[key]) for key in first)
+
+
+# --- Refusals ------------------------------------------------------------------------------------
+
+
+@layers
+def test_wrong_inputs_are_refused(name: str, unchecked) -> None:
+    module = made(name)
+    with pytest.raises(ValueError, match=f"x must have input_size={INPUTS} features, got 5"):
+        module(drawn(TIME, BATCH, 5))
+    with pytest.raises(ValueError, match=r"at least one step .*, got shape \(0, 4, 3\)"):
+        module(drawn(0, BATCH, INPUTS))
+    with pytest.raises(ValueError, match=r"one sequence, got shape \(7, 0, 3\)"):
+        module(drawn(TIME, 0, INPUTS))
+    with pytest.raises(ValueError, match=r"\(time, batch, feature\) or .*, got shape \(3,\)"):
+        module(drawn(INPUTS))
+    with pytest.raises(ValueError, match=r"x must be \(batch, time, feature\)"):
+        made(name, batch_first=True)(drawn(1, TIME, BATCH, INPUTS))
+
+
+@layers
+def test_wrong_states_are_refused(name: str, unchecked) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    _, state = module(x)
+    wrong = [
+        like(state, lambda part: part[:, 1:]),
+        like(state, lambda part: part[..., :1]),
+        like(state, lambda part: part[0]),
+        (*parts(state), parts(state)[0]),
+    ]
+    for each in wrong:
+        with pytest.raises(ValueError, match="state must be what a call returned, of shape"):
+            module(x, each)
+
+
+@layers
+@pytest.mark.parametrize("size", ["input_size", "hidden_size"])
+def test_wrong_sizes_are_refused(name: str, size: str) -> None:
+    cls, options = OPTIONS[name]
+    sizes = {"input_size": INPUTS, "hidden_size": HIDDEN, size: 0}
+    with pytest.raises(ValueError, match=f"{size} must be at least 1, got 0"):
+        cls(**sizes, **options)
+
+
+# --- torch's own ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(
+    "cls, theirs", [(LSTMLayer, nn.LSTM), (GRULayer, nn.GRU)], ids=["lstm", "gru"]
+)
+def test_torch_gives_the_same_from_the_same_first_weights(cls, theirs, bias: bool) -> None:
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        mine = cls(INPUTS, HIDDEN, num_layers=2, bias=bias)
+        torch.manual_seed(3)
+        other = theirs(INPUTS, HIDDEN, 2, bias)
+    x = drawn(TIME, BATCH, INPUTS).float()
+    _, begun = other(drawn(2, BATCH, INPUTS, seed=1).float())
+    for given in ((x,), (x, begun)):
+        assert_same(mine(*given), other(*given))
+        mapped = torch.func.vmap(lambda z, given=given: mine(z, *given[1:])[0])(x.unsqueeze(0))
+        torch.testing.assert_close(mapped[0], other(*given)[0], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("cls, loops", [(LSTMLayer, cells.lstm), (GRULayer, cells.gru)])
+def test_equations_of_the_fused_layers(cls, loops) -> None:
+    module, x = unsettled(cls(INPUTS, HIDDEN, generator=generator())), drawn(TIME, BATCH, INPUTS)
+    weights = {
+        name.removesuffix("_l0"): array for name, array in state_of(module.recurrent).items()
+    }
+    outputs, state = module(x)
+    for row in range(BATCH):
+        begun = [np.zeros(HIDDEN) for _ in parts(state)]
+        states = loops(x[:, row].numpy(), weights, {}, begun)
+        expected = [step[0] for step in states]
+        np.testing.assert_allclose(outputs[:, row].detach(), expected, rtol=1e-10, atol=1e-12)
+        for mine, theirs in zip(parts(state), states[-1], strict=True):
+            np.testing.assert_allclose(mine[0, row].detach(), theirs, rtol=1e-10, atol=1e-12)

@@ -1,0 +1,132 @@
+"""Sequence layers step by step in float64, for one sequence, from the papers' equations alone.
+
+Nothing here imports the package. A sequence is (time, feature); `state` holds a module's parameters
+by name.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+
+from oracles.webb2021 import dot, linear, sigmoid, softmax
+
+Array = np.ndarray
+State = dict[str, Array]
+
+
+def applied(state: State, name: str, x: Array) -> Array:
+    return linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
+
+
+def layer_norm(x: Array, gain: Array, shift: Array) -> Array:
+    mean = math.fsum(x) / len(x)
+    variance = math.fsum((number - mean) ** 2 for number in x) / len(x)
+    return gain * (x - mean) / math.sqrt(variance + 1e-5) + shift
+
+
+def normed(state: State, name: str, x: Array) -> Array:
+    return layer_norm(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def gelu(x: Array) -> Array:
+    return np.array([0.5 * number * (1 + math.erf(number / math.sqrt(2))) for number in x])
+
+
+# --- press2022 -----------------------------------------------------------------------------------
+
+
+def slopes(num_heads: int) -> list[float]:
+    """Section 3; other numbers than powers of two as in the paper's code."""
+    if num_heads & (num_heads - 1) == 0:
+        first = 2 ** (-8 / num_heads)
+        return [first ** (head + 1) for head in range(num_heads)]
+    below = 1
+    while 2 * below < num_heads:
+        below *= 2
+    return slopes(below) + slopes(2 * below)[0::2][: num_heads - below]
+
+
+def attention(q: Array, k: Array, v: Array, slope: float, window: int | None) -> Array:
+    """One head; every place sees itself and those before it."""
+    out = []
+    for t in range(len(q)):
+        seen = range(0 if window is None else max(0, t - window + 1), t + 1)
+        scores = [dot(q[t], k[s]) / math.sqrt(len(q[t])) - slope * (t - s) for s in seen]
+        weights = softmax(scores)
+        out.append(sum(weight * v[s] for weight, s in zip(weights, seen, strict=True)))
+    return np.array(out)
+
+
+def transformer(
+    xs: Array, state: State, num_layers: int, num_heads: int, window: int | None
+) -> Array:
+    xs = np.array([applied(state, "encode", x) for x in xs])
+    for layer in range(num_layers):
+        prefix = f"blocks.{layer}."
+        own = {
+            name.removeprefix(prefix): array
+            for name, array in state.items()
+            if name.startswith(prefix)
+        }
+        xs = np.array(transformer_block(xs, own, num_heads, window))
+    return np.array([normed(state, "norm", x) for x in xs])
+
+
+def transformer_block(xs: Array, own: State, num_heads: int, window: int | None) -> list[Array]:
+    size = xs.shape[1]
+    width = size // num_heads
+    rows = np.array([applied(own, "attention_in", normed(own, "norm1", x)) for x in xs])
+    heads = []
+    for head in range(num_heads):
+        columns = slice(head * width, (head + 1) * width)
+        q, k, v = (rows[:, part * size : (part + 1) * size][:, columns] for part in range(3))
+        heads.append(attention(q, k, v, slopes(num_heads)[head], window))
+    out = []
+    for x, joined in zip(xs, np.concatenate(heads, axis=1), strict=True):
+        attended = x + applied(own, "attention_out", joined)
+        inner = gelu(applied(own, "fc1", normed(own, "norm2", attended)))
+        out.append(attended + applied(own, "fc2", inner))
+    return out
+
+
+# --- orvieto2023 ---------------------------------------------------------------------------------
+
+
+def linear_recurrence(inputs: Array, decay: Array, state: Array) -> Array:
+    """Equation 1 with a diagonal matrix; inputs are (time, feature)."""
+    out = np.empty_like(inputs)
+    for t, feature in np.ndindex(inputs.shape):
+        before = state[feature] if t == 0 else out[t - 1, feature]
+        out[t, feature] = decay[feature] * before + inputs[t, feature]
+    return out
+
+
+def linear_recurrent_unit(xs: Array, state: State, num_layers: int) -> Array:
+    xs = np.array([applied(state, "encode", x) for x in xs])
+    for layer in range(num_layers):
+        own = {
+            name.removeprefix(f"blocks.{layer}."): array
+            for name, array in state.items()
+            if name.startswith(f"blocks.{layer}.")
+        }
+        number = len(own["nu"])
+        h = [0j] * number
+        out = []
+        for x in xs:
+            u = normed(own, "norm", x)
+            for n in range(number):
+                eigenvalue = cmath.exp(complex(-math.exp(own["nu"][n]), math.exp(own["theta"][n])))
+                entering = complex(dot(own["enter"][n, 0], u), dot(own["enter"][n, 1], u))
+                h[n] = eigenvalue * h[n] + math.exp(own["gamma"][n]) * entering
+            y = own["skip"] * u
+            for row in range(len(x)):
+                for n in range(number):
+                    real, imaginary = own["leave"][row, n]
+                    y[row] += real * h[n].real + imaginary * h[n].imag
+            gated = applied(own, "gated", gelu(y))
+            out.append(x + gated[: len(x)] * sigmoid(gated[len(x) :]))
+        xs = np.array(out)
+    return xs
