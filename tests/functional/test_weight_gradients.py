@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from farfield.functional._weight_gradients import Layer, recur
+from farfield.functional._weight_gradients import Layer, recur, recur_all
 from made import drawn
 
 
@@ -100,3 +100,39 @@ def test_transformations_run_it_as_it_stands() -> None:
     alone = torch.autograd.grad(by_hand(*leaves).square().sum(), leaves)
     for together, own in zip(mapped, alone, strict=True):
         torch.testing.assert_close(together[0], own, rtol=1e-10, atol=1e-13)
+
+
+def by_group(products, inputs: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """A recurrence of two groups that gives all its states, and the last."""
+    (mix,) = products
+    states = []
+    for rows in inputs.unbind(0):
+        state = torch.tanh(mix(state) + rows)
+        states.append(state)
+    return torch.stack(states), state
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_layers_by_group_and_several_results(bias: bool) -> None:
+    shapes = ((2, 4, 4), (2, 4), (3, 2, 5, 4), (2, 5, 4))
+    weight, shift, inputs, state = (
+        drawn(*s, seed=n).requires_grad_() for n, s in enumerate(shapes)
+    )
+    layer = Layer(weight, shift if bias else None)
+    given = [tensor for tensor in (weight, layer.bias, inputs, state) if tensor is not None]
+
+    def one_by_one(x: torch.Tensor) -> torch.Tensor:
+        found = [torch.nn.functional.linear(x[g], weight[g]) for g in range(2)]
+        return torch.stack(found) + (shift.unsqueeze(1) if bias else 0)
+
+    ours = recur_all(by_group, (layer,), inputs, state)
+    theirs = by_group((one_by_one,), inputs, state)
+    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
+    for wanted in (slice(0, 2), slice(0, 1), slice(1, 2)):  # also where only some is used
+        pulled = [
+            torch.autograd.grad(
+                sum(t.sin().sum() for t in results[wanted]), given, retain_graph=True
+            )
+            for results in (ours, theirs)
+        ]
+        torch.testing.assert_close(*pulled, rtol=1e-10, atol=1e-13)

@@ -319,8 +319,8 @@ MUTANTS = [
     ),
     (
         "functional/_weight_gradients.py",
-        "return product(outputs.t(), inputs), ",
-        "return product(outputs.t(), inputs) / len(used), ",
+        "return of_weight, ",
+        "return of_weight / len(used), ",
         ["tests/functional/test_weight_gradients.py::test_values_and_gradients"],
     ),
     (

@@ -70,6 +70,23 @@ def linear(
     return _by_onednn(inputs, weight, bias)
 
 
+def linear_by_group(
+    inputs: Float[Tensor, "group row _"],
+    weight: Float[Tensor, "group _ _"],
+    bias: Float[Tensor, "group _"] | None = None,
+) -> Float[Tensor, "group row _"]:
+    """A linear layer of its own for each of several groups, as one batched product.
+
+    Args:
+        inputs: (group, row, in).
+        weight: (group, out, in).
+        bias: (group, out), or None for zeros.
+    """
+    if bias is None:
+        return torch.bmm(inputs, weight.transpose(1, 2))
+    return torch.baddbmm(bias.unsqueeze(1), inputs, weight.transpose(1, 2))
+
+
 class _Linear(torch.autograd.Function):
     """Made of `linear` backward too, so that its gradient has a gradient."""
 

@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from farfield.functional._products import is_transformed, linear, product
+from farfield.functional._products import is_transformed, linear, linear_by_group, product
 
 Product = Callable[[Tensor], Tensor]
 Recurrence = Callable[..., Tensor]
+Recurrences = Callable[..., tuple[Tensor, ...]]
 
 
 class Layer(NamedTuple):
-    """A linear layer that every step of a recurrence applies.
+    """A linear layer that every step of a recurrence applies, or one for each of several groups.
 
     Attributes:
-        weight: (out, in).
-        bias: (out), or None.
+        weight: (out, in); by group (group, out, in), and what it is applied to (group, row, in).
+        bias: (out), or (group, out); or None.
     """
 
     weight: Tensor
@@ -41,6 +42,23 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
     """
+
+    def alone(products: Sequence[Product], *given: Tensor) -> tuple[Tensor, ...]:
+        return (recurrence(products, *given),)
+
+    return recur_all(alone, layers, *inputs)[0]
+
+
+def recur_all(
+    recurrence: Recurrences, layers: Sequence[Layer], *inputs: Tensor
+) -> tuple[Tensor, ...]:
+    """What `recur` does, for a recurrence that gives several tensors.
+
+    Args:
+        recurrence: As in `recur`.
+        layers: What the steps share.
+        inputs: The other tensors that gradients are wanted of.
+    """
     if not torch.is_grad_enabled() or torch.compiler.is_compiling() or is_transformed():
         return _as_it_stands(recurrence, layers, inputs)
     shared = [tensor for layer in layers for tensor in layer]
@@ -49,35 +67,47 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
 
 
 def _as_it_stands(
-    recurrence: Recurrence, layers: Sequence[Layer], inputs: Sequence[Tensor]
-) -> Tensor:
-    return recurrence([partial(linear, weight=w, bias=b) for w, b in layers], *inputs)
+    recurrence: Recurrences, layers: Sequence[Layer], inputs: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
+    return recurrence([partial(apply_layer, layer) for layer in layers], *inputs)
+
+
+def apply_layer(layer: Layer, x: Tensor) -> Tensor:
+    """The layer applied.
+
+    Args:
+        layer: One layer, or one for each group.
+        x: (…, in), or (group, row, in).
+    """
+    return (linear if layer.weight.ndim == 2 else linear_by_group)(x, *layer)
 
 
 class _Recurrence(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, recurrence: Recurrence, num_layers: int, *tensors: Any) -> Tensor:
+    def forward(
+        ctx: Any, recurrence: Recurrences, num_layers: int, *tensors: Any
+    ) -> tuple[Tensor, ...]:
         layers, inputs = _sorted_out(num_layers, tensors)
         steps: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
         with torch.enable_grad():
             leaves = [tensor.detach().requires_grad_() for tensor in inputs]
             products = [_recorded(layer, taken) for layer, taken in zip(layers, steps, strict=True)]
-            result = recurrence(products, *leaves)
+            results = recurrence(products, *leaves)
         ctx.save_for_backward(*tensors)
-        ctx.kept = (recurrence, leaves, steps, result)
-        return result.detach()
+        ctx.kept = (recurrence, leaves, steps, results)
+        return tuple(result.detach() for result in results)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        recurrence, leaves, steps, result = ctx.kept
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        recurrence, leaves, steps, results = ctx.kept
         saved = ctx.saved_tensors
         layers, inputs = _sorted_out(len(steps), saved)
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
             again = _as_it_stands(recurrence, layers, inputs)
-            return (None, None, *_differentiable(again, saved, gradient))
+            return (None, None, *_differentiable(again, saved, gradients))
         outputs = [output for taken in steps for _, output in taken]
         found = torch.autograd.grad(
-            result, [*leaves, *outputs], gradient, retain_graph=True, allow_unused=True
+            results, [*leaves, *outputs], gradients, retain_graph=True, allow_unused=True
         )
         of_leaves, of_outputs = found[: len(leaves)], iter(found[len(leaves) :])
         of_layers = [
@@ -93,12 +123,12 @@ def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], l
 
 
 def _differentiable(
-    result: Tensor, tensors: Sequence[Tensor | None], gradient: Tensor
+    results: Sequence[Tensor], tensors: Sequence[Tensor | None], gradients: Sequence[Tensor]
 ) -> list[Tensor | None]:
     """Gradients of those tensors that want one, with a graph of their own."""
     wanted = {n: t for n, t in enumerate(tensors) if t is not None and t.requires_grad}
     found = torch.autograd.grad(
-        result, list(wanted.values()), gradient, create_graph=True, allow_unused=True
+        results, list(wanted.values()), gradients, create_graph=True, allow_unused=True
     )
     by_number = dict(zip(wanted, found, strict=True))
     return [by_number.get(n) for n in range(len(tensors))]
@@ -106,11 +136,10 @@ def _differentiable(
 
 def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
     """The layer without gradients of its own, noting what goes in and what comes out."""
-    weight = layer.weight.detach()
-    bias = None if layer.bias is None else layer.bias.detach()
+    fixed = Layer(layer.weight.detach(), None if layer.bias is None else layer.bias.detach())
 
     def product(x: Tensor) -> Tensor:
-        output = linear(x, weight, bias)
+        output = apply_layer(fixed, x)
         taken.append((x.detach(), output))
         return output
 
@@ -121,8 +150,14 @@ def _of_layer(
     layer: Layer, steps: list[tuple[Tensor, Tensor | None]]
 ) -> tuple[Tensor | None, Tensor | None]:
     """Gradients of weight and bias from the inputs and the outputs' gradients of all steps."""
-    used = [(given.flatten(0, -2), own.flatten(0, -2)) for given, own in steps if own is not None]
+    used = [pair for pair in steps if pair[1] is not None]
     if not used:
         return None, None
-    inputs, outputs = (torch.cat(rows) for rows in zip(*used, strict=True))
-    return product(outputs.t(), inputs), None if layer.bias is None else outputs.sum(0)
+    by_group = layer.weight.ndim == 3
+    inputs, outputs = (
+        torch.cat(tensors if by_group else [each.flatten(0, -2) for each in tensors], dim=-2)
+        for tensors in zip(*used, strict=True)
+    )
+    multiply = torch.bmm if by_group else product
+    of_weight = multiply(outputs.transpose(-1, -2), inputs)
+    return of_weight, None if layer.bias is None else outputs.sum(-2)
