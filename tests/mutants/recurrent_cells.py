@@ -38,7 +38,7 @@ MUTANTS = [
         ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
     ),
     (
-        "nn/_recurrence.py",
+        "nn/_row_tables.py",
         "part.index_select(1, x.unsorted_indices)",
         "part",
         ["tests/nn/test_normalized_cells.py::test_packed_sequences"],

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.nn._placements import PerNonlinearity, Placement
-from farfield.nn._recurrence import Normalized, Recurrence, State
+from farfield.nn._recurrence import Normalized, Recurrence
+from farfield.nn._row_tables import State
 
 
 @final

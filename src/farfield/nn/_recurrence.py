@@ -13,12 +13,10 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import linear
 from farfield.nn._placements import Placement
+from farfield.nn._row_tables import State, run_table
 
 Normalized = Callable[[str, Tensor], Tensor]
 """What stands at a place, normalized where a normalizer stands there, else as it is."""
-
-State = tuple[Tensor, ...]
-"""The hidden state, and the cell where there is one."""
 
 
 @runtime_checkable
@@ -122,40 +120,7 @@ class Recurrence(nn.Module):
         self, x: Tensor | PackedSequence, state: State | None
     ) -> tuple[Tensor | PackedSequence, State]:
         """Outputs of the last layer and the last state of every layer."""
-        if isinstance(x, PackedSequence):
-            return self._run_packed(x, state)
-        if x.ndim == 2:  # one sequence without an axis for the batch, as torch takes it
-            axis = 0 if self.batch_first else 1
-            alone = None if state is None else tuple(part.unsqueeze(1) for part in state)
-            outputs, last = self._run_batch(x.unsqueeze(axis), alone)
-            return outputs.squeeze(axis), tuple(part.squeeze(1) for part in last)
-        return self._run_batch(x, state)
-
-    def _run_batch(self, x: Tensor, state: State | None) -> tuple[Tensor, State]:
-        if x.ndim != 3 or 0 in x.shape[:2]:
-            axes = "(batch, time, feature)" if self.batch_first else "(time, batch, feature)"
-            raise ValueError(
-                f"x must be {axes} or (time, feature), with at least one step and one sequence, "
-                f"got shape {tuple(x.shape)}"
-            )
-        by_time = x.transpose(0, 1) if self.batch_first else x
-        time, batch = by_time.shape[:2]
-        state = self._begin(state, x, batch)
-        rows, last = self._run_rows(by_time.flatten(0, 1), [batch] * time, state)
-        outputs = rows.reshape(time, batch, self.hidden_size)
-        return (outputs.transpose(0, 1) if self.batch_first else outputs), last
-
-    def _run_packed(self, x: PackedSequence, state: State | None) -> tuple[PackedSequence, State]:
-        """The sequences stand longest first; the states in the order of before they were sorted."""
-        sizes = x.batch_sizes.tolist()
-        state = self._begin(state, x.data, sizes[0])
-        if x.sorted_indices is not None:
-            state = tuple(part.index_select(1, x.sorted_indices) for part in state)
-        rows, last = self._run_rows(x.data, sizes, state)
-        if x.unsorted_indices is not None:
-            last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
-        packed = PackedSequence(rows, x.batch_sizes, x.sorted_indices, x.unsorted_indices)
-        return packed, last
+        return run_table(self._run_rows, self._begin, x, state, batch_first=self.batch_first)
 
     def _run_rows(self, rows: Tensor, sizes: Sequence[int], state: State) -> tuple[Tensor, State]:
         """All layers on the inputs of all steps in one table, `sizes` rows for each step."""
