@@ -18,11 +18,15 @@ import farfield.models
 import farfield.nn
 from farfield.core import REFERENCES
 from farfield.functional import (
+    CommunicationParameters,
     ESBNParameters,
+    InputAttentionParameters,
     MemoryLayer,
     MNMParameters,
     NTMParameters,
     Overlay,
+    RIMsParameters,
+    RIMsRules,
     causal_attention,
     content_scores,
     content_weights,
@@ -41,9 +45,11 @@ from farfield.functional import (
     field_moments,
     field_norm,
     field_statistics,
+    gru_dynamics,
     linear,
     linear_recurrence,
     lstm,
+    lstm_dynamics,
     memory_read,
     memory_write,
     mnm,
@@ -59,6 +65,8 @@ from farfield.functional import (
     read_confidence,
     relation_matrix,
     relation_sum,
+    rims,
+    rims_trace,
     running_context_statistics,
     self_attention,
     sinusoidal_position,
@@ -67,6 +75,7 @@ from farfield.functional import (
     slot_address,
     spatial_moments,
     tag_positions,
+    top_k_mask,
 )
 from farfield.models import (
     ESBN,
@@ -92,6 +101,7 @@ from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
+    Communication,
     ContextNorm,
     ContextWhitening,
     ConvEncoder,
@@ -100,8 +110,10 @@ from farfield.nn import (
     FrameDecoder,
     FrameEncoder,
     GroupNorm,
+    GRUDynamics,
     GRULayer,
     ImageBatchNorm,
+    InputAttention,
     InstanceNorm,
     LayerNorm,
     LinearEncoder,
@@ -118,11 +130,13 @@ from farfield.nn import (
     PerProjection,
     PooledBatchNorm,
     RandomEncoder,
+    RIMs,
     SequenceNorm,
     SlidingContextNorm,
     SlotBatchNorm,
     SubBatchNorm,
     TimeStepNorm,
+    Wiring,
 )
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -190,6 +204,14 @@ def sequence_layer(cls: type[nn.Module], **options: object) -> Animal:
         inputs=(SEQUENCES,),
         shape=(BATCH, TIME, 8),
     )
+
+
+def mechanisms(**parts: object) -> Callable[[torch.Generator | None], nn.Module]:
+    """Of three, two active, except where nothing makes them compete."""
+    parts = {"communication": Communication(num_heads=2, key_size=3), **parts}
+    active = 2 if parts.get("input_attention", True) else 3
+    options = {"wiring": Wiring(**parts), "batch_first": True}
+    return lambda source: Outputs(RIMs(FEATURES, 12, 3, active, 2, generator=source, **options))
 
 
 class Inputs(nn.Module):
@@ -385,6 +407,34 @@ MODULES = {
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
+    "RIMs": Animal(
+        build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 12),
+    ),
+    "RIMs, gated recurrent units, one head": Animal(
+        build=mechanisms(dynamics=GRUDynamics()), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, no input attention": Animal(
+        build=mechanisms(input_attention=None), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, no communication": Animal(
+        build=mechanisms(communication=None), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, positions": Animal(
+        build=mechanisms(input_attention=InputAttention(key_size=3, per_position=True)),
+        inputs=(drawn(BATCH, TIME, 5, FEATURES),),
+        shape=(BATCH, TIME, 12),
+    ),
+    "RIMs, sparse communication through a gate": Animal(
+        build=mechanisms(
+            communication=Communication(
+                num_heads=2, key_size=3, value_size=4, top_k=2, hypothetical=True, gated=True
+            )
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 12),
+    ),
     "ESBN": Animal(
         build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
         inputs=(SEQUENCES,),
@@ -658,8 +708,22 @@ QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATUR
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
 
+RIMS_PARAMETERS = [drawn(*shape) for shape in ((3, 16, 5), (3, 16, 4), (3, 16), (3, 16))]
+RIMS_ATTENTION = [drawn(*shape) for shape in ((3, 1, 2, 4), (1, 2, FEATURES), (1, 5, FEATURES))]
+RIMS_COMMUNICATION = [drawn(3, 2, 2, 4) for _ in range(3)]
+
+
 def like(z: Tensor, parameters: list[Tensor]) -> list[Tensor]:
     return [parameter.to(z.dtype) for parameter in parameters]
+
+
+def rims_of(z: Tensor) -> tuple[RIMsParameters, RIMsRules]:
+    parameters = RIMsParameters(
+        *like(z, RIMS_PARAMETERS),
+        InputAttentionParameters(*like(z, RIMS_ATTENTION)),
+        CommunicationParameters(*like(z, RIMS_COMMUNICATION)),
+    )
+    return parameters, RIMsRules(num_active=2)
 
 
 OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
@@ -812,6 +876,35 @@ FUNCTIONS = {
         (SEQUENCES,),
         (BATCH, 5),
     ),
+    "rims": (
+        lambda z: rims(
+            z.transpose(0, 1), (z.new_ones(len(z), 12),) * 2, *rims_of(z)
+        ).outputs.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, TIME, 12),
+    ),
+    "rims_trace": (
+        lambda z: rims_trace(
+            z.transpose(0, 1), (z.new_ones(len(z), 12),) * 2, *rims_of(z)
+        ).communication.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, TIME, 2, 3, 3),
+    ),
+    "lstm_dynamics": (
+        lambda z: torch.cat(lstm_dynamics(z, z.flip(1), (z[..., :2], z[..., :2])), dim=-1),
+        (drawn(BATCH, TIME, 8),),
+        (BATCH, TIME, 4),
+    ),
+    "gru_dynamics": (
+        lambda z: gru_dynamics(z, z.flip(1), (z[..., :2],))[0],
+        (SEQUENCES,),
+        (BATCH, TIME, 2),
+    ),
+    "top_k_mask": (
+        lambda z: top_k_mask(z, 2).to(z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
     "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
     "overlay_convolution": (
         lambda window: overlay_convolution(
@@ -850,6 +943,17 @@ TOGETHER = {
 }
 # Initializations, slopes and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "Communication",
+    "CommunicationParameters",
+    "GRUDynamics",
+    "InputAttention",
+    "InputAttentionParameters",
+    "LSTMDynamics",
+    "RIMsOutputs",
+    "RIMsParameters",
+    "RIMsRules",
+    "RIMsTrace",
+    "Wiring",
     "NormalizedSequence",
     "fan_in_uniform_",
     "lstm_uniform_",

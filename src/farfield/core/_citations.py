@@ -108,6 +108,16 @@ REFERENCES: Final[dict[str, Reference]] = {
             kind="phdthesis",
         ),
         Reference(
+            key="goyal2021",
+            authors=(
+                "Goyal, Anirudh and Lamb, Alex and Hoffmann, Jordan and Sodhani, Shagun and "
+                'Levine, Sergey and Bengio, Yoshua and Sch{\\"o}lkopf, Bernhard'
+            ),
+            title="Recurrent Independent Mechanisms",
+            venue="International Conference on Learning Representations",
+            year=2021,
+        ),
+        Reference(
             key="kerg2022",
             authors=(
                 "Kerg, Giancarlo and Mittal, Sarthak and Rolnick, David and Bengio, Yoshua and "

@@ -63,6 +63,20 @@ from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
+from farfield.functional._rims import rims as rims
+from farfield.functional._rims import rims_trace as rims_trace
+from farfield.functional._rims_communication import (
+    CommunicationParameters as CommunicationParameters,
+)
+from farfield.functional._rims_dynamics import gru_dynamics as gru_dynamics
+from farfield.functional._rims_dynamics import lstm_dynamics as lstm_dynamics
+from farfield.functional._rims_parts import RIMsOutputs as RIMsOutputs
+from farfield.functional._rims_parts import RIMsParameters as RIMsParameters
+from farfield.functional._rims_parts import RIMsRules as RIMsRules
+from farfield.functional._rims_parts import RIMsTrace as RIMsTrace
+from farfield.functional._rims_reading import (
+    InputAttentionParameters as InputAttentionParameters,
+)
 from farfield.functional._ring_spectrum import ring_spectrum as ring_spectrum
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
@@ -73,20 +87,27 @@ from farfield.functional._sliding_context_norm import sliding_context_norm as sl
 from farfield.functional._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._slot_address import slot_address as slot_address
 from farfield.functional._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._top_k_mask import top_k_mask as top_k_mask
 from farfield.functional._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
 from farfield.functional._uniform_initialization import lstm_uniform_ as lstm_uniform_
 
 __all__ = [
+    "CommunicationParameters",
     "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
     "Field",
     "Fold",
+    "InputAttentionParameters",
     "MNMOutputs",
     "MNMParameters",
     "MemoryLayer",
     "NTMParameters",
     "Overlay",
+    "RIMsOutputs",
+    "RIMsParameters",
+    "RIMsRules",
+    "RIMsTrace",
     "alibi_slopes",
     "causal_attention",
     "check_segments",
@@ -109,11 +130,13 @@ __all__ = [
     "field_moments",
     "field_norm",
     "field_statistics",
+    "gru_dynamics",
     "is_transformed",
     "kaiming_normal_",
     "linear",
     "linear_recurrence",
     "lstm",
+    "lstm_dynamics",
     "lstm_init_",
     "lstm_uniform_",
     "memory_read",
@@ -136,6 +159,8 @@ __all__ = [
     "read_confidence",
     "relation_matrix",
     "relation_sum",
+    "rims",
+    "rims_trace",
     "ring_spectrum",
     "running_context_statistics",
     "self_attention",
@@ -145,6 +170,7 @@ __all__ = [
     "slot_address",
     "spatial_moments",
     "tag_positions",
+    "top_k_mask",
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",

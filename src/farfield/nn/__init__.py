@@ -34,6 +34,12 @@ from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
 from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._rims import RIMs as RIMs
+from farfield.nn._rims_parts import Communication as Communication
+from farfield.nn._rims_parts import GRUDynamics as GRUDynamics
+from farfield.nn._rims_parts import InputAttention as InputAttention
+from farfield.nn._rims_parts import LSTMDynamics as LSTMDynamics
+from farfield.nn._rims_parts import Wiring as Wiring
 from farfield.nn._sequence_norms import NormalizedSequence as NormalizedSequence
 from farfield.nn._sequence_norms import PastNorm as PastNorm
 from farfield.nn._sequence_norms import SequenceNorm as SequenceNorm
@@ -72,6 +78,7 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "gru": GRULayer,
     "causal-transformer": CausalTransformer,
     "linear-recurrent-unit": LinearRecurrentUnit,
+    "rims": RIMs,
 }
 """Layers over sequences by their name on the command line."""
 
@@ -82,6 +89,7 @@ __all__ = [
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
+    "Communication",
     "ContextNorm",
     "ContextWhitening",
     "ConvEncoder",
@@ -89,10 +97,13 @@ __all__ = [
     "DivisiveNorm2d",
     "FrameDecoder",
     "FrameEncoder",
+    "GRUDynamics",
     "GRULayer",
     "GroupNorm",
     "ImageBatchNorm",
+    "InputAttention",
     "InstanceNorm",
+    "LSTMDynamics",
     "LSTMLayer",
     "LayerNorm",
     "LinearEncoder",
@@ -110,10 +121,12 @@ __all__ = [
     "PerProjection",
     "Placement",
     "PooledBatchNorm",
+    "RIMs",
     "RandomEncoder",
     "SequenceNorm",
     "SlidingContextNorm",
     "SlotBatchNorm",
     "SubBatchNorm",
     "TimeStepNorm",
+    "Wiring",
 ]

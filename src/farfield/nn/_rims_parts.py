@@ -1,0 +1,195 @@
+"""What recurrent independent mechanisms are assembled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from farfield.functional import gru_dynamics, lstm_dynamics
+
+
+def _check_sizes(**sizes: int | None) -> None:
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def _check_dropout(dropout: float) -> None:
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class InputAttention:
+    r"""How the mechanisms of `RIMs` compete for the input.
+
+    The null element has key and value zero, as in the text. There the keys and values of the input
+    are $X W$ without a bias, so that an input of zeros is the null element itself: all mechanisms
+    tie and read nothing. With `bias` the input's keys and values have one and the null's have none:
+    an input of zeros can be told from no input.
+
+    Args:
+        num_heads: Number of heads; activation goes by the average of their attention.
+        key_size: Numbers in a key.
+        value_size: Numbers in a value of one head; None is four times the units of a mechanism, as
+            in the released code.
+        bias: Whether keys and values of the input have a bias.
+        per_position: Whether mechanisms compete for every position of an input
+            `(…, position, feature)`: at each those are active that attend to it most, each reads
+            the positions that it wins, and one that wins none is inactive. There is no null
+            element.
+        dropout: Probability that a number read is dropped in training; drawn from torch's global
+            generator. 0.1 in the released code.
+        init_std: Standard deviation of the first weights; None draws them, and biases, as torch's
+            linear layers do. 0.01 in the released code.
+
+    Raises:
+        ValueError: If a size is below 1 or `dropout` no probability.
+
+    Reference:
+        lamb2022, section 8.2.2.
+    """
+
+    num_heads: int = 1
+    key_size: int = 64
+    value_size: int | None = None
+    bias: bool = True
+    per_position: bool = False
+    dropout: float = 0.0
+    init_std: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check sizes and dropout."""
+        _check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
+        _check_dropout(self.dropout)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Communication:
+    r"""How the active mechanisms of `RIMs` read from one another, and from the inactive.
+
+    Args:
+        num_heads: Number of heads.
+        key_size: Numbers in a key of one head; 16 in the released code.
+        value_size: Numbers in a value of one head; 16 in the released code. None shares the units
+            of a mechanism among the heads, which a plain residual takes.
+        top_k: How many mechanisms one reads from, by the attention of each head; None for all.
+        hypothetical: Whether inactive mechanisms show the state that they would have had if active,
+            without gradients, as in the released code, or the one that they keep.
+        gated: Whether what is read goes through $\sigma(W_g a + b_g) \tanh(W_o a + b_o)$, shared by
+            all mechanisms, as in the released code, or is added as it is.
+        dropout: Probability that a number read is dropped in training, with `gated` one of
+            $W_o a + b_o$; drawn from torch's global generator. 0.1 in the released code.
+        init_std: Standard deviation of the first weights of queries, keys and values; None draws
+            them as torch's linear layers do. 0.01 in the released code.
+
+    Raises:
+        ValueError: If a size is below 1 or `dropout` no probability.
+
+    Reference:
+        lamb2022, section 8.2.4.
+    """
+
+    num_heads: int = 4
+    key_size: int = 32
+    value_size: int | None = None
+    top_k: int | None = None
+    hypothetical: bool = False
+    gated: bool = False
+    dropout: float = 0.0
+    init_std: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check sizes and dropout."""
+        _check_sizes(
+            num_heads=self.num_heads,
+            key_size=self.key_size,
+            value_size=self.value_size,
+            top_k=self.top_k,
+        )
+        _check_dropout(self.dropout)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LSTMDynamics:
+    r"""Each mechanism of `RIMs` is an LSTM.
+
+    Args:
+        init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
+            $n$ units of all mechanisms, as in the released code, or for those of one.
+
+    Reference:
+        lamb2022, section 8.2.3.
+    """
+
+    num_gates: ClassVar[int] = 4
+    num_states: ClassVar[int] = 2
+    step: ClassVar = staticmethod(lstm_dynamics)
+    init_over_all: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GRUDynamics:
+    r"""Each mechanism of `RIMs` is a gated recurrent unit.
+
+    Args:
+        init_over_all: Whether the first weights are drawn from $U(-1/\sqrt n, 1/\sqrt n)$ for the
+            $n$ units of all mechanisms, as in the released code, or for those of one.
+
+    Reference:
+        lamb2022, section 8.2.3.
+    """
+
+    num_gates: ClassVar[int] = 3
+    num_states: ClassVar[int] = 1
+    step: ClassVar = staticmethod(gru_dynamics)
+    init_over_all: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Wiring:
+    """The three stages of a step of `RIMs`; the text's by default.
+
+    Args:
+        input_attention: How mechanisms compete for the input; None gives all of it to all of them,
+            which are then all active.
+        dynamics: What a mechanism does on its own.
+        communication: How they read from one another; None where they do not.
+
+    Reference:
+        lamb2022, sections 8.2.2 to 8.2.4; 8.4.4 for those left out.
+    """
+
+    input_attention: InputAttention | None = InputAttention()
+    dynamics: LSTMDynamics | GRUDynamics = LSTMDynamics()
+    communication: Communication | None = Communication()
+
+    @classmethod
+    def released(cls, *, gru: bool = False) -> Wiring:
+        """As in the authors' released code, where it differs from the text.
+
+        Keys and values of the input without bias; small first weights; communication between the
+        states that all mechanisms would have had if active, without gradients through the inactive,
+        with keys and values of 16 numbers, and through a gate and a tanh; dropout in both.
+
+        Args:
+            gru: Whether mechanisms are gated recurrent units, or LSTMs.
+        """
+        kind = GRUDynamics if gru else LSTMDynamics
+        return cls(
+            input_attention=InputAttention(bias=False, dropout=0.1, init_std=0.01),
+            dynamics=kind(init_over_all=True),
+            communication=Communication(
+                key_size=16,
+                value_size=16,
+                hypothetical=True,
+                gated=True,
+                dropout=0.1,
+                init_std=0.01,
+            ),
+        )

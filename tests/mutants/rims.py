@@ -1,0 +1,76 @@
+"""Mutants of recurrent independent mechanisms."""
+
+MUTANTS = [
+    (
+        "functional/_top_k_mask.py",
+        "descending=True, stable=True",
+        "descending=False, stable=True",
+        ["tests/functional/test_top_k_mask.py"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "torch.stack((1 - share.t(), share.t()), dim=-1)",
+        "torch.stack((share.t(), 1 - share.t()), dim=-1)",
+        ["tests/nn/test_rims.py::test_equations"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "top_k_mask(-attention[..., 0].mean(1), num_active)",
+        "top_k_mask(-attention[:, 0, :, 0], num_active)",
+        ["tests/nn/test_rims.py::test_activation_goes_by_the_average_over_heads"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "attention * won.unsqueeze(1), ",
+        "attention, ",
+        ["tests/nn/test_rims.py::test_every_position_has_its_winners"],
+    ),
+    (
+        "functional/_rims.py",
+        "if rules.hypothetical:",
+        "if True:",
+        ["tests/nn/test_rims.py::test_equations"],
+    ),
+    (
+        "functional/_rims.py",
+        "shown = torch.where(on, moved[0], moved[0].detach())",
+        "shown = moved[0]",
+        ["tests/nn/test_released_rims.py::test_gradients"],
+    ),
+    (
+        "functional/_rims.py",
+        "torch.addcmul(state[0], told, on.to(told.dtype))",
+        "state[0] + told",
+        ["tests/nn/test_rims.py::test_the_inactive_keep_their_state"],
+    ),
+    (
+        "functional/_rims_communication.py",
+        "if top_k is not None:",
+        "if False:",
+        ["tests/nn/test_rims.py::test_sparse_communication_reads_from_as_many_as_named"],
+    ),
+    (
+        "functional/_rims_dynamics.py",
+        "new + keep * (state[0] - new)",
+        "state[0] + keep * (new - state[0])",
+        ["tests/nn/test_rims.py::test_equations"],
+    ),
+    (
+        "nn/_rims.py",
+        "ended.insert(0, ",
+        "ended.append(",
+        ["tests/nn/test_rims.py::test_packed_sequences_are_sequences_alone"],
+    ),
+    (
+        "nn/_rims.py",
+        "replace(attention, per_position=False)",
+        "attention",
+        ["tests/nn/test_rims.py::test_layers_read_the_one_before_as_one_element"],
+    ),
+    (
+        "nn/_mechanisms.py",
+        "size * num_mechanisms if dynamics.init_over_all else size",
+        "size",
+        ["tests/nn/test_rims.py::test_first_weights"],
+    ),
+]
