@@ -26,7 +26,7 @@ from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, Sec
 from farfield.core import REFERENCES, Reference, stream
 from farfield.models import REASONERS
 from farfield.nn import ENCODERS
-from farfield.tasks import TASKS, TRAINING, Task
+from farfield.tasks import TASKS, TRAINING, FromFiles, Task
 
 PAGES = {
     "tasks": "Tasks",
@@ -272,6 +272,8 @@ def described_arguments(function: Any) -> Iterator[str]:
 def measured(task: Any) -> str:
     """Sizes, floor and ceiling, from the task itself."""
     first = task()
+    if isinstance(first, FromFiles):
+        return f"{as_drawn(first)}; problems are read from files, and so not measured here."
     columns = ["training", "test", "test regime", "distance", "floor", "ceiling"]
     if hasattr(first, "withheld"):
         made = {f"| {withheld} ": task_or_none(task, withheld) for withheld in WITHHELD}
@@ -281,14 +283,18 @@ def measured(task: Any) -> str:
     rows = [f"| {' | '.join(columns)} |", "|--:" * len(columns) + "|"]
     for head, variant in made.items():
         rows += [head + row for row in measured_rows(variant)] if variant else []
-    contexts = " ".join(places_of(segment) for segment in first.segments)
-    outputs = "1 output" if first.num_outputs == 1 else f"{first.num_outputs} outputs"
-    about = (
-        f"**As drawn** (version {task.version}): items of {first.item_shape}, "
-        f"{first.length} places, contexts {contexts}, {outputs}; "
-        "problems of each set, floor and ceiling of the test."
-    )
+    about = f"{as_drawn(first)}; problems of each set, floor and ceiling of the test."
     return about + "\n\n" + "\n".join(rows)
+
+
+def as_drawn(task: Any) -> str:
+    """What problems are made of."""
+    contexts = " ".join(places_of(segment) for segment in task.segments)
+    outputs = "1 output" if task.num_outputs == 1 else f"{task.num_outputs} outputs"
+    return (
+        f"**As drawn** (version {task.version}): items of {task.item_shape}, "
+        f"{task.length} places, contexts {contexts}, {outputs}"
+    )
 
 
 def places_of(segment: tuple[int, ...]) -> str:

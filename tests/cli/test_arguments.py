@@ -64,6 +64,7 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
             "esbn+tcn/withheld-95",
         ),
         ("report webb2021/dmo", "table or figure", "webb2021/dmo", "webb2021/demo"),
+        ("fetch mnits", "data set", "mnits", "mnist"),
         ("cite web2021", "paper or table", "web2021", "webb2021"),
     ],
 )
@@ -106,6 +107,8 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         ("reproduce webb2021/demo --cell */lstm+tcn/* --cell", "cell must name at least one"),
         ("reproduce webb2021/demo --cell ''", "unknown cell ''"),
         ("reproduce webb2021/demo --cell '' table-9/*", "unknown cell ''"),
+        ("fetch mnist --mirror ./mnist", "mirrors must begin with one of https:, http:, file:"),
+        ("show sequential-mnist", "run `farfield fetch mnist`, or set FARFIELD_DATA"),
         ("report", "records must name a folder of records, got runs"),
         ("report --seeds 0", "seeds must be at least 1, got 0"),
     ],
@@ -114,6 +117,7 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(
     farfield, folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, message: str
 ) -> None:
     monkeypatch.delenv("FARFIELD_DATA", raising=False)
+    monkeypatch.setenv("FARFIELD_CACHE", str(folder / "cache"))
     ended = farfield(words)
     assert ended.status == 2
     assert ended.err.startswith("farfield: ")

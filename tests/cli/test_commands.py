@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from pathlib import Path
@@ -20,7 +21,7 @@ from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
-from farfield.tasks import TASKS
+from farfield.tasks import DATA_SETS, TASKS, DataFile, DataSet, FromFiles
 from farfield.tasks._rule_task import RuleTask
 
 KINDS = {
@@ -123,7 +124,15 @@ def test_train_says_which_models_fit_the_task(farfield, task: str, model: str) -
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_show_draws_every_task(farfield, folder: Path, task: str) -> None:
+def test_show_draws_every_task(
+    farfield,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    task: str,
+) -> None:
+    if issubclass(TASKS[task], FromFiles):
+        monkeypatch.setenv("FARFIELD_DATA", str(request.getfixturevalue("data_folder")))
     ended = farfield(f"show {task} {'--withheld 50' if issubclass(TASKS[task], RuleTask) else ''}")
     assert (ended.status, ended.err) == (0, "")
     assert files(folder) == [f"problems-{task}.png"]
@@ -179,6 +188,32 @@ def test_show_that_cannot_write_says_so(farfield, folder: Path, out: str) -> Non
     assert ended.err.startswith(f"farfield: cannot write {out}: ")
     assert ended.err.count("\n") == 1
     assert files(folder) == ["file"]
+
+
+def test_fetch_fills_the_cache_and_says_from_where(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"published"
+    file = DataFile(
+        name="a.gz", sha256=hashlib.sha256(content).hexdigest(), size=len(content), shape=(1,)
+    )
+    made_up = DataSet(name="tiny", files=(file,), mirrors=(), licence="free for all")
+    monkeypatch.setitem(DATA_SETS, "tiny", made_up)
+    monkeypatch.setenv("FARFIELD_CACHE", str(folder / "cache"))
+    (folder / "mirror").mkdir()
+    (folder / "mirror" / "a.gz").write_bytes(content)
+    address = (folder / "mirror").as_uri()
+    for said in (f"from {address}/a.gz", "was there"):
+        ended = farfield(f"fetch tiny --mirror {address}")
+        assert (ended.status, ended.err) == (0, "")
+        assert f"{folder / 'cache' / 'tiny' / 'a.gz'}: {said}\n" in ended.out
+        assert "licence: free for all" in ended.out
+    (folder / "cache" / "tiny" / "a.gz").unlink()
+    (folder / "mirror" / "a.gz").write_bytes(b"another")
+    ended = farfield(f"fetch tiny --mirror {address}")
+    assert (ended.status, ended.out) == (1, "")
+    assert "a.gz must come from a mirror, none has it" in ended.err
+    assert files(folder) == ["mirror/a.gz"]
 
 
 def test_cite_prints_each_paper_once(farfield) -> None:

@@ -135,12 +135,13 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import Cite, Command, Report, Reproduce, Show, Train
+    from farfield.cli._arguments import Cite, Command, Fetch, Report, Reproduce, Show, Train
     from farfield.cli._commands import task_of
     from farfield.cli._names import find
     from farfield.cli._train import experiment_of
     from farfield.core import REFERENCES
     from farfield.reproductions import FIGURES, TABLES
+    from farfield.tasks import DATA_SETS
 
     behind = {**TABLES, **{key: figure.table for key, figure in FIGURES.items()}}
     command, rest = tyro.cli(Command, args=words, return_unknown_args=True)
@@ -155,6 +156,8 @@ def check_command(words: list[str]) -> None:
             find("table", table, behind).select(*itertools.chain(*cells))
         case Report(table=str(table)):
             find("table", table, behind)
+        case Fetch(data_set=data_set):
+            find("data set", data_set, DATA_SETS)
         case Cite(what=names):
             for name in names:
                 find("paper or table", name, {**REFERENCES, **behind})
@@ -190,6 +193,7 @@ def test_every_command_is_one(document: Path) -> None:
         "reproduce webb2021/table-99",
         'reproduce webb2021/table-11 --cell "esnb*"',
         "report webb2021/table-9 --budget large",
+        "fetch mnits",
         "cite webb2012",
     ],
 )

@@ -70,8 +70,8 @@ MUTANTS = [
         ["tests/tasks/test_visual_analogies.py::test_withheld_pairs_are_shown_in_their_test_alone"],
     ),
     (
-        "reports/_problem_sheet.py",
-        "vmax=1 if image.is_floating_point() else 255",
+        "reports/_ink.py",
+        "vmax=1 if shown.is_floating_point() else 255",
         "vmax=1",
         ["tests/reports/test_problem_sheet.py::test_rows_of_panels_say_their_relation_and_domains"],
     ),

@@ -468,4 +468,48 @@ MUTANTS = [
         "markers = np.minimum(parts, 1)",
         ["tests/tasks/test_adding.py::test_one_place_of_each_part_is_marked"],
     ),
+    (
+        "tasks/_sequential_mnist.py",
+        "INK: Final = 128",
+        "INK: Final = 129",
+        ["tests/tasks/test_sequential_mnist.py::test_resizing_is_torch_s_nearest_after_rounding"],
+    ),
+    (
+        "tasks/_sequential_mnist.py",
+        "VALIDATION: order[-self.validation_images :]",
+        "VALIDATION: order[: self.validation_images]",
+        ["tests/tasks/test_sequential_mnist.py::test_sets_share_no_image_and_tests_show_the_same"],
+    ),
+    (
+        "tasks/_data_sets.py",
+        "        check_digest(str(path), content, files[name])\n",
+        "",
+        [
+            "tests/tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests",
+        ],
+    ),
+    (
+        "tasks/_data_sets.py",
+        "return file.read(most + 1)",
+        "return file.read(most)",
+        ["tests/tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests"],
+    ),
+    (
+        "tasks/_data_sets.py",
+        "unpacked = file.read(length + 1)",
+        "unpacked = file.read()",
+        ["tests/tasks/test_data_sets.py::test_no_more_is_unpacked_than_there_should_be"],
+    ),
+    (
+        "tasks/_fetch.py",
+        "            check_digest(address, content, file)\n",
+        "",
+        ["tests/tasks/test_data_sets.py::test_a_wrong_mirror_is_passed_over"],
+    ),
+    (
+        "tasks/_fetch.py",
+        "        temporary.unlink(missing_ok=True)\n",
+        "        pass\n",
+        ["tests/tasks/test_data_sets.py::test_a_file_that_cannot_be_put_in_place_leaves_nothing"],
+    ),
 ]

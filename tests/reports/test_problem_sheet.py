@@ -28,6 +28,7 @@ from farfield.tasks import (
     IdentityRulesMiddle,
     RelationalMatchToSample,
     SameDifferent,
+    SequentialMNIST,
     Shapes,
     Task,
     TintedSameDifferent,
@@ -333,3 +334,18 @@ def test_items_that_are_no_images_need_a_drawing(tmp_path: Path, unchecked: None
 
     with pytest.raises(ValueError, match=r"task must have images .* got \(10,\)"):
         problem_sheet(Unknown(), tmp_path / "sheet.png")
+
+
+def test_pixels_in_a_row_are_shown_as_their_image(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    task = SequentialMNIST(training_images=5, validation_images=5, test_images=5)
+    problems = task.draw(stream(0))["side-19"]
+    axes = _sheet(layout_of(task), {"side-19": problems}, 2).axes[0]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    assert [image.shape for image in shown] == [(19, 19)] * 2
+    for image, index in zip(shown, problems.index, strict=False):
+        assert np.array_equal(1 - image.ravel(), index.numpy())
+    marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    assert marked == [str(digit) for digit in problems.target[:2].tolist()]

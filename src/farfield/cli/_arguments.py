@@ -142,17 +142,32 @@ class Cite:
     """Keys of papers, e.g. webb2021, or names of tables; all if not given."""
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class Fetch:
+    """Download a data set into the cache (FARFIELD_CACHE, else the user's cache folder).
+
+    Every file is checked against its published SHA-256. No other command touches the network.
+    """
+
+    data_set: tyro.conf.Positional[str]
+    """Name of the data set, e.g. mnist."""
+    mirror: str | None = None
+    """Address of a folder to ask first, e.g. file:///data/mnist/."""
+
+
 Command = (
     Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Show, tyro.conf.subcommand("show")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Fetch, tyro.conf.subcommand("fetch")]
     | Annotated[Cite, tyro.conf.subcommand("cite")]
 )
 """One command and what it takes."""
 
-COMMANDS = ("list", "show", "train", "reproduce", "report", "cite")
+COMMANDS = ("list", "show", "train", "reproduce", "report", "fetch", "cite")
 """Names of the commands."""
 
 

@@ -1,4 +1,4 @@
-"""The short commands: list, show, cite."""
+"""The short commands: list, show, fetch, cite."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table as Grid
 
-from farfield.cli._arguments import Cite, List, Show
+from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._names import fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
@@ -21,7 +21,7 @@ from farfield.nn import CONTEXTS, ENCODERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
 from farfield.reproductions import FIGURES, TABLES
-from farfield.tasks import TASKS, Task
+from farfield.tasks import DATA_SETS, TASKS, Task, fetch
 
 
 def list_names(command: List) -> None:
@@ -122,6 +122,19 @@ def task_of(command: Show, rest: Sequence[str]) -> Task:
     )
     shown: Task = task(**fields_of_task(task, options.task, command.shapes))
     return shown
+
+
+def fetch_data(command: Fetch) -> None:
+    """Bring a data set into the cache.
+
+    Args:
+        command: Which one, and from where.
+    """
+    mirrors = () if command.mirror is None else (command.mirror,)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for path, source in fetch(command.data_set, mirrors=mirrors).items():
+        console.print(f"{path}: {f'from {source}' if source else 'was there'}")
+    console.print(f"licence: {DATA_SETS[command.data_set].licence}")
 
 
 def cite(command: Cite) -> None:

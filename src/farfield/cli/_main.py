@@ -12,6 +12,7 @@ from farfield.cli._arguments import (
     COMMANDS,
     Cite,
     Command,
+    Fetch,
     List,
     Report,
     Reproduce,
@@ -118,6 +119,8 @@ def _dispatch(command: object, rest: Sequence[str]) -> None:
             _reproduce.reproduce(command)
         case Report():
             _reproduce.report(command)
+        case Fetch():
+            _commands.fetch_data(command)
         case Cite():
             _commands.cite(command)
         case _:

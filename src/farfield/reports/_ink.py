@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from jaxtyping import Float, UInt8
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from torch import Tensor
 
 from farfield.reports._layout import Corner
 
@@ -15,6 +18,33 @@ FAINT: Final = "#6b6b6b"
 EDGE: Final = "#b8b8b8"
 RIGHT: Final = "#0a7d52"
 FONT: Final = "DejaVu Sans"
+
+
+def image(
+    axes: Axes,
+    corner: Corner,
+    shown: Float[Tensor, "height width"] | UInt8[Tensor, "height width *channel"],
+) -> None:
+    """An image in a unit square, its longer side filling it.
+
+    Args:
+        axes: The paper.
+        corner: Lower left corner of the square.
+        shown: The image.
+    """
+    (right, up), (height, width) = corner, shown.shape[:2]
+    across, down = width / max(height, width), height / max(height, width)
+    left, low = right + (1 - across) / 2, up + (1 - down) / 2
+    axes.imshow(
+        shown.numpy(),
+        cmap="gray",
+        vmin=0,
+        vmax=1 if shown.is_floating_point() else 255,
+        extent=(left, left + across, low, low + down),
+        interpolation="nearest" if max(height, width) <= DOTS // 2 else "hanning",
+        aspect="auto",
+    )
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=EDGE, linewidth=0.6))
 
 
 def moved(origin: Corner, corner: Corner) -> Corner:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from farfield.reports._layout import GAP, STEP, Layout, row_of
-from farfield.reports._sequence_drawings import adding, copying
+from farfield.reports._sequence_drawings import adding, copying, sequential_mnist
 from farfield.tasks import (
     Adding,
     AllSame,
@@ -21,6 +21,7 @@ from farfield.tasks import (
     ObjectFrames,
     RelationalMatchToSample,
     SameDifferent,
+    SequentialMNIST,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
@@ -190,6 +191,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     ObjectFrames: _object_frames,
     Copying: copying,
     Adding: adding,
+    SequentialMNIST: sequential_mnist,
 }
 
 

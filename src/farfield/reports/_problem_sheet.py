@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from jaxtyping import Float, Int64, UInt8
+from jaxtyping import Int64
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from farfield.core import Problems, stream
 from farfield.records import write_whole
-from farfield.reports._ink import DOTS, EDGE, FAINT, RIGHT, moved, to_dot, write
+from farfield.reports._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._layout import GAP, Corner, Layout
 from farfield.reports._problem_layouts import layout_of
 from farfield.tasks import Task
@@ -161,7 +161,7 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
         return
     answer = int(problem.target[0])
     for place, corner in enumerate(layout.places):
-        _image(axes, moved(origin, corner), problem.items[problem.index[0, place]])
+        image(axes, moved(origin, corner), problem.items[problem.index[0, place]])
     for sign, middle in layout.signs:
         write(axes, moved(origin, middle), sign, size=13, colour=FAINT, align="center")
     if layout.blank is not None:
@@ -179,27 +179,6 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
         said = " ".join(names[int(problem.latent[column][0])] for column, names in columns)
         right, up = moved(origin, layout.name_of_kind)
         write(axes, (right, up), said, size=7, colour=FAINT)
-
-
-def _image(
-    axes: Axes,
-    corner: Corner,
-    image: Float[Tensor, "height width"] | UInt8[Tensor, "height width *channel"],
-) -> None:
-    """An image in a unit square, its longer side filling it."""
-    (right, up), (height, width) = corner, image.shape[:2]
-    across, down = width / max(height, width), height / max(height, width)
-    left, low = right + (1 - across) / 2, up + (1 - down) / 2
-    axes.imshow(
-        image.numpy(),
-        cmap="gray",
-        vmin=0,
-        vmax=1 if image.is_floating_point() else 255,
-        extent=(left, left + across, low, low + down),
-        interpolation="nearest" if max(height, width) <= DOTS // 2 else "hanning",
-        aspect="auto",
-    )
-    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=EDGE, linewidth=0.6))
 
 
 def _blank(axes: Axes, corner: Corner) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib.axes import Axes
 
 from farfield.core import Problems
-from farfield.reports._ink import FAINT, INK, RIGHT, write
+from farfield.reports._ink import FAINT, INK, RIGHT, image, moved, write
 from farfield.reports._layout import Corner, Layout
-from farfield.tasks import Adding, Copying
+from farfield.tasks import Adding, Copying, SequentialMNIST
 
 _CELL = 0.25
 _DROPPED = 9
@@ -90,3 +92,31 @@ def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
             terms.append(f"{number:.3f}")
     said = f"{' + '.join(terms)} ≈ {float(problem.target[0]):.3f}"
     write(axes, (left + 2.5, low - 0.3), said, size=8, colour=RIGHT, weight="bold", align="center")
+
+
+def sequential_mnist(task: SequentialMNIST) -> Layout:
+    """The rows of pixels as the image that they are of, over the digit.
+
+    Args:
+        task: Sequential MNIST at any sizes.
+    """
+    del task
+    return Layout(
+        title="MNIST read pixel by pixel",
+        drawing=_sequential_mnist,
+        size=(1.0, 1.0),
+        things="kinds of pixel",
+    )
+
+
+def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
+    """One image."""
+    shown = 1 - problem.items[problem.index[0]].argmax(-1).float()
+    side = math.isqrt(len(shown))
+    corner = moved(origin, (0.0, 0.0))
+    image(axes, corner, shown.reshape(side, side))
+    left, low = corner
+    said = f"{int(problem.target[0])}"
+    write(axes, (left + 0.5, low - 0.25), said, size=8, colour=RIGHT, weight="bold", align="center")
+    said = f"{side} × {side}"
+    write(axes, (left + 0.5, low - 0.5), said, size=6.5, colour=FAINT, align="center")

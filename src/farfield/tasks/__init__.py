@@ -3,9 +3,14 @@
 from farfield.tasks._adding import Adding as Adding
 from farfield.tasks._all_same import AllSame as AllSame
 from farfield.tasks._copying import Copying as Copying
+from farfield.tasks._data_sets import DATA_SETS as DATA_SETS
+from farfield.tasks._data_sets import DataFile as DataFile
+from farfield.tasks._data_sets import DataSet as DataSet
+from farfield.tasks._data_sets import cache_folder as cache_folder
 from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
+from farfield.tasks._fetch import fetch as fetch
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
 from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
@@ -17,6 +22,7 @@ from farfield.tasks._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
 from farfield.tasks._same_different import SameDifferent as SameDifferent
+from farfield.tasks._sequential_mnist import SequentialMNIST as SequentialMNIST
 from farfield.tasks._shapes import Shapes as Shapes
 from farfield.tasks._task import TRAINING as TRAINING
 from farfield.tasks._task import VALIDATION as VALIDATION
@@ -54,10 +60,12 @@ TASKS: dict[str, type] = {
     "object-frames": ObjectFrames,
     "copying": Copying,
     "adding": Adding,
+    "sequential-mnist": SequentialMNIST,
 }
 """Every task, by its name on the command line."""
 
 __all__ = [
+    "DATA_SETS",
     "TASKS",
     "TRAINING",
     "VALIDATION",
@@ -66,6 +74,8 @@ __all__ = [
     "AnswersEverywhere",
     "Candidates",
     "Copying",
+    "DataFile",
+    "DataSet",
     "DistributionOfN",
     "DistributionOfThree",
     "DynamicObjects",
@@ -78,6 +88,7 @@ __all__ = [
     "Regime",
     "RelationalMatchToSample",
     "SameDifferent",
+    "SequentialMNIST",
     "Shapes",
     "Task",
     "TintedSameDifferent",
@@ -86,6 +97,8 @@ __all__ = [
     "VAECTranslation",
     "VisualAnalogies",
     "answers_everywhere",
+    "cache_folder",
+    "fetch",
     "is_at_hand",
     "metric_of",
     "read_vaec",

@@ -1,0 +1,190 @@
+"""Real data sets: which files they are, to the byte, and where they are found."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import os
+import zlib
+from dataclasses import dataclass
+from gzip import BadGzipFile, GzipFile
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+from jaxtyping import UInt8
+
+from farfield.core import UnknownNameError
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DataFile:
+    """One file of a data set: an array of bytes in IDX format, compressed with gzip.
+
+    Args:
+        name: Name of the file.
+        sha256: SHA-256 of the file as published.
+        size: Its length, bytes.
+        shape: Shape of the array.
+    """
+
+    name: str
+    sha256: str
+    size: int
+    shape: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DataSet:
+    """A published data set, file by file.
+
+    Args:
+        name: Its name, and that of its folder.
+        files: What belongs to it.
+        mirrors: Folders on the network that hold the files, in the order they are asked.
+        licence: Under which licence it is published, and by whom.
+    """
+
+    name: str
+    files: tuple[DataFile, ...]
+    mirrors: tuple[str, ...]
+    licence: str
+
+    def find(self, name: str) -> Path:
+        """Where a file is: in the folder FARFIELD_DATA, else in the cache.
+
+        Args:
+            name: Name of the file.
+
+        Raises:
+            ValueError: If it is in neither.
+        """
+        for folder in folders():
+            if (path := folder / self.name / name).is_file():
+                return path
+        places = " nor in ".join(str(folder / self.name) for folder in folders())
+        raise ValueError(
+            f"{name} of {self.name} must be at hand, it is not in {places}: "
+            f"run `farfield fetch {self.name}`, or set FARFIELD_DATA to a folder that has it"
+        )
+
+    def is_at_hand(self) -> bool:
+        """Whether every file is on this machine."""
+        try:
+            return all(self.find(file.name) for file in self.files)
+        except ValueError:
+            return False
+
+    def read(self, name: str) -> UInt8[np.ndarray, ...]:
+        """The array of a file, if the file is the published one.
+
+        Args:
+            name: Name of the file.
+
+        Raises:
+            UnknownNameError: If the data set has no such file.
+            ValueError: If it is not at hand, or is another than the published one.
+        """
+        files = {file.name: file for file in self.files}
+        if name not in files:
+            raise UnknownNameError("file", name, files)
+        path = self.find(name)
+        content = _bytes_of(path, files[name].size)
+        check_digest(str(path), content, files[name])
+        return _array(path, content, files[name].shape)
+
+
+def cache_folder() -> Path:
+    """Where fetched data is kept: FARFIELD_CACHE, else `farfield` in the user's cache folder."""
+    if named := os.environ.get("FARFIELD_CACHE"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "farfield"
+
+
+def folders() -> tuple[Path, ...]:
+    """The folders that hold data sets, in the order they are looked into."""
+    named = os.environ.get("FARFIELD_DATA")
+    return (*((Path(named),) if named else ()), cache_folder())
+
+
+def check_digest(place: str, content: bytes, file: DataFile) -> None:
+    """Raise `ValueError` unless `content` is the published file.
+
+    Args:
+        place: Where it was found, for the error.
+        content: What was found.
+        file: What is published.
+    """
+    if (found := hashlib.sha256(content).hexdigest()) != file.sha256:
+        raise ValueError(
+            f"{place} must be the published file of {file.size} bytes with SHA-256 {file.sha256}, "
+            f"got {len(content)} bytes with {found}: remove it and fetch it again"
+        )
+
+
+def _bytes_of(path: Path, most: int) -> bytes:
+    """The content of a file, as far as one byte more than it should have."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most + 1)
+    except OSError as error:
+        raise ValueError(f"{path} must be readable, it is not: {error.strerror}") from error
+
+
+def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, ...]:
+    """What an IDX file holds: a magic number, the sizes as big-endian integers, the bytes."""
+    head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
+    length = len(head) + math.prod(shape)
+    try:
+        with GzipFile(fileobj=io.BytesIO(content)) as file:
+            unpacked = file.read(length + 1)
+    except (BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} must be a gzip file, it is not: {error}") from error
+    if len(unpacked) != length or not unpacked.startswith(head):
+        raise ValueError(
+            f"{path} must hold an IDX array of bytes of shape {shape}, {length} bytes with its "
+            f"head {head.hex()}; it begins {unpacked[: len(head)].hex()}"
+        )
+    return np.frombuffer(unpacked, np.uint8, offset=len(head)).reshape(shape)
+
+
+MNIST: Final = DataSet(
+    name="mnist",
+    files=(
+        DataFile(
+            name="train-images-idx3-ubyte.gz",
+            sha256="440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+            size=9_912_422,
+            shape=(60_000, 28, 28),
+        ),
+        DataFile(
+            name="train-labels-idx1-ubyte.gz",
+            sha256="3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+            size=28_881,
+            shape=(60_000,),
+        ),
+        DataFile(
+            name="t10k-images-idx3-ubyte.gz",
+            sha256="8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+            size=1_648_877,
+            shape=(10_000, 28, 28),
+        ),
+        DataFile(
+            name="t10k-labels-idx1-ubyte.gz",
+            sha256="f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+            size=4_542,
+            shape=(10_000,),
+        ),
+    ),
+    mirrors=(
+        "https://ossci-datasets.s3.amazonaws.com/mnist/",
+        "https://storage.googleapis.com/cvdf-datasets/mnist/",
+    ),
+    licence="CC BY-SA 3.0 (LeCun, Cortes, Burges)",
+)
+
+DATA_SETS: Final[dict[str, DataSet]] = {data_set.name: data_set for data_set in (MNIST,)}
+"""Every data set that can be fetched, by its name on the command line."""

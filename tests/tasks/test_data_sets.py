@@ -1,0 +1,210 @@
+"""Data sets that are read from files: found, judged by digests, fetched whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from farfield.core import UnknownNameError
+from farfield.tasks import DATA_SETS, DataFile, DataSet, _data_sets, cache_folder, fetch
+
+ARRAY = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+
+
+def idx(array: np.ndarray) -> bytes:
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape)
+    return head + array.tobytes()
+
+
+def described(name: str, content: bytes, shape: tuple[int, ...]) -> DataFile:
+    digest = hashlib.sha256(content).hexdigest()
+    return DataFile(name=name, sha256=digest, size=len(content), shape=shape)
+
+
+WHOLE = {"a.gz": gzip.compress(idx(ARRAY), mtime=0), "b.gz": gzip.compress(idx(ARRAY[0]), mtime=0)}
+TINY = DataSet(
+    name="tiny",
+    files=(described("a.gz", WHOLE["a.gz"], (2, 3, 4)), described("b.gz", WHOLE["b.gz"], (3, 4))),
+    mirrors=(),
+    licence="none",
+)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, no data folder, and the tiny data set among those known."""
+    monkeypatch.delenv("FARFIELD_DATA", raising=False)
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(DATA_SETS, "tiny", TINY)
+    return tmp_path / "cache" / "tiny"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    """A folder with the published files."""
+    return written(tmp_path / "mirror", WHOLE)
+
+
+def written(folder: Path, files: dict[str, bytes]) -> Path:
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FARFIELD_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert cache_folder() == Path.home() / ".cache" / "farfield"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert cache_folder() == Path("/x/farfield")
+    monkeypatch.setenv("FARFIELD_CACHE", "/y")
+    assert cache_folder() == Path("/y")
+
+
+def test_an_array_is_read_from_the_data_folder_before_the_cache(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not TINY.is_at_hand()
+    written(cache, WHOLE)
+    assert TINY.is_at_hand()
+    assert np.array_equal(TINY.read("a.gz"), ARRAY)
+    assert np.array_equal(TINY.read("b.gz"), ARRAY[0])
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path / "data"))
+    assert TINY.is_at_hand()
+    named = written(tmp_path / "data" / "tiny", {"a.gz": b"other"})
+    with pytest.raises(ValueError, match=f"{named / 'a.gz'} must be the published file"):
+        TINY.read("a.gz")
+    assert np.array_equal(TINY.read("b.gz"), ARRAY[0])
+
+
+def test_a_file_that_is_not_at_hand_says_where_it_should_be(cache: Path) -> None:
+    with pytest.raises(ValueError, match=f"not in {cache}: run `farfield fetch tiny`, or set FAR"):
+        TINY.read("a.gz")
+    with pytest.raises(UnknownNameError, match=r"unknown file 'c\.gz'"):
+        TINY.read("c.gz")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", WHOLE["a.gz"][:-1], WHOLE["a.gz"] + b"\0", b"x" + WHOLE["a.gz"][1:]]
+)
+def test_another_file_is_refused_with_both_digests(cache: Path, content: bytes) -> None:
+    written(cache, {"a.gz": content})
+    with pytest.raises(ValueError, match="must be the published file") as error:
+        TINY.read("a.gz")
+    said = str(error.value)
+    assert str(cache / "a.gz") in said
+    assert TINY.files[0].sha256 in said
+    assert hashlib.sha256(content).hexdigest() in said
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "packed"),
+    [
+        (idx(ARRAY)[:-1], True),
+        (idx(ARRAY) + b"\0" * 10**6, True),
+        (idx(ARRAY.reshape(2, 4, 3)), True),
+        (b"\0\0\x09\x03" + idx(ARRAY)[4:], True),
+        (b"", True),
+        (idx(ARRAY), False),
+    ],
+)
+def test_a_published_file_that_holds_no_such_array_is_refused(
+    cache: Path, unpacked: bytes, packed: bool
+) -> None:
+    content = gzip.compress(unpacked, mtime=0) if packed else unpacked
+    odd = DataSet(
+        name="tiny", files=(described("a.gz", content, (2, 3, 4)),), mirrors=(), licence="none"
+    )
+    written(cache, {"a.gz": content})
+    message = "must hold an IDX array of bytes" if packed else "must be a gzip file"
+    with pytest.raises(ValueError, match=message):
+        odd.read("a.gz")
+
+
+def test_no_more_is_unpacked_than_there_should_be(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Watched(gzip.GzipFile):
+        def read(self, size: int = -1) -> bytes:
+            asked.append(size)
+            return super().read(size)
+
+    monkeypatch.setattr(_data_sets, "GzipFile", Watched)
+    written(cache, WHOLE)
+    TINY.read("a.gz")
+    assert asked == [len(idx(ARRAY)) + 1]
+
+
+def test_fetching_fills_the_cache_once(cache: Path, mirror: Path) -> None:
+    found = fetch("tiny", mirrors=[mirror.as_uri()])
+    assert found == {cache / name: f"{mirror.as_uri()}/{name}" for name in WHOLE}
+    assert {path.name: path.read_bytes() for path in cache.iterdir()} == WHOLE
+    assert np.array_equal(TINY.read("a.gz"), ARRAY)
+    assert fetch("tiny", mirrors=[mirror.as_uri()]) == dict.fromkeys(found, "")
+    (cache / "a.gz").write_bytes(b"x" * len(WHOLE["a.gz"]))
+    (cache / "b.gz").unlink()
+    assert fetch("tiny", mirrors=[mirror.as_uri() + "/"]) == found
+    assert {path.name: path.read_bytes() for path in cache.iterdir()} == WHOLE
+
+
+def test_a_wrong_mirror_is_passed_over(cache: Path, tmp_path: Path, mirror: Path) -> None:
+    wrong = written(tmp_path / "wrong", {"a.gz": b"wrong", "b.gz": WHOLE["b.gz"]})
+    found = fetch("tiny", mirrors=[(tmp_path / "absent").as_uri(), wrong.as_uri(), mirror.as_uri()])
+    assert list(found.values()) == [f"{mirror.as_uri()}/a.gz", f"{wrong.as_uri()}/b.gz"]
+
+
+def test_without_a_mirror_that_has_it_nothing_is_written(cache: Path, tmp_path: Path) -> None:
+    wrong = written(tmp_path / "wrong", {"a.gz": WHOLE["a.gz"] + b"more", "b.gz": WHOLE["b.gz"]})
+    with pytest.raises(OSError, match=r"a\.gz must come from a mirror, none has it") as error:
+        fetch("tiny", mirrors=[(tmp_path / "absent").as_uri(), wrong.as_uri()])
+    said = str(error.value)
+    assert (tmp_path / "absent").as_uri() in said
+    assert "must be the published file" in said
+    assert not cache.exists()
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing(
+    cache: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        fetch("tiny", mirrors=[mirror.as_uri()])
+    assert list(cache.iterdir()) == []
+
+
+def test_names_and_addresses_that_are_none_are_refused(cache: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown data set 'mnits'; did you mean 'mnist'"):
+        fetch("mnits")
+    for address in ("/data/mnist", "ftp://somewhere/mnist"):
+        with pytest.raises(ValueError, match="mirrors must begin with one of https:, http:, file:"):
+            fetch("tiny", mirrors=[address])
+
+
+def test_what_is_published_says_so_in_full() -> None:
+    for name, data_set in DATA_SETS.items():
+        assert data_set.name == name
+        assert data_set.licence
+        assert all(mirror.startswith("https://") for mirror in data_set.mirrors)
+        assert all(len(file.sha256) == 64 for file in data_set.files)
+
+
+def test_the_files_of_the_data_folder_are_those_described(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    for data_set in DATA_SETS.values():
+        if data_set.is_at_hand():
+            for file in data_set.files:
+                assert data_set.find(file.name).stat().st_size == file.size
+                assert data_set.read(file.name).shape == file.shape
