@@ -46,6 +46,7 @@ from farfield.functional import (
     field_norm,
     field_statistics,
     gru_dynamics,
+    holding_recurrence,
     linear,
     linear_recurrence,
     lstm,
@@ -112,6 +113,7 @@ from farfield.nn import (
     GroupNorm,
     GRUDynamics,
     GRULayer,
+    HoldingRNN,
     ImageBatchNorm,
     InputAttention,
     InstanceNorm,
@@ -406,6 +408,7 @@ MODULES = {
     "GRULayer": sequence_layer(GRULayer, num_layers=2),
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
+    "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "RIMs": Animal(
         build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
@@ -727,6 +730,7 @@ def rims_of(z: Tensor) -> tuple[RIMsParameters, RIMsRules]:
 
 
 OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
+HOLDING_WEIGHT = drawn(FEATURES + 2, FEATURES)
 MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
 
 
@@ -821,6 +825,16 @@ FUNCTIONS = {
     "causal_attention": (
         lambda q, k, v: causal_attention(*(each.unsqueeze(1) for each in (q, k, v))).squeeze(1),
         (SEQUENCES, drawn(BATCH, 5, FEATURES), drawn(BATCH, 5, FEATURES, seed=6)),
+        SEQUENCES.shape,
+    ),
+    "holding_recurrence": (
+        lambda inputs, state: holding_recurrence(
+            inputs.transpose(0, 1),
+            inputs.transpose(0, 1)[..., :2],
+            HOLDING_WEIGHT.to(inputs.dtype),
+            state,
+        ).transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, FEATURES)),
         SEQUENCES.shape,
     ),
     "linear_recurrence": (

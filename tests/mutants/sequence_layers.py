@@ -81,4 +81,22 @@ MUTANTS = [
         "parts[0]",
         ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
     ),
+    (
+        "functional/_holding_recurrence.py",
+        "torch.lerp(candidate, state, gate)",
+        "torch.lerp(state, candidate, gate)",
+        ["tests/nn/test_holding_rnn.py::test_the_recurrence_is_that_of_loops"],
+    ),
+    (
+        "functional/_holding_recurrence.py",
+        "F.hardsigmoid(asked + held)",
+        "torch.sigmoid(asked + held)",
+        ["tests/nn/test_holding_rnn.py::test_a_group_whose_gate_is_at_one_keeps_every_bit"],
+    ),
+    (
+        "nn/_holding_rnn.py",
+        "gates + self.bias",
+        "gates",
+        ["tests/nn/test_holding_rnn.py::test_the_layer_is_the_recurrence_with_its_weights"],
+    ),
 ]

@@ -13,6 +13,7 @@ from farfield.nn import (
     SEQUENCE_LAYERS,
     CausalTransformer,
     GRULayer,
+    HoldingRNN,
     LinearRecurrentUnit,
     LSTMLayer,
     RIMs,
@@ -29,6 +30,7 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "CausalTransformer": (CausalTransformer, {"feedforward_size": 6}),
     "CausalTransformer, window": (CausalTransformer, {"num_heads": 2, "window": 3}),
     "CausalTransformer, own step alone": (CausalTransformer, {"num_heads": 2, "window": 1}),
+    "HoldingRNN": (HoldingRNN, {"num_groups": 4}),
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
 }
 layers = pytest.mark.parametrize("name", OPTIONS)

@@ -130,3 +130,24 @@ def linear_recurrent_unit(xs: Array, state: State, num_layers: int) -> Array:
             out.append(x + gated[: len(x)] * sigmoid(gated[len(x) :]))
         xs = np.array(out)
     return xs
+
+
+# --- Farfield's own ------------------------------------------------------------------------------
+
+
+def holding_recurrence(inputs: Array, gates: Array, weight: Array, state: Array) -> Array:
+    """States of one sequence; inputs are (time, feature), gates (time, group)."""
+    units, groups = inputs.shape[1], gates.shape[1]
+    out = []
+    for entering, asked in zip(inputs, gates, strict=True):
+        moved = [dot(weight[row], state) + entering[row] for row in range(units)]
+        length = math.sqrt(sum(number * number for number in moved) / units + 1e-6)
+        after = []
+        for unit in range(units):
+            group = unit // (units // groups)
+            z = 0.5 + (asked[group] + dot(weight[units + group], state)) / 6
+            z = min(1.0, max(0.0, z))
+            after.append(z * state[unit] + (1 - z) * moved[unit] / length)
+        state = np.array(after)
+        out.append(state)
+    return np.array(out)

@@ -41,6 +41,7 @@ from farfield.functional._fields import over_time as over_time
 from farfield.functional._function_memory import MemoryLayer as MemoryLayer
 from farfield.functional._function_memory import memory_read as memory_read
 from farfield.functional._function_memory import memory_write as memory_write
+from farfield.functional._holding_recurrence import holding_recurrence as holding_recurrence
 from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
@@ -131,6 +132,7 @@ __all__ = [
     "field_norm",
     "field_statistics",
     "gru_dynamics",
+    "holding_recurrence",
     "is_transformed",
     "kaiming_normal_",
     "linear",

@@ -19,6 +19,7 @@ from farfield.nn._frames import FrameEncoder as FrameEncoder
 from farfield.nn._fused_layers import GRULayer as GRULayer
 from farfield.nn._fused_layers import LSTMLayer as LSTMLayer
 from farfield.nn._group_norm import GroupNorm as GroupNorm
+from farfield.nn._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
@@ -76,6 +77,7 @@ CONTEXTS: Final[dict[str, type[nn.Module]]] = {
 SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTMLayer,
     "gru": GRULayer,
+    "holding-rnn": HoldingRNN,
     "causal-transformer": CausalTransformer,
     "linear-recurrent-unit": LinearRecurrentUnit,
     "rims": RIMs,
@@ -100,6 +102,7 @@ __all__ = [
     "GRUDynamics",
     "GRULayer",
     "GroupNorm",
+    "HoldingRNN",
     "ImageBatchNorm",
     "InputAttention",
     "InstanceNorm",

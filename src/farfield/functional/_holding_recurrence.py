@@ -1,0 +1,70 @@
+"""The recurrence whose groups of units can hold their state exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._weight_gradients import Layer, Product, recur
+
+EPS = 1e-6
+"""Added to the mean square that candidates are divided by the root of."""
+
+
+def holding_recurrence(
+    inputs: Float[Tensor, "time batch feature"],
+    gates: Float[Tensor, "time batch group"],
+    weight: Float[Tensor, "_ feature"],
+    state: Float[Tensor, "batch feature"],
+) -> Float[Tensor, "time batch feature"]:
+    r"""States after every step, of groups of units that move on or hold.
+
+    $$z_t = \min(1, \max(0, \tfrac12 + (g_t + U h_{t-1}) / 6)), \qquad
+      c_t = N(A h_{t-1} + u_t), \qquad
+      h_t = z_t h_{t-1} + (1 - z_t) c_t$$
+
+    where $N$ divides by the root of the mean square, and each group of neighbouring units has one
+    number of $z$. A group whose gate is at 1 keeps its state bit for bit, for however long.
+
+    Args:
+        inputs: $u$, what the input adds to the candidates.
+        gates: $g$, what it adds to the gates.
+        weight: $A$ above $U$: a row for each unit, then one for each group.
+        state: $h_0$.
+
+    Raises:
+        ValueError: If there is no step, the units do not divide into the groups, or the weight has
+            another number of rows.
+
+    Reference:
+        lamb2022, section 8.2: mechanisms that are not active stay as they are. The gates are not
+        from there.
+    """
+    units, groups = inputs.shape[-1], gates.shape[-1]
+    if len(inputs) == 0:
+        raise ValueError("inputs must have at least one step, got 0")
+    if units % groups:
+        raise ValueError(f"the {units} units must divide into equal groups, got {groups} groups")
+    if len(weight) != units + groups:
+        raise ValueError(
+            f"weight must have {units + groups} rows, one for each unit and group, "
+            f"got {len(weight)}"
+        )
+    return recur(_steps, (Layer(weight),), inputs, gates, state)
+
+
+def _steps(products: Sequence[Product], inputs: Tensor, gates: Tensor, state: Tensor) -> Tensor:
+    units, groups = inputs.shape[-1], gates.shape[-1]
+    (product,) = products
+    states = []
+    for entering, asked in zip(inputs.unbind(0), gates.unbind(0), strict=True):
+        moved, held = torch.split_with_sizes(product(state), (units, groups), dim=-1)
+        gate = F.hardsigmoid(asked + held).repeat_interleave(units // groups, dim=-1)
+        candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
+        state = torch.lerp(candidate, state, gate)
+        states.append(state)
+    return torch.stack(states)

@@ -1,0 +1,104 @@
+"""The layer that holds: against loops, and for how long."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from farfield.functional import holding_recurrence
+from farfield.nn import HoldingRNN
+from made import drawn, generator, state_of, unsettled
+from oracles import sequence_layers as oracle
+
+INPUTS, HIDDEN, GROUPS, BATCH, TIME = 3, 8, 4, 2, 6
+
+
+def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return (
+        drawn(time, BATCH, HIDDEN),
+        3 * drawn(time, BATCH, GROUPS, seed=1),
+        drawn(HIDDEN + GROUPS, HIDDEN, seed=2),
+        drawn(BATCH, HIDDEN, seed=3),
+    )
+
+
+def test_the_recurrence_is_that_of_loops() -> None:
+    inputs, gates, weight, state = given()
+    found = holding_recurrence(inputs, gates, weight, state)
+    for row in range(BATCH):
+        expected = oracle.holding_recurrence(
+            *(tensor.numpy() for tensor in (inputs[:, row], gates[:, row], weight, state[row]))
+        )
+        np.testing.assert_allclose(found[:, row].numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("time", [1, 4])
+def test_its_gradient(time: int) -> None:
+    wanted = [tensor.clone().requires_grad_() for tensor in given(time)]
+    assert torch.autograd.gradcheck(holding_recurrence, wanted)
+
+
+def test_the_layer_is_the_recurrence_with_its_weights() -> None:
+    layer = unsettled(HoldingRNN(INPUTS, HIDDEN, num_groups=GROUPS, generator=generator()))
+    x = drawn(TIME, BATCH, INPUTS)
+    weights = state_of(layer)
+    found = layer(x)[0].detach().numpy()
+    for row in range(BATCH):
+        both = x[:, row].numpy() @ weights["weight_ih"].T
+        expected = oracle.holding_recurrence(
+            both[:, :HIDDEN],
+            both[:, HIDDEN:] + weights["bias"],
+            weights["weight_hh"],
+            np.zeros(HIDDEN),
+        )
+        np.testing.assert_allclose(found[:, row], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
+    """In float32, for ten thousand steps, while the other groups move."""
+    inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
+    gates[..., 1] = 1_000.0
+    gates[..., 2] = -1_000.0
+    states = holding_recurrence(inputs, gates, weight, state)
+    size = HIDDEN // GROUPS
+    assert torch.equal(
+        states[..., size : 2 * size], state[:, size : 2 * size].expand(10_000, -1, -1)
+    )
+    assert (states[1:, :, 2 * size :] != states[:-1, :, 2 * size :]).any()
+    assert states.abs().max() < HIDDEN
+
+
+def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> None:
+    layer = HoldingRNN(INPUTS, HIDDEN, num_groups=GROUPS, generator=generator()).double()
+    matrix = layer.weight_hh.detach()[:HIDDEN]
+    torch.testing.assert_close(matrix @ matrix.T, torch.eye(HIDDEN).double(), rtol=0, atol=1e-6)
+    with torch.no_grad():
+        layer.weight_hh[HIDDEN:] = 0
+    state = drawn(1, 1, HIDDEN)
+    candidate = torch.nn.functional.rms_norm(state @ matrix.T, (HIDDEN,), eps=1e-6)
+    expected = (5 * state + candidate) / 6
+    torch.testing.assert_close(layer(torch.zeros(1, 1, INPUTS).double(), state)[0], expected)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"num_groups": 3}, "hidden_size must be a multiple of num_groups=3, got 8"),
+        ({"num_groups": 0}, "num_groups"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(options: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        HoldingRNN(INPUTS, HIDDEN, **options)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    inputs, gates, weight, state = given()
+    with pytest.raises(ValueError, match="at least one step"):
+        holding_recurrence(inputs[:0], gates[:0], weight, state)
+    with pytest.raises(ValueError, match="3 groups"):
+        holding_recurrence(inputs, gates[..., :3], weight, state)
+    with pytest.raises(ValueError, match="12 rows"):
+        holding_recurrence(inputs, gates, weight[:-1], state)
