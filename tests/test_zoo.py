@@ -19,12 +19,14 @@ import farfield.nn
 from farfield.core import REFERENCES
 from farfield.functional import (
     CommunicationParameters,
+    EntityNetworkParameters,
     ESBNParameters,
     InputAttentionParameters,
     MemoryLayer,
     MNMParameters,
     NTMParameters,
     Overlay,
+    RelationalMemoryParameters,
     RIMsParameters,
     RIMsRules,
     causal_attention,
@@ -39,6 +41,7 @@ from farfield.functional import (
     divisive_centre_2d,
     divisive_norm_1d,
     divisive_norm_2d,
+    entity_network,
     esbn,
     esbn_keys,
     field_centre,
@@ -66,6 +69,7 @@ from farfield.functional import (
     read_confidence,
     relation_matrix,
     relation_sum,
+    relational_memory,
     rims,
     rims_trace,
     running_context_statistics,
@@ -108,6 +112,7 @@ from farfield.nn import (
     ConvEncoder,
     DivisiveNorm1d,
     DivisiveNorm2d,
+    EntNet,
     FrameDecoder,
     FrameEncoder,
     GroupNorm,
@@ -132,6 +137,7 @@ from farfield.nn import (
     PerProjection,
     PooledBatchNorm,
     RandomEncoder,
+    RelationalMemoryCore,
     RIMs,
     SequenceNorm,
     SlidingContextNorm,
@@ -406,6 +412,11 @@ MODULES = {
     ),
     "LSTMLayer": sequence_layer(LSTMLayer, num_layers=2),
     "GRULayer": sequence_layer(GRULayer, num_layers=2),
+    "RelationalMemoryCore": sequence_layer(RelationalMemoryCore, num_slots=2),
+    "RelationalMemoryCore, gates of slots": sequence_layer(
+        RelationalMemoryCore, num_slots=2, num_heads=2, unit_gates=False
+    ),
+    "EntNet": sequence_layer(EntNet, num_slots=2),
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
@@ -707,6 +718,28 @@ MNM_PARAMETERS = [
         (3, 4, 4),
     )
 ]
+RELATIONAL_MEMORY_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (4, FEATURES),
+        (4,),
+        (12, 4),
+        (4,),
+        (4,),
+        (4, 4),
+        (4,),
+        (4, 4),
+        (4,),
+        (4,),
+        (4,),
+        (12, FEATURES),
+        (12, 4),
+        (12,),
+    )
+]
+ENTITY_NETWORK_PARAMETERS = [
+    drawn(*shape) for shape in ((4, FEATURES), (4,), (2, 4), (4, 4), (4, 4), (4, 4), (4,))
+]
 QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATURES)]
 ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
 
@@ -844,6 +877,24 @@ FUNCTIONS = {
         (SEQUENCES, drawn(BATCH, FEATURES)),
         SEQUENCES.shape,
     ),
+    "relational_memory": (
+        lambda x, memory, hidden: relational_memory(
+            x.transpose(0, 1),
+            memory,
+            hidden,
+            RelationalMemoryParameters(*like(x, RELATIONAL_MEMORY_PARAMETERS)),
+            num_heads=2,
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 4), drawn(BATCH, 2, 4, seed=6)),
+        (BATCH, TIME, 8),
+    ),
+    "entity_network": (
+        lambda x, slots: entity_network(
+            x.transpose(0, 1), slots, EntityNetworkParameters(*like(x, ENTITY_NETWORK_PARAMETERS))
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 4)),
+        (BATCH, TIME, 8),
+    ),
     "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
     "slot_address": (
         lambda similarity, numbers: slot_address(
@@ -972,8 +1023,10 @@ ELSEWHERE = {
     "fan_in_uniform_",
     "lstm_uniform_",
     "ContextStatistics",
+    "EntityNetworkParameters",
     "ESBNKeys",
     "ESBNParameters",
+    "RelationalMemoryParameters",
     "Field",
     "Fold",
     "MemoryLayer",

@@ -99,4 +99,42 @@ MUTANTS = [
         "gates",
         ["tests/nn/test_holding_rnn.py::test_the_layer_is_the_recurrence_with_its_weights"],
     ),
+    (
+        "functional/_relational_memory.py",
+        "torch.cat((key_and_value, from_row.unsqueeze(1)), dim=1)",
+        "torch.cat((key_and_value, key_and_value[:, :1]), dim=1)",
+        ["tests/nn/test_slot_layers.py::test_equations_of_the_relational_memory"],
+    ),
+    (
+        "functional/_relational_memory.py",
+        "memory = keep * memory + enter * candidate",
+        "memory = enter * memory + keep * candidate",
+        ["tests/nn/test_slot_layers.py::test_equations_of_the_relational_memory"],
+    ),
+    (
+        "nn/_relational_memory_core.py",
+        "eye.expand(1, x.shape[1], -1, -1)",
+        "torch.ones_like(eye).expand(1, x.shape[1], -1, -1)",
+        [
+            "tests/nn/test_slot_layers.py::test_slots_that_begin_alike_stay_alike_and_those_of_a_core_do_not"
+        ],
+    ),
+    (
+        "functional/_entity_network.py",
+        " - slope * torch.relu(-candidate)",
+        " + slope * torch.relu(-candidate)",
+        ["tests/nn/test_slot_layers.py::test_equations_of_the_entity_network"],
+    ),
+    (
+        "functional/_entity_network.py",
+        ".squeeze(-1) + match)",
+        ".squeeze(-1) - match)",
+        ["tests/nn/test_slot_layers.py::test_equations_of_the_entity_network"],
+    ),
+    (
+        "functional/_unroll.py",
+        "return torch.stack(outputs), *state",
+        "return torch.stack(outputs), *tensors[first:second]",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
+    ),
 ]

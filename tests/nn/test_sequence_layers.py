@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from farfield.nn import (
     SEQUENCE_LAYERS,
     CausalTransformer,
+    EntNet,
     GRULayer,
     HoldingRNN,
     LinearRecurrentUnit,
     LSTMLayer,
+    RelationalMemoryCore,
     RIMs,
 )
 from made import drawn, generator, state_of, unsettled
@@ -27,6 +29,12 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "LSTMLayer, no bias": (LSTMLayer, {"bias": False}),
     "GRULayer": (GRULayer, {"num_layers": 2}),
     "GRULayer, no bias": (GRULayer, {"bias": False}),
+    "RelationalMemoryCore": (RelationalMemoryCore, {"num_slots": 2, "num_heads": 2}),
+    "RelationalMemoryCore, gates of slots": (
+        RelationalMemoryCore,
+        {"num_slots": 2, "num_heads": 1, "unit_gates": False},
+    ),
+    "EntNet": (EntNet, {"num_slots": 2}),
     "CausalTransformer": (CausalTransformer, {"feedforward_size": 6}),
     "CausalTransformer, window": (CausalTransformer, {"num_heads": 2, "window": 3}),
     "CausalTransformer, own step alone": (CausalTransformer, {"num_heads": 2, "window": 1}),

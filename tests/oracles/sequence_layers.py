@@ -151,3 +151,60 @@ def holding_recurrence(inputs: Array, gates: Array, weight: Array, state: Array)
         state = np.array(after)
         out.append(state)
     return np.array(out)
+
+
+# --- santoro2018 ---------------------------------------------------------------------------------
+
+
+def relational_memory(xs: Array, state: State, num_slots: int, num_heads: int) -> Array:
+    """Section 3, from a memory of the rows of an identity; gates as forget, input, output."""
+    size = len(state["encode.weight"])
+    width = size // num_heads
+    memory, hidden, out = np.eye(num_slots, size), np.zeros((num_slots, size)), []
+    weights = [state["attention.weight"][part * size : (part + 1) * size] for part in range(3)]
+    for x in xs:
+        seen = [*memory, applied(state, "encode", x)]
+        new = []
+        for m, h in zip(memory, hidden, strict=True):
+            gathered = np.zeros(size)
+            for head in range(num_heads):
+                rows = slice(head * width, (head + 1) * width)
+                query, keys, values = weights[0][rows], weights[1][rows], weights[2][rows]
+                scores = [
+                    dot(linear(m, query), linear(row, keys)) / math.sqrt(width) for row in seen
+                ]
+                for weight, row in zip(softmax(scores), seen, strict=True):
+                    gathered[rows] += weight * linear(row, values)
+            attended = normed(state, "norm1", m + gathered)
+            inner = np.maximum(applied(state, "mlp1", attended), 0)
+            candidate = normed(state, "norm2", attended + applied(state, "mlp2", inner))
+            gates = applied(state, "gates_input", x) + applied(state, "gates_hidden", h)
+            forget, enter, leave = np.split(sigmoid(gates), 3)
+            changed = forget * m + enter * candidate
+            new.append((changed, leave * np.tanh(changed)))
+        memory = np.array([m for m, _ in new])
+        hidden = np.array([h for _, h in new])
+        out.append(hidden.reshape(-1))
+    return np.array(out)
+
+
+# --- henaff2017 ----------------------------------------------------------------------------------
+
+
+def entity_network(xs: Array, state: State) -> Array:
+    """Equations 2 to 5, from slots that are their keys."""
+    slots, out = state["keys"].copy(), []
+    for x in xs:
+        s = applied(state, "encode", x)
+        for j, key in enumerate(state["keys"]):
+            gate = sigmoid(dot(s, slots[j]) + dot(s, key))
+            total = (
+                applied(state, "slot", slots[j])
+                + applied(state, "key", key)
+                + applied(state, "input", s)
+            )
+            candidate = np.where(total > 0, total, state["slope"] * total)
+            changed = slots[j] + gate * candidate
+            slots[j] = changed / math.sqrt(dot(changed, changed))
+        out.append(slots.reshape(-1).copy())
+    return np.array(out)

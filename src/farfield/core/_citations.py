@@ -129,6 +129,27 @@ REFERENCES: Final[dict[str, Reference]] = {
             kind="misc",
         ),
         Reference(
+            key="henaff2017",
+            authors=(
+                "Henaff, Mikael and Weston, Jason and Szlam, Arthur and Bordes, Antoine and "
+                "LeCun, Yann"
+            ),
+            title="Tracking the World State with Recurrent Entity Networks",
+            venue="International Conference on Learning Representations",
+            year=2017,
+        ),
+        Reference(
+            key="santoro2018",
+            authors=(
+                "Santoro, Adam and Faulkner, Ryan and Raposo, David and Rae, Jack and "
+                "Chrzanowski, Mike and Weber, Th{\\'e}ophane and Wierstra, Daan and "
+                "Vinyals, Oriol and Pascanu, Razvan and Lillicrap, Timothy"
+            ),
+            title="Relational Recurrent Neural Networks",
+            venue="Advances in Neural Information Processing Systems",
+            year=2018,
+        ),
+        Reference(
             key="press2022",
             authors="Press, Ofir and Smith, Noah A. and Lewis, Mike",
             title=(

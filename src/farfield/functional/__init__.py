@@ -18,6 +18,8 @@ from farfield.functional._divisive_norm import divisive_centre_1d as divisive_ce
 from farfield.functional._divisive_norm import divisive_centre_2d as divisive_centre_2d
 from farfield.functional._divisive_norm import divisive_norm_1d as divisive_norm_1d
 from farfield.functional._divisive_norm import divisive_norm_2d as divisive_norm_2d
+from farfield.functional._entity_network import EntityNetworkParameters as EntityNetworkParameters
+from farfield.functional._entity_network import entity_network as entity_network
 from farfield.functional._esbn import esbn as esbn
 from farfield.functional._esbn import esbn_keys as esbn_keys
 from farfield.functional._esbn_plain import ESBNKeys as ESBNKeys
@@ -64,6 +66,10 @@ from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
 from farfield.functional._relation_sum import relation_sum as relation_sum
 from farfield.functional._relation_sum import tag_positions as tag_positions
+from farfield.functional._relational_memory import (
+    RelationalMemoryParameters as RelationalMemoryParameters,
+)
+from farfield.functional._relational_memory import relational_memory as relational_memory
 from farfield.functional._rims import rims as rims
 from farfield.functional._rims import rims_trace as rims_trace
 from farfield.functional._rims_communication import (
@@ -97,6 +103,7 @@ __all__ = [
     "ContextStatistics",
     "ESBNKeys",
     "ESBNParameters",
+    "EntityNetworkParameters",
     "Field",
     "Fold",
     "InputAttentionParameters",
@@ -109,6 +116,7 @@ __all__ = [
     "RIMsParameters",
     "RIMsRules",
     "RIMsTrace",
+    "RelationalMemoryParameters",
     "alibi_slopes",
     "causal_attention",
     "check_segments",
@@ -124,6 +132,7 @@ __all__ = [
     "divisive_centre_2d",
     "divisive_norm_1d",
     "divisive_norm_2d",
+    "entity_network",
     "esbn",
     "esbn_keys",
     "fan_in_uniform_",
@@ -161,6 +170,7 @@ __all__ = [
     "read_confidence",
     "relation_matrix",
     "relation_sum",
+    "relational_memory",
     "rims",
     "rims_trace",
     "ring_spectrum",

@@ -14,6 +14,7 @@ from farfield.nn._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
+from farfield.nn._entity_network import EntNet as EntNet
 from farfield.nn._frames import FrameDecoder as FrameDecoder
 from farfield.nn._frames import FrameEncoder as FrameEncoder
 from farfield.nn._fused_layers import GRULayer as GRULayer
@@ -35,6 +36,7 @@ from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
 from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._relational_memory_core import RelationalMemoryCore as RelationalMemoryCore
 from farfield.nn._rims import RIMs as RIMs
 from farfield.nn._rims_parts import Communication as Communication
 from farfield.nn._rims_parts import GRUDynamics as GRUDynamics
@@ -78,6 +80,8 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTMLayer,
     "gru": GRULayer,
     "holding-rnn": HoldingRNN,
+    "relational-memory-core": RelationalMemoryCore,
+    "entnet": EntNet,
     "causal-transformer": CausalTransformer,
     "linear-recurrent-unit": LinearRecurrentUnit,
     "rims": RIMs,
@@ -97,6 +101,7 @@ __all__ = [
     "ConvEncoder",
     "DivisiveNorm1d",
     "DivisiveNorm2d",
+    "EntNet",
     "FrameDecoder",
     "FrameEncoder",
     "GRUDynamics",
@@ -126,6 +131,7 @@ __all__ = [
     "PooledBatchNorm",
     "RIMs",
     "RandomEncoder",
+    "RelationalMemoryCore",
     "SequenceNorm",
     "SlidingContextNorm",
     "SlotBatchNorm",

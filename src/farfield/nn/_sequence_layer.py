@@ -74,6 +74,17 @@ class SequenceLayer(nn.Module):
         return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}"
 
 
+def slot_size_of(hidden_size: int, num_slots: int) -> int:
+    """Numbers of a slot where all slots together are the outputs.
+
+    Raises:
+        ValueError: If the slots do not divide `hidden_size`.
+    """
+    if hidden_size % num_slots:
+        raise ValueError(f"num_slots must divide hidden_size={hidden_size}, got {num_slots}")
+    return hidden_size // num_slots
+
+
 def _each(state: Tensor | State, change: str) -> Tensor | State:
     """The state with an axis for the batch more, or less."""
     if isinstance(state, tuple):
