@@ -58,7 +58,7 @@ PARSER = GoogleParser(
         Section("Reference", "reference", SectionType.SINGULAR),
     ]
 )
-ACCENTS = {'{\\"o}': "ö", "{\\'e}": "é"}
+ACCENTS = {'{\\"o}': "ö", "{\\'e}": "é", "{\\'n}": "ń"}
 
 
 def page(folder: str) -> str:

@@ -19,12 +19,15 @@ import farfield.nn
 from farfield.core import REFERENCES
 from farfield.functional import (
     CommunicationParameters,
+    DNCParameters,
+    DNCState,
     EntityNetworkParameters,
     ESBNParameters,
     InputAttentionParameters,
     MemoryLayer,
     MNMParameters,
     NTMParameters,
+    NTMState,
     Overlay,
     RelationalMemoryParameters,
     RIMsParameters,
@@ -41,6 +44,8 @@ from farfield.functional import (
     divisive_centre_2d,
     divisive_norm_1d,
     divisive_norm_2d,
+    dnc,
+    dnc_interface_sizes,
     entity_network,
     esbn,
     esbn_keys,
@@ -60,6 +65,7 @@ from farfield.functional import (
     norm_by_statistics,
     ntm,
     ntm_head_sizes,
+    ntm_states,
     over_batch,
     over_batch_and_places,
     over_batch_and_time,
@@ -78,6 +84,9 @@ from farfield.functional import (
     sliding_context_centre,
     sliding_context_norm,
     slot_address,
+    slot_allocation,
+    slot_links,
+    slot_usage,
     spatial_moments,
     tag_positions,
     top_k_mask,
@@ -103,6 +112,7 @@ from farfield.models import (
     Transformer,
 )
 from farfield.nn import (
+    DNC,
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
@@ -132,6 +142,7 @@ from farfield.nn import (
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
+    NTMLayer,
     PanelEncoder,
     PastNorm,
     PerProjection,
@@ -412,6 +423,9 @@ MODULES = {
     ),
     "LSTMLayer": sequence_layer(LSTMLayer, num_layers=2),
     "GRULayer": sequence_layer(GRULayer, num_layers=2),
+    "NTMLayer": sequence_layer(NTMLayer, num_slots=4, slot_size=3),
+    "DNC": sequence_layer(DNC, num_slots=4, slot_size=3),
+    "DNC, two heads": sequence_layer(DNC, num_slots=4, slot_size=2, num_heads=2),
     "RelationalMemoryCore": sequence_layer(RelationalMemoryCore, num_slots=2),
     "RelationalMemoryCore, gates of slots": sequence_layer(
         RelationalMemoryCore, num_slots=2, num_heads=2, unit_gates=False
@@ -737,6 +751,17 @@ RELATIONAL_MEMORY_PARAMETERS = [
         (12,),
     )
 ]
+DNC_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 6),
+        (20, 5),
+        (20,),
+        (20,),
+        (sum(dnc_interface_sizes(2, 3)), 5),
+        (sum(dnc_interface_sizes(2, 3)),),
+    )
+]
 ENTITY_NETWORK_PARAMETERS = [
     drawn(*shape) for shape in ((4, FEATURES), (4,), (2, 4), (4, 4), (4, 4), (4, 4), (4,))
 ]
@@ -895,6 +920,49 @@ FUNCTIONS = {
         (SEQUENCES, drawn(BATCH, 2, 4)),
         (BATCH, TIME, 8),
     ),
+    "ntm_states": (
+        lambda x, read, memory: ntm_states(
+            x.transpose(0, 1),
+            NTMParameters(*like(x, NTM_PARAMETERS)),
+            NTMState(x[:, 0, :5], x[:, 1, :5], read, memory[:, :2].softmax(-1), memory[:, :, 1:]),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 3), drawn(BATCH, 4, 4)),
+        (BATCH, TIME, 8),
+    ),
+    "dnc": (
+        lambda x, read: dnc(
+            x.transpose(0, 1),
+            DNCParameters(*like(x, DNC_PARAMETERS)),
+            DNCState(
+                x[:, 0, :5],
+                x[:, 1, :5],
+                read,
+                x.new_zeros(len(x), 4, 3),
+                *(x.new_zeros(len(x), 4) for _ in range(2)),
+                x.new_zeros(len(x), 4, 4),
+                x.new_zeros(len(x), 4),
+                x.new_zeros(len(x), 2, 4),
+            ),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3)),
+        (BATCH, TIME, 11),
+    ),
+    "slot_usage": (
+        slot_usage,
+        (
+            drawn(BATCH, 5).sigmoid(),
+            drawn(BATCH, 5).softmax(-1),
+            drawn(BATCH, 2, 5).softmax(-1),
+            drawn(BATCH, 2).sigmoid(),
+        ),
+        (BATCH, 5),
+    ),
+    "slot_allocation": (slot_allocation, (drawn(BATCH, 5).sigmoid(),), (BATCH, 5)),
+    "slot_links": (
+        lambda links, last, written: slot_links(links, last, written)[0],
+        (drawn(BATCH, 5, 5), drawn(BATCH, 5).softmax(-1), drawn(BATCH, 5, seed=6).softmax(-1)),
+        (BATCH, 5, 5),
+    ),
     "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
     "slot_address": (
         lambda similarity, numbers: slot_address(
@@ -1023,7 +1091,12 @@ ELSEWHERE = {
     "fan_in_uniform_",
     "lstm_uniform_",
     "ContextStatistics",
+    "DNCParameters",
+    "DNCState",
     "EntityNetworkParameters",
+    "NTMState",
+    "dnc_interface_sizes",
+    "ntm_heads_init_",
     "ESBNKeys",
     "ESBNParameters",
     "RelationalMemoryParameters",

@@ -137,4 +137,49 @@ MUTANTS = [
         "return torch.stack(outputs), *tensors[first:second]",
         ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
     ),
+    (
+        "functional/_ntm.py",
+        "_written(weights, memory, heads))\n    return",
+        "memory)\n    return",
+        ["tests/nn/test_memory_layers.py::test_equations_of_the_turing_machine"],
+    ),
+    (
+        "functional/_dnc_memory.py",
+        "order.argsort(dim=-1)",
+        "order",
+        ["tests/nn/test_memory_layers.py::test_allocation_gives_away_what_is_free"],
+    ),
+    (
+        "functional/_dnc_memory.py",
+        "return changed * apart, ",
+        "return changed, ",
+        ["tests/nn/test_memory_layers.py::test_links_lead_to_at_most_one_slot"],
+    ),
+    (
+        "functional/_dnc_memory.py",
+        "(1 - free.unsqueeze(-1) * read)",
+        "(1 - free.unsqueeze(-1) * (1 - read))",
+        ["tests/nn/test_memory_layers.py::test_usage_stays_between_nothing_and_everything"],
+    ),
+    (
+        "functional/_dnc.py",
+        "torch.stack((reading @ links, like, reading @ links.transpose(-1, -2)), dim=-2)",
+        "torch.stack((reading @ links.transpose(-1, -2), like, reading @ links), dim=-2)",
+        ["tests/nn/test_memory_layers.py::test_equations_of_the_neural_computer"],
+    ),
+    (
+        "functional/_dnc.py",
+        "_EPS = 1e-6",
+        "_EPS = 1e-24",
+        [
+            "tests/nn/test_memory_layers.py::test_an_empty_memory_has_gradients_of_moderate_size",
+            "tests/nn/test_memory_layers.py::test_equations_of_the_neural_computer",
+        ],
+    ),
+    (
+        "functional/_dnc.py",
+        "*last[2:])",
+        "*state[4:])",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
+    ),
 ]

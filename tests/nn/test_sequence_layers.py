@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.nn import (
+    DNC,
     SEQUENCE_LAYERS,
     CausalTransformer,
     EntNet,
@@ -17,6 +18,7 @@ from farfield.nn import (
     HoldingRNN,
     LinearRecurrentUnit,
     LSTMLayer,
+    NTMLayer,
     RelationalMemoryCore,
     RIMs,
 )
@@ -29,6 +31,9 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "LSTMLayer, no bias": (LSTMLayer, {"bias": False}),
     "GRULayer": (GRULayer, {"num_layers": 2}),
     "GRULayer, no bias": (GRULayer, {"bias": False}),
+    "NTMLayer": (NTMLayer, {"num_slots": 3, "slot_size": 2}),
+    "DNC": (DNC, {"num_slots": 4, "slot_size": 2, "num_heads": 1}),
+    "DNC, two heads": (DNC, {"num_slots": 3, "slot_size": 1, "num_heads": 2}),
     "RelationalMemoryCore": (RelationalMemoryCore, {"num_slots": 2, "num_heads": 2}),
     "RelationalMemoryCore, gates of slots": (
         RelationalMemoryCore,
@@ -189,7 +194,9 @@ def test_gradient(name: str, shape: tuple[int, int]) -> None:
 
 def small(name: str) -> dict[str, object]:
     """Options that make a layer of width 4 small."""
-    return {"feedforward_size": 3} if name.startswith("CausalTransformer") else {}
+    if name.startswith("CausalTransformer"):
+        return {"feedforward_size": 3}
+    return {"num_slots": 2, "slot_size": 1} if name.startswith(("NTM", "DNC")) else {}
 
 
 @layers

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from oracles.webb2021 import dot, linear, sigmoid, softmax
+from oracles.webb2021 import dot, linear, lstm_step, sigmoid, softmax
+from oracles.webb2021_rivals import slot_address, softplus
 
 Array = np.ndarray
 State = dict[str, Array]
@@ -207,4 +208,119 @@ def entity_network(xs: Array, state: State) -> Array:
             changed = slots[j] + gate * candidate
             slots[j] = changed / math.sqrt(dot(changed, changed))
         out.append(slots.reshape(-1).copy())
+    return np.array(out)
+
+
+# --- graves2014 and graves2016 -------------------------------------------------------------------
+
+
+def below(state: State, prefix: str) -> State:
+    return {
+        name.removeprefix(f"{prefix}."): array
+        for name, array in state.items()
+        if name.startswith(f"{prefix}.")
+    }
+
+
+def cosine(x: Array, y: Array, more: float = 0.0) -> float:
+    return dot(x, y) / math.sqrt((dot(x, x) + more) * (dot(y, y) + more))
+
+
+def ntm(xs: Array, state: State) -> Array:
+    """Section 3 of graves2014, with the heads of webb2021, appendix A.3.5."""
+    controller, memory = below(state, "controller"), state["memory"].copy()
+    slots, size = memory.shape
+    h, c = np.zeros((2, controller["weight_hh"].shape[1]))
+    r, weights, out = np.zeros(size), [[0.0] * slots] * 2, []
+    for x in xs:
+        h, c = lstm_step(np.concatenate((x, r)), h, c, controller)
+        rows = applied(state, "heads", h)
+        keys, add = [np.tanh(rows[n * size : (n + 1) * size]) for n in range(2)], rows[2 * size :]
+        erase, numbers = sigmoid(rows[3 * size : 4 * size]), rows[4 * size :]
+        weights = [
+            slot_address(
+                [cosine(keys[head], slot) for slot in memory],
+                weights[head],
+                gate=sigmoid(numbers[head]),
+                strength=softplus(numbers[2 + head]),
+                sharpening=1 + softplus(numbers[4 + head]),
+                shift=softmax(numbers[6 + 3 * head : 9 + 3 * head]),
+            )
+            for head in range(2)
+        ]
+        r = sum(weight * slot for weight, slot in zip(weights[0], memory, strict=True))
+        for i, weight in enumerate(weights[1]):
+            memory[i] = memory[i] * (1 - weight * erase) + weight * np.tanh(add[:size])
+        out.append(np.concatenate((h, r)))
+    return np.array(out)
+
+
+def allocation(usage: Array) -> Array:
+    """Methods, equation 1."""
+    weights, before = np.zeros(len(usage)), 1.0
+    for i in sorted(range(len(usage)), key=lambda i: usage[i]):
+        weights[i] = (1 - usage[i]) * before
+        before *= usage[i]
+    return weights
+
+
+def usage(before: Array, written: Array, reads: Array, free: Array) -> Array:
+    out = np.empty(len(before))
+    for i in range(len(before)):
+        kept = math.prod(1 - f * w[i] for f, w in zip(free, reads, strict=True))
+        out[i] = (before[i] + written[i] - before[i] * written[i]) * kept
+    return out
+
+
+def links(before: Array, precedence: Array, written: Array) -> tuple[Array, Array]:
+    out = np.zeros_like(before)
+    for i, j in np.ndindex(before.shape):
+        if i != j:
+            out[i, j] = (1 - written[i] - written[j]) * before[i, j] + written[i] * precedence[j]
+    return out, (1 - math.fsum(written)) * precedence + written
+
+
+def alike(key: Array, memory: Array, strength: float) -> Array:
+    """Content weights; the constant in the lengths is that of the released code."""
+    return np.array(softmax([strength * cosine(key, slot, 1e-6) for slot in memory]))
+
+
+def dnc(xs: Array, state: State, slots: int, size: int, heads: int) -> Array:
+    """Methods; rows of the interface as the package names them."""
+    controller = below(state, "controller")
+    h, c = np.zeros((2, controller["weight_hh"].shape[1]))
+    memory, used, last = np.zeros((slots, size)), np.zeros(slots), np.zeros(slots)
+    link, written = np.zeros((slots, slots)), np.zeros(slots)
+    reads, reading, out = np.zeros((heads, size)), np.zeros((heads, slots)), []
+    for x in xs:
+        h, c = lstm_step(np.concatenate((x, reads.reshape(-1))), h, c, controller)
+        rows = iter(applied(state, "interface", h))
+
+        def take(count: int, rows=rows) -> Array:
+            return np.array([next(rows) for _ in range(count)])
+
+        keys = [take(size) for _ in range(heads)]
+        write_key, add, erase = take(size), take(size), sigmoid(take(size))
+        free, allocate, write = sigmoid(take(heads)), sigmoid(take(1))[0], sigmoid(take(1))[0]
+        strengths = [1 + softplus(number) for number in take(heads + 1)]
+        modes = [softmax(take(3)) for _ in range(heads)]
+        used = usage(used, written, reading, free)
+        mixed = allocate * allocation(used) + (1 - allocate) * alike(
+            write_key, memory, strengths[heads]
+        )
+        written = write * mixed
+        memory = np.array(
+            [m * (1 - w * erase) + w * add for m, w in zip(memory, written, strict=True)]
+        )
+        link, last = links(link, last, written)
+        reading = np.array(
+            [
+                modes[r][0] * (link.T @ reading[r])
+                + modes[r][1] * alike(keys[r], memory, strengths[r])
+                + modes[r][2] * (link @ reading[r])
+                for r in range(heads)
+            ]
+        )
+        reads = reading @ memory
+        out.append(np.concatenate((h, reads.reshape(-1))))
     return np.array(out)

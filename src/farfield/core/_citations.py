@@ -129,6 +129,25 @@ REFERENCES: Final[dict[str, Reference]] = {
             kind="misc",
         ),
         Reference(
+            key="graves2014",
+            authors="Graves, Alex and Wayne, Greg and Danihelka, Ivo",
+            title="Neural Turing Machines",
+            venue="arXiv:1410.5401",
+            year=2014,
+            kind="misc",
+        ),
+        Reference(
+            key="graves2016",
+            authors=(
+                "Graves, Alex and Wayne, Greg and Reynolds, Malcolm and Harley, Tim and "
+                "Danihelka, Ivo and Grabska-Barwi{\\'n}ska, Agnieszka and others"
+            ),
+            title="Hybrid Computing Using a Neural Network with Dynamic External Memory",
+            venue="Nature",
+            year=2016,
+            kind="article",
+        ),
+        Reference(
             key="henaff2017",
             authors=(
                 "Henaff, Mikael and Weston, Jason and Szlam, Arthur and Bordes, Antoine and "

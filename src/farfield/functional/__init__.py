@@ -18,6 +18,13 @@ from farfield.functional._divisive_norm import divisive_centre_1d as divisive_ce
 from farfield.functional._divisive_norm import divisive_centre_2d as divisive_centre_2d
 from farfield.functional._divisive_norm import divisive_norm_1d as divisive_norm_1d
 from farfield.functional._divisive_norm import divisive_norm_2d as divisive_norm_2d
+from farfield.functional._dnc import DNCParameters as DNCParameters
+from farfield.functional._dnc import DNCState as DNCState
+from farfield.functional._dnc import dnc as dnc
+from farfield.functional._dnc import dnc_interface_sizes as dnc_interface_sizes
+from farfield.functional._dnc_memory import slot_allocation as slot_allocation
+from farfield.functional._dnc_memory import slot_links as slot_links
+from farfield.functional._dnc_memory import slot_usage as slot_usage
 from farfield.functional._entity_network import EntityNetworkParameters as EntityNetworkParameters
 from farfield.functional._entity_network import entity_network as entity_network
 from farfield.functional._esbn import esbn as esbn
@@ -55,8 +62,11 @@ from farfield.functional._mnm import MNMOutputs as MNMOutputs
 from farfield.functional._mnm import MNMParameters as MNMParameters
 from farfield.functional._mnm import mnm as mnm
 from farfield.functional._ntm import NTMParameters as NTMParameters
+from farfield.functional._ntm import NTMState as NTMState
 from farfield.functional._ntm import ntm as ntm
 from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
+from farfield.functional._ntm import ntm_states as ntm_states
+from farfield.functional._ntm_heads_init import ntm_heads_init_ as ntm_heads_init_
 from farfield.functional._overlay import Overlay as Overlay
 from farfield.functional._overlay import differing as differing
 from farfield.functional._overlay import overlay_convolution as overlay_convolution
@@ -101,6 +111,8 @@ from farfield.functional._uniform_initialization import lstm_uniform_ as lstm_un
 __all__ = [
     "CommunicationParameters",
     "ContextStatistics",
+    "DNCParameters",
+    "DNCState",
     "ESBNKeys",
     "ESBNParameters",
     "EntityNetworkParameters",
@@ -111,6 +123,7 @@ __all__ = [
     "MNMParameters",
     "MemoryLayer",
     "NTMParameters",
+    "NTMState",
     "Overlay",
     "RIMsOutputs",
     "RIMsParameters",
@@ -132,6 +145,8 @@ __all__ = [
     "divisive_centre_2d",
     "divisive_norm_1d",
     "divisive_norm_2d",
+    "dnc",
+    "dnc_interface_sizes",
     "entity_network",
     "esbn",
     "esbn_keys",
@@ -156,6 +171,8 @@ __all__ = [
     "norm_by_statistics",
     "ntm",
     "ntm_head_sizes",
+    "ntm_heads_init_",
+    "ntm_states",
     "over_batch",
     "over_batch_and_places",
     "over_batch_and_time",
@@ -180,6 +197,9 @@ __all__ = [
     "sliding_context_centre",
     "sliding_context_norm",
     "slot_address",
+    "slot_allocation",
+    "slot_links",
+    "slot_usage",
     "spatial_moments",
     "tag_positions",
     "top_k_mask",

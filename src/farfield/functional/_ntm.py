@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from farfield.functional._lstm_step import lstm_step
 from farfield.functional._products import linear
 from farfield.functional._slot_address import SHIFTS, cosine_similarity, slot_address
+from farfield.functional._unroll import State, unroll
 from farfield.functional._weight_gradients import Layer, Product, recur
 
 
@@ -100,16 +101,10 @@ def ntm(
             f"z must be (batch, time, {num_features}) with at least one place, "
             f"got shape {tuple(z.shape)}"
         )
-    bias = parameters.bias_ih + parameters.bias_hh
+    bias, layers = _layers(parameters, num_features)
     embedded = linear(z, parameters.weight_ih[:, :num_features])
-    # The state goes to the heads and to the next step: one product for both.
-    state_layer = Layer(
-        torch.cat((parameters.weight_hh, parameters.heads_weight)),
-        torch.cat((bias, parameters.heads_bias)),
-    )
-    read_layer = Layer(parameters.weight_ih[:, num_features:].contiguous())
     steps = partial(_steps, first_read=first_read)
-    return recur(steps, (state_layer, read_layer), embedded, bias, parameters.memory)
+    return recur(steps, layers, embedded, bias, parameters.memory)
 
 
 def _steps(
@@ -126,27 +121,126 @@ def _steps(
     memory, cell, weights = memory.unsqueeze(0), embedded.new_zeros(()), None
     for place, inputs in enumerate(embedded.unbind(1)):
         state, cell = lstm_step(gates + inputs, cell)
-        both = from_state(state)
-        sizes = (num_gates, both.shape[-1] - num_gates)
-        gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
-        heads = _heads(asked, memory.shape[-1])
-        weights = slot_address(
-            cosine_similarity(heads.keys, memory),
-            weights,
-            strength=heads.strength,
-            gate=heads.gate,
-            shift=heads.shift,
-            sharpening=heads.sharpening,
-        )
+        gates, heads = _asked(from_state(state), num_gates, memory.shape[-1])
+        weights = _addressed(heads, memory, weights)
         if place > 0 or first_read:
-            read = (weights[:, :1] @ memory).squeeze(1)
-            gates = gates + from_read(read)
+            gates = gates + from_read(_read(weights, memory))
         else:
             weights = torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)
         if place + 1 < num_places:  # What the last place writes is never read.
-            written = heads.add.unsqueeze(1) - memory * heads.erase.unsqueeze(1)
-            memory = torch.addcmul(memory, weights[:, 1].unsqueeze(-1), written)
+            memory = _written(weights, memory, heads)
     return lstm_step(gates, cell)[0]
+
+
+class NTMState(NamedTuple):
+    """What a Neural Turing Machine of N slots carries from step to step.
+
+    Attributes:
+        hidden: Of the controller: (batch, H).
+        cell: Of the controller: (batch, H).
+        read: What was read last: (batch, M).
+        weights: Of the slots, where the reading head and the writing head were: (batch, 2, N).
+        memory: (batch, N, M).
+
+    Reference:
+        graves2014, section 3; webb2021, appendix A.3.5.
+    """
+
+    hidden: Tensor
+    cell: Tensor
+    read: Tensor
+    weights: Tensor
+    memory: Tensor
+
+
+def ntm_states(
+    x: Float[Tensor, "time batch feature"], parameters: NTMParameters, state: NTMState
+) -> tuple[Float[Tensor, "time batch _"], NTMState]:
+    """What controller and memory give after every step, and the last state.
+
+    The steps are those of `ntm`, which has one more at the end and gives the controller's state
+    after it.
+
+    Args:
+        x: The inputs.
+        parameters: Weights of controller and heads; their `memory` is not read.
+        state: The state to begin with.
+
+    Returns:
+        The state of the controller and behind it what was read, and the last state.
+
+    Raises:
+        ValueError: If the inputs have another number of features than the controller was made for.
+
+    Reference:
+        graves2014, equations 2 to 9; webb2021, appendix A.3.5.
+    """
+    num_features = parameters.weight_ih.shape[1] - state.memory.shape[2]
+    if x.shape[-1] != num_features:
+        raise ValueError(f"x must have {num_features} features, got {x.shape[-1]}")
+    bias, layers = _layers(parameters, num_features)
+    gates = linear(state.hidden, parameters.weight_hh, bias)
+    gates = gates + linear(state.read, layers[1].weight)
+    embedded = linear(x, parameters.weight_ih[:, :num_features])
+    begun = (gates, state.cell, state.weights, state.memory)
+    outputs, (_, *last) = unroll(_step, layers, (embedded,), begun)
+    hidden, read = torch.split_with_sizes(
+        outputs[-1], (state.hidden.shape[1], state.read.shape[1]), dim=-1
+    )
+    return outputs, NTMState(hidden, last[0], read, *last[1:])
+
+
+def _step(
+    products: Sequence[Product], inputs: Sequence[Tensor], state: State, _shared: Sequence[Tensor]
+) -> tuple[Tensor, State]:
+    gates, cell, weights, memory = state
+    hidden, cell = lstm_step(gates + inputs[0], cell)
+    gates, heads = _asked(products[0](hidden), gates.shape[-1], memory.shape[-1])
+    weights = _addressed(heads, memory, weights)
+    read = _read(weights, memory)
+    after = (gates + products[1](read), cell, weights, _written(weights, memory, heads))
+    return torch.cat((hidden, read), dim=-1), after
+
+
+def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple[Layer, Layer]]:
+    """Biases of the gates; the layers on the state and on what was read.
+
+    The state goes to the heads and to the next step: one product for both.
+    """
+    bias = parameters.bias_ih + parameters.bias_hh
+    on_state = Layer(
+        torch.cat((parameters.weight_hh, parameters.heads_weight)),
+        torch.cat((bias, parameters.heads_bias)),
+    )
+    return bias, (on_state, Layer(parameters.weight_ih[:, num_features:].contiguous()))
+
+
+def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
+    """Gates of the next step, and what the heads ask for."""
+    sizes = (num_gates, both.shape[-1] - num_gates)
+    gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
+    return gates, _heads(asked, slot_size)
+
+
+def _addressed(heads: _Heads, memory: Tensor, before: Tensor | None) -> Tensor:
+    """Weights of the slots for both heads."""
+    return slot_address(
+        cosine_similarity(heads.keys, memory),
+        before,
+        strength=heads.strength,
+        gate=heads.gate,
+        shift=heads.shift,
+        sharpening=heads.sharpening,
+    )
+
+
+def _read(weights: Tensor, memory: Tensor) -> Tensor:
+    return (weights[:, :1] @ memory).squeeze(1)
+
+
+def _written(weights: Tensor, memory: Tensor, heads: _Heads) -> Tensor:
+    change = heads.add.unsqueeze(1) - memory * heads.erase.unsqueeze(1)
+    return torch.addcmul(memory, weights[:, 1].unsqueeze(-1), change)
 
 
 def ntm_head_sizes(slot_size: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from farfield.functional import (
     lstm_init_,
     ntm,
     ntm_head_sizes,
+    ntm_heads_init_,
     uninitialized,
     xavier_normal_,
 )
@@ -81,7 +82,7 @@ class NTM(nn.Module):
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, in_features + slot_size, hidden_size), generator
         )
-        self.heads = _heads_init_(
+        self.heads = ntm_heads_init_(
             uninitialized(nn.Linear, hidden_size, sum(ntm_head_sizes(slot_size))),
             slot_size,
             generator,
@@ -104,19 +105,3 @@ class NTM(nn.Module):
             memory=self.memory,
         )
         return self.output(ntm(z, parameters, first_read=self.first_read))
-
-
-@torch.no_grad()
-def _heads_init_(heads: nn.Linear, slot_size: int, generator: torch.Generator | None) -> nn.Linear:
-    """Each head as a layer of its own: fans, and so spreads, are those of its rows."""
-    gain = nn.init.calculate_gain("tanh")
-    tanh, erase, gates, softplus, turns = torch.split_with_sizes(
-        heads.weight, ntm_head_sizes(slot_size)
-    )
-    for rows in tanh.chunk(3):
-        nn.init.xavier_normal_(rows, gain=gain, generator=generator)
-    for rows in (erase, *gates.chunk(2), *turns.chunk(2)):
-        nn.init.xavier_normal_(rows, generator=generator)
-    nn.init.kaiming_normal_(softplus, nonlinearity="relu", generator=generator)
-    nn.init.zeros_(heads.bias)
-    return heads

@@ -11,6 +11,7 @@ from farfield.nn._context_norm import ContextNorm as ContextNorm
 from farfield.nn._context_whitening import ContextWhitening as ContextWhitening
 from farfield.nn._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
 from farfield.nn._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
+from farfield.nn._dnc import DNC as DNC
 from farfield.nn._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders import RandomEncoder as RandomEncoder
@@ -31,6 +32,7 @@ from farfield.nn._moment_encoder import MomentEncoder as MomentEncoder
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
 from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
+from farfield.nn._ntm_layer import NTMLayer as NTMLayer
 from farfield.nn._panel_encoder import PanelEncoder as PanelEncoder
 from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
@@ -80,6 +82,8 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
     "lstm": LSTMLayer,
     "gru": GRULayer,
     "holding-rnn": HoldingRNN,
+    "ntm": NTMLayer,
+    "dnc": DNC,
     "relational-memory-core": RelationalMemoryCore,
     "entnet": EntNet,
     "causal-transformer": CausalTransformer,
@@ -90,6 +94,7 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 
 __all__ = [
     "CONTEXTS",
+    "DNC",
     "ENCODERS",
     "SEQUENCE_LAYERS",
     "AnalogyEncoder",
@@ -119,6 +124,7 @@ __all__ = [
     "MLPEncoder",
     "MisalignedContextNorm",
     "MomentEncoder",
+    "NTMLayer",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
