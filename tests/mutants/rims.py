@@ -56,6 +56,18 @@ MUTANTS = [
         ["tests/nn/test_rims.py::test_equations"],
     ),
     (
+        "functional/_rims.py",
+        "_PIECE = 64",
+        "_PIECE = 6400",
+        ["tests/nn/test_rims.py::test_memory_does_not_grow_but_for_the_outputs"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "F.dropout(x.new_ones(len(weight), time * batch, size), dropout)",
+        "1 - x.new_full((len(weight), time * batch, size), dropout).bernoulli()",
+        ["tests/nn/test_rims.py::test_dropout_keeps_the_mean_of_what_is_read"],
+    ),
+    (
         "nn/_rims.py",
         "ended.insert(0, ",
         "ended.append(",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import Counter
 from dataclasses import replace
+from typing import final
 
 import numpy as np
 import pytest
@@ -11,8 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from farfield.nn import Communication, GRUDynamics, InputAttention, LSTMDynamics, RIMs, Wiring
+from farfield.functional import lstm_dynamics, rims
+from farfield.nn import Communication, GRUDynamics, InputAttention, RIMs, Wiring
 from made import drawn, generator, unsettled
 from oracles import rims as oracle
 
@@ -187,7 +193,7 @@ def test_gradients(wiring: Wiring) -> None:
 
 
 @pytest.mark.parametrize("wiring", [WIRINGS["text"], WIRINGS["gru"]], ids=["lstm", "gru"])
-@pytest.mark.parametrize("shape", [(2, 2, 2, 2), (3, 1, 3, 4)])
+@pytest.mark.parametrize("shape", [(2, 2, 2, 2), (3, 1, 3, 2)])
 def test_full_gradients(wiring: Wiring, shape: tuple[int, ...]) -> None:
     time, batch, mechanisms, size = shape
     small = replace(
@@ -331,6 +337,42 @@ def test_without_gradients(wiring: Wiring) -> None:
     assert_same((found, *parts(end)), (outputs.detach(), *(p.detach() for p in parts(last))))
 
 
+@final
+class Held(TorchDispatchMode):
+    """The most bytes that tensors made meanwhile held at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holders: Counter[int] = Counter()
+        self.now = self.most = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(made):
+            storage = tensor.untyped_storage()
+            key, size = storage.data_ptr(), storage.nbytes()
+            self.now += size * (not self.holders[key])
+            self.most = max(self.most, self.now)
+            self.holders[key] += 1
+            weakref.finalize(tensor, self.let_go, key, size)
+        return made
+
+    def let_go(self, key: int, size: int) -> None:
+        self.holders[key] -= 1
+        self.now -= size * (not self.holders[key])
+
+
+def test_memory_does_not_grow_but_for_the_outputs() -> None:
+    layer, held = built(), {}
+    for time in (128, 512):
+        x = drawn(time, BATCH, FEATURES)
+        with torch.no_grad(), Held() as mode:
+            layer(x)
+        held[time] = mode.most
+    outputs = (512 - 128) * BATCH * UNITS * 8
+    assert held[512] - held[128] < 2.1 * outputs  # in pieces, and joined
+
+
 @pytest.mark.parametrize("batch_first", [False, True])
 @pytest.mark.parametrize("alone", [False, True])
 @wirings
@@ -389,9 +431,10 @@ def test_traces_are_what_runs() -> None:
         assert trace.communication.shape == (TIME, BATCH, 3, MECHANISMS, MECHANISMS)
 
 
+@pytest.mark.parametrize("heads", [1, 2])
 @pytest.mark.parametrize("part", ["input_attention", "communication"])
-def test_dropout_in_training_alone(part: str) -> None:
-    plain = replace(WIRINGS["hypothetical states, gate"], dynamics=LSTMDynamics())
+def test_dropout_in_training_alone(part: str, heads: int) -> None:
+    plain = replace(WIRINGS["text"], input_attention=InputAttention(num_heads=heads))
     dropping = replace(plain, **{part: replace(getattr(plain, part), dropout=0.5)})
     layer, other = built(dropping), built(plain)
     x, state = drawn(TIME, BATCH, FEATURES), begun(layer)
@@ -402,6 +445,33 @@ def test_dropout_in_training_alone(part: str) -> None:
         torch.manual_seed(0)
         assert torch.equal(layer(x, state)[0], outputs)
     assert not torch.allclose(outputs, other(x, state)[0])
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_dropout_keeps_the_mean_of_what_is_read(heads: int) -> None:
+    """Gates are linear in it: seen here before any non-linearity, in many copies of one input."""
+    attention = InputAttention(num_heads=heads, value_size=5, dropout=0.4)
+    layer = built(Wiring(input_attention=attention, communication=None)).train()
+    x, copies = drawn(1, 1, FEATURES), 4000
+    parameters, rules = layer.layers[0].functional()
+    found = {}
+    for dropout in (0.0, 0.4):
+        seen: list[Tensor] = []
+
+        def watched(inputs: Tensor, hidden: Tensor, state: tuple[Tensor, ...], seen=seen):
+            seen.append(inputs)
+            return lstm_dynamics(inputs, hidden, state)
+
+        own = replace(rules, dynamics=watched, input_dropout=dropout)
+        state = tuple(part[0].expand(copies, -1) for part in begun(layer, 1))
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            rims(x.expand(1, copies, -1), state, parameters, own)
+        found[dropout] = seen[0].detach()
+    spread = found[0.4].std(1)
+    assert (spread > 0).all()
+    off = (found[0.4].mean(1) - found[0.0].mean(1)).abs() / (spread / copies**0.5)
+    assert off.max() < 5
 
 
 def test_first_weights() -> None:

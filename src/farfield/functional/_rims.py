@@ -164,16 +164,16 @@ def _source(x: Tensor, parameters: RIMsParameters, rules: RIMsRules) -> Source:
     attention, weight = parameters.input_attention, parameters.weight_ih
     if attention is None:
         return whole_input(x, weight)
-    lone = x.ndim == 3 and len(attention.key) == 1
-    if lone and not rules.per_position and not rules.input_dropout:
-        return one_element(x, weight, attention, num_active=rules.num_active)
+    num_active, dropout = rules.num_active, rules.input_dropout
+    if x.ndim == 3 and len(attention.key) == 1 and not rules.per_position:
+        return one_element(x, weight, attention, num_active=num_active, dropout=dropout)
     return several_elements(
         x.unsqueeze(2) if x.ndim == 3 else x,
         weight,
         attention,
-        num_active=rules.num_active,
+        num_active=num_active,
         per_position=rules.per_position,
-        dropout=rules.input_dropout,
+        dropout=dropout,
     )
 
 

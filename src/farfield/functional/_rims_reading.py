@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._products import linear
+from farfield.functional._products import linear, linear_by_group
 from farfield.functional._top_k_mask import top_k_mask
 from farfield.functional._weight_gradients import Layer, Product
 
@@ -109,6 +109,7 @@ def one_element(
     parameters: InputAttentionParameters,
     *,
     num_active: int,
+    dropout: float,
 ) -> Source:
     r"""Competition for inputs of one element, with one head.
 
@@ -121,6 +122,7 @@ def one_element(
         weight: From what a mechanism reads to its gates.
         parameters: Of the attention.
         num_active: How many mechanisms win.
+        dropout: Probability that a number that is read is dropped.
     """
 
     def read(_products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
@@ -134,7 +136,8 @@ def one_element(
 
     keys, values = _keys_and_values(x, parameters)
     compared = _of_all(keys, scaled(parameters.query).squeeze(1).transpose(1, 2))
-    return Source(read, (compared, _of_all(values, weight)), ())
+    offered = _of_all_dropping(values, weight, dropout) if dropout else _of_all(values, weight)
+    return Source(read, (compared, offered), ())
 
 
 def several_elements(
@@ -237,3 +240,11 @@ def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[T
 def _of_all(x: Tensor, weight: Tensor) -> Tensor:
     """A layer of every mechanism, (mechanism, out, in), on the same inputs: (…, mechanism, out)."""
     return torch.unflatten(linear(x, weight.flatten(0, 1)), -1, weight.shape[:2])
+
+
+def _of_all_dropping(x: Tensor, weight: Tensor, dropout: float) -> Tensor:
+    """What `_of_all` gives where every mechanism misses other numbers of the inputs."""
+    time, batch, size = x.shape
+    factors = F.dropout(x.new_ones(len(weight), time * batch, size), dropout)
+    found = linear_by_group(x.flatten(0, 1) * factors, weight)
+    return torch.unflatten(found, 1, (time, batch)).permute(1, 2, 0, 3)
