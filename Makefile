@@ -17,7 +17,7 @@ help:
 	@echo 'make test     format, lint, types, layers, spelling and tests'
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make the cards of docs/ from the docstrings'
-	@echo 'make bench    speed against a straightforward loop, and of normalizers against torch'\''s'
+	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make mutants  break the code on purpose, every known way, and see the tests fail'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
@@ -57,6 +57,7 @@ bench: env
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.normalizers
 	$(BIN)/python -m benchmarks.analogies
+	$(BIN)/python -m benchmarks.rims
 
 mutants: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"

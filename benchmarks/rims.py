@@ -1,0 +1,143 @@
+"""Training recurrent independent mechanisms beside `nn.LSTM` and a direct transcription.
+
+Run from the root of the checkout:
+
+    python -m benchmarks.rims            # about a minute
+    python -m benchmarks.rims --quick    # fewer rounds
+
+The sequences are those of copying after a dormant phase of 50: 70 steps of embeddings of 600
+numbers, 64 at a time; six mechanisms of 100 units, four of them active. In every round each
+contender makes one pass forward and backward, one after another in one process of one thread, so
+that a neighbour on the machine slows all of them alike; what counts is the median of the rounds'
+ratios. Processor time is taken, which a neighbour does not lengthen by its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import torch
+import tyro
+from rich.console import Console
+from torch import Tensor, nn
+
+from benchmarks import _pages, _rims_report
+from benchmarks._products import flops
+from benchmarks._worker import ROOT
+from benchmarks.straightforward_rims import DirectRIMs
+from farfield.execution import keep_freed_memory
+from farfield.nn import GRUDynamics, InputAttention, RIMs, Wiring
+from farfield.records import environment
+
+RESULTS = _pages.RESULTS / "rims"
+TIME, BATCH, UNITS, MECHANISMS, ACTIVE = 70, 64, 600, 6, 4
+WARM_UP = 2
+
+Layer = Callable[[Tensor], Any]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to measure and how long.
+
+    Args:
+        rounds: Rounds of turns; the medians are over these.
+        quick: Three rounds, for a first look.
+        beside: What else ran on the machine, for the page; empty for nothing.
+        name: Name of the result files; by default date and processor.
+    """
+
+    rounds: int = 11
+    quick: bool = False
+    beside: str = ""
+    name: str | None = None
+
+
+def layers() -> dict[str, nn.Module]:
+    """All contenders, by the names on the page."""
+    made = partial(RIMs, UNITS, UNITS, MECHANISMS, ACTIVE)
+    text = Wiring(input_attention=InputAttention(bias=False))
+    return {
+        _rims_report.LSTM: nn.LSTM(UNITS, UNITS),
+        _rims_report.DIRECT: DirectRIMs(UNITS, UNITS, MECHANISMS, ACTIVE),
+        _rims_report.OURS: made(wiring=text),
+        "RIMs, gated recurrent units": made(wiring=Wiring(dynamics=GRUDynamics())),
+        "RIMs, as released, dropout off": made(wiring=Wiring.released()).eval(),
+        "RIMs, as released": made(wiring=Wiring.released()),
+    }
+
+
+def one_pass(layer: nn.Module, x: Tensor, gradient: Tensor) -> None:
+    """Forward and backward."""
+    for parameter in layer.parameters():
+        parameter.grad = None
+    found = layer(x)
+    (found[0] if isinstance(found, tuple) else found).backward(gradient)
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Processor time of a piece of work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], rounds: int) -> Any:
+    """A line for each contender: its floating point operations, and its time in every round.
+
+    Args:
+        contenders: Layers by name.
+        shape: Time, batch and features of the inputs, as many as units.
+        rounds: Rounds of turns.
+    """
+    generator = torch.Generator().manual_seed(0)
+    x, gradient = (torch.randn(shape, generator=generator) for _ in range(2))
+    x.requires_grad_()
+    works = {name: partial(one_pass, layer, x, gradient) for name, layer in contenders.items()}
+    samples: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(WARM_UP + rounds):
+        for name, work in works.items():
+            taken = seconds_of(work)
+            if number >= WARM_UP:
+                samples[name].append(taken)
+    return [
+        {"name": name, "flops": flops(work), "seconds": samples[name]}
+        for name, work in works.items()
+    ]
+
+
+def main(options: Options) -> None:
+    """Measure, show it and write it down."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    keep_freed_memory()
+    described = environment(device="cpu", engine="one thread, freed memory kept")
+    rounds = 3 if options.quick else options.rounds
+    results = {
+        "environment": described,
+        "settings": {
+            "rounds": rounds,
+            "time": TIME,
+            "batch": BATCH,
+            "units": UNITS,
+            "mechanisms": MECHANISMS,
+            "active": ACTIVE,
+            "beside": options.beside,
+        },
+        "lines": measure(layers(), (TIME, BATCH, UNITS), rounds),
+    }
+    name = options.name or _pages.name_of_today(described)
+    path = _pages.write(results, RESULTS, name, _rims_report.markdown)
+    console = Console()
+    for line in results["lines"]:
+        console.print(" · ".join(_rims_report.cells(line, results["lines"])))
+    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
