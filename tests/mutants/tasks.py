@@ -512,4 +512,58 @@ MUTANTS = [
         "        pass\n",
         ["tests/tasks/test_data_sets.py::test_a_file_that_cannot_be_put_in_place_leaves_nothing"],
     ),
+    (
+        "tasks/_ball_motion.py",
+        "push *= 2 / (masses[0] + masses[1])",
+        "push *= 1 / (masses[0] + masses[1])",
+        ["tests/tasks/test_bouncing_balls.py::test_two_balls_that_meet_keep_momentum_and_energy"],
+    ),
+    (
+        "tasks/_ball_motion.py",
+        "masses = radii[sequence, first] ** 2, radii[sequence, second] ** 2",
+        "masses = radii[sequence, second] ** 2, radii[sequence, first] ** 2",
+        ["tests/tasks/test_bouncing_balls.py::test_two_balls_that_meet_keep_momentum_and_energy"],
+    ),
+    (
+        "tasks/_ball_motion.py",
+        "way = np.where(speed > 0, 1 - own - place, own - place)",
+        "way = np.where(speed > 0, 1 - place, own - place)",
+        ["tests/tasks/test_bouncing_balls.py::test_a_wall_turns_one_speed_around"],
+    ),
+    (
+        "tasks/_ball_motion.py",
+        "            left[rows] -= step\n",
+        "            left[rows] -= 0.9 * step\n",
+        ["tests/tasks/test_bouncing_balls.py::test_motion_is_that_of_one_ball_at_a_time"],
+    ),
+    (
+        "tasks/_ball_frames.py",
+        "(columns >= curtain[:, :1])",
+        "(columns > curtain[:, :1])",
+        ["tests/tasks/test_bouncing_balls.py::test_items_are_the_frames_of_the_balls"],
+    ),
+    (
+        "tasks/_ball_frames.py",
+        "white = np.array([stayed, np.count_nonzero(shown) - stayed])",
+        "white = np.array([stayed, np.count_nonzero(shown)])",
+        ["tests/tasks/test_bouncing_balls.py::test_floors_are_those_of_loops"],
+    ),
+    (
+        "tasks/_bouncing_balls.py",
+        "return self._frame_losses(outputs[:, :-1], problems, first=1).mean(1)",
+        "return self._frame_losses(outputs[:, 1:], problems, first=1).mean(1)",
+        ["tests/tasks/test_bouncing_balls.py::test_scores_are_cross_entropies_of_the_next_frame"],
+    ),
+    (
+        "tasks/_bouncing_balls.py",
+        "return (losses * seen).sum(2) / seen.sum(2)",
+        "return (losses * seen).mean(2)",
+        ["tests/tasks/test_bouncing_balls.py::test_scores_are_cross_entropies_of_the_next_frame"],
+    ),
+    (
+        "metrics/_blobs.py",
+        "cutoff * abs(len(one) - len(other))",
+        "0 * abs(len(one) - len(other))",
+        ["tests/metrics/test_blobs.py::test_it_is_that_of_the_best_matching"],
+    ),
 ]

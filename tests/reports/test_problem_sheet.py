@@ -22,6 +22,7 @@ from farfield.tasks import (
     TRAINING,
     Adding,
     AllSame,
+    BouncingBalls,
     Copying,
     DistributionOfN,
     IdentityRules,
@@ -349,3 +350,17 @@ def test_pixels_in_a_row_are_shown_as_their_image(
         assert np.array_equal(1 - image.ravel(), index.numpy())
     marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
     assert marked == [str(digit) for digit in problems.target[:2].tolist()]
+
+
+def test_frames_are_shown_from_the_first_to_the_last() -> None:
+    task = BouncingBalls(training_sequences=2, validation_sequences=2, test_sequences=2)
+    problems = task.draw(stream(0))["curtain"]
+    axes = _sheet(layout_of(task), {"curtain": problems}, 1).axes[0]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    expected = problems[:1].sequences()[0, ::5].numpy()
+    assert np.array_equal(np.stack(shown), expected)
+    said = [text.get_text() for text in axes.texts]
+    assert [word for word in said if word.isdigit()] == [str(n) for n in range(1, 52, 5)]
+    (start, stop), tints = problems.latent["curtain"][0].tolist(), axes.patches
+    widths = [patch.get_width() for patch in tints if patch.get_width() < 1]
+    assert widths == pytest.approx([(stop - start) / 32] * 11)

@@ -2,6 +2,7 @@
 
 from farfield.metrics._accuracy import accuracy as accuracy
 from farfield.metrics._accuracy import correct as correct
+from farfield.metrics._blobs import blob_distance as blob_distance
 from farfield.metrics._intervals import Difference as Difference
 from farfield.metrics._intervals import Interval as Interval
 from farfield.metrics._intervals import Summary as Summary
@@ -22,6 +23,7 @@ __all__ = [
     "PairedTest",
     "Summary",
     "accuracy",
+    "blob_distance",
     "correct",
     "mean_and_standard_error",
     "measure_of",

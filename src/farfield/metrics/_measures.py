@@ -48,6 +48,9 @@ class Measure:
 
 MEASURES: Final[dict[str, Measure]] = {
     "accuracy": Measure(name="accuracy", label="accuracy", percent=True, lower_is_better=False),
+    "cross-entropy": Measure(
+        name="cross-entropy", label="cross-entropy", percent=False, lower_is_better=True
+    ),
     "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
 }

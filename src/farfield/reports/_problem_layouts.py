@@ -8,10 +8,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from farfield.reports._layout import GAP, STEP, Layout, row_of
-from farfield.reports._sequence_drawings import adding, copying, sequential_mnist
+from farfield.reports._sequence_drawings import (
+    adding,
+    bouncing_balls,
+    copying,
+    sequential_mnist,
+)
 from farfield.tasks import (
     Adding,
     AllSame,
+    BouncingBalls,
     Copying,
     DistributionOfN,
     DistributionOfThree,
@@ -192,6 +198,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     Copying: copying,
     Adding: adding,
     SequentialMNIST: sequential_mnist,
+    BouncingBalls: bouncing_balls,
 }
 
 

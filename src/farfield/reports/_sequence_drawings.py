@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from farfield.core import Problems
 from farfield.reports._ink import FAINT, INK, RIGHT, image, moved, write
-from farfield.reports._layout import Corner, Layout
-from farfield.tasks import Adding, Copying, SequentialMNIST
+from farfield.reports._layout import STEP, Corner, Layout, row_of
+from farfield.tasks import Adding, BouncingBalls, Copying, SequentialMNIST
 
 _CELL = 0.25
 _DROPPED = 9
 _BLANK = "·"
+_FRAMES = 11
 
 
 def copying(task: Copying) -> Layout:
@@ -120,3 +122,35 @@ def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
     write(axes, (left + 0.5, low - 0.25), said, size=8, colour=RIGHT, weight="bold", align="center")
     said = f"{side} × {side}"
     write(axes, (left + 0.5, low - 0.5), said, size=6.5, colour=FAINT, align="center")
+
+
+def bouncing_balls(task: BouncingBalls) -> Layout:
+    """Some frames of a sequence, as far apart from each other as can be.
+
+    Args:
+        task: Bouncing balls of any numbers.
+    """
+    shown = min(_FRAMES, task.num_frames)
+    return Layout(
+        title="Bouncing balls",
+        drawing=_bouncing_balls,
+        size=((shown - 1) * STEP + 1, 1.0),
+        things="frames",
+    )
+
+
+def _bouncing_balls(axes: Axes, origin: Corner, problem: Problems) -> None:
+    """One sequence; what is behind the curtain is tinted."""
+    length = problem.index.shape[1]
+    shown = min(_FRAMES, length)
+    start, stop = problem.latent["curtain"][0].tolist()
+    side = problem.items.shape[-1]
+    for number, corner in enumerate(row_of(0.0, 0.0, shown)):
+        place = number * (length - 1) // max(shown - 1, 1)
+        left, low = moved(origin, corner)
+        image(axes, (left, low), problem.items[problem.index[0, place]])
+        if stop > start:
+            where, width = (left + start / side, low), (stop - start) / side
+            axes.add_patch(Rectangle(where, width, 1.0, color=RIGHT, alpha=0.35, linewidth=0))
+        said = f"{place + 1}"
+        write(axes, (left + 0.5, low - 0.2), said, size=6.5, colour=FAINT, align="center")

@@ -2,6 +2,7 @@
 
 from farfield.tasks._adding import Adding as Adding
 from farfield.tasks._all_same import AllSame as AllSame
+from farfield.tasks._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._copying import Copying as Copying
 from farfield.tasks._data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._data_sets import DataFile as DataFile
@@ -61,6 +62,7 @@ TASKS: dict[str, type] = {
     "copying": Copying,
     "adding": Adding,
     "sequential-mnist": SequentialMNIST,
+    "bouncing-balls": BouncingBalls,
 }
 """Every task, by its name on the command line."""
 
@@ -72,6 +74,7 @@ __all__ = [
     "Adding",
     "AllSame",
     "AnswersEverywhere",
+    "BouncingBalls",
     "Candidates",
     "Copying",
     "DataFile",

@@ -1,0 +1,177 @@
+"""Balls in a box: how they start and how they move, exactly from collision to collision."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+RADII: Final = (0.06, 0.11)
+"""Smallest and largest radius, in sides of the box."""
+SPEED: Final = 0.03
+"""Largest speed along either axis at the start, sides of the box a frame."""
+AWAY: Final = -1.0
+"""Where balls are along both axes that a sequence does not have: out of reach."""
+MOST_TRIES: Final = 100_000
+"""Draws of a place, and collisions in a frame, after which something is wrong."""
+
+Moving = Float64[np.ndarray, "batch slot 4"]
+"""Place along X and Y and speed along X and Y of each ball."""
+Radii = Float64[np.ndarray, "batch slot"]
+"""Radius of each ball; 0 for those that a sequence does not have."""
+
+
+def uniform(
+    generator: np.random.Generator, count: int, low: float, high: float
+) -> Float64[np.ndarray, " batch"]:
+    """Uniform numbers from raw words, the same on every machine.
+
+    Args:
+        generator: Where the words come from.
+        count: How many.
+        low: Least number.
+        high: End of the numbers, never reached.
+    """
+    words = np.atleast_1d(generator.bit_generator.random_raw(count))
+    return low + (words >> np.uint64(11)).astype(np.float64) * 2.0**-53 * (high - low)
+
+
+def started(
+    generator: np.random.Generator, numbers: Int64[np.ndarray, " batch"], slots: int
+) -> tuple[Moving, Radii]:
+    """Balls at rest nowhere: places uniform over where there is room, one ball after the other.
+
+    Args:
+        generator: Draws radii, speeds and places.
+        numbers: How many balls each sequence has.
+        slots: Most balls of any sequence.
+    """
+    count = len(numbers)
+    moving = np.full((count, slots, 4), AWAY)
+    radii = np.zeros((count, slots))
+    moving[..., 2:] = 0.0
+    for ball in range(slots):
+        rows = np.flatnonzero(numbers > ball)
+        radii[rows, ball] = uniform(generator, len(rows), *RADII)
+        for axis in (2, 3):
+            moving[rows, ball, axis] = uniform(generator, len(rows), -SPEED, SPEED)
+        for _ in range(MOST_TRIES):
+            if not len(rows):
+                break
+            own = radii[rows, ball]
+            for axis in (0, 1):
+                share = uniform(generator, len(rows), 0.0, 1.0)
+                moving[rows, ball, axis] = own + share * (1 - 2 * own)
+            rows = rows[_touches(moving[rows], radii[rows], ball)]
+        else:
+            raise RuntimeError(f"no room was found for {slots} balls in {MOST_TRIES} tries")
+    return moving, radii
+
+
+def _touches(moving: Moving, radii: Radii, ball: int) -> Bool[np.ndarray, " batch"]:
+    """Whether a ball touches one of those before it."""
+    across, up = (moving[:, :ball, axis] - moving[:, ball, None, axis] for axis in (0, 1))
+    near = radii[:, :ball] + radii[:, ball, None]
+    return (across * across + up * up <= near * near).any(1)
+
+
+def moved(
+    moving: Moving, radii: Radii, num_frames: int
+) -> Float64[np.ndarray, "batch time slot 4"]:
+    """Balls at every frame: straight on, off the walls and off each other without loss.
+
+    Every collision is found where it happens, to rounding; mass goes with the square of the radius.
+
+    Args:
+        moving: The balls in the first frame.
+        radii: Their radii.
+        num_frames: Number of frames, the first one among them.
+    """
+    now = moving.copy()
+    frames = [now.copy()]
+    for _ in range(num_frames - 1):
+        left, rows = np.ones(len(now)), np.arange(len(now))
+        for _ in range(MOST_TRIES):
+            if not len(rows):
+                break
+            some, sizes = now[rows], radii[rows]
+            times = np.concatenate([wall_times(some, sizes), pair_times(some, sizes)], axis=1)
+            event = times.argmin(1)
+            until = np.take_along_axis(times, event[:, None], axis=1)[:, 0]
+            step = np.minimum(until, left[rows])
+            some[..., :2] += some[..., 2:] * step[:, None, None]
+            left[rows] -= step
+            hit = np.flatnonzero(until < left[rows] + step)
+            bounce(some, sizes, hit, event[hit])
+            now[rows] = some
+            rows = rows[hit]
+        else:
+            raise RuntimeError(f"more than {MOST_TRIES} collisions in a frame")
+        frames.append(now.copy())
+    return np.stack(frames, axis=1)
+
+
+def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
+    """When each ball meets a wall along X and along Y, ball by ball; infinite for never.
+
+    Args:
+        moving: The balls.
+        radii: Their radii.
+    """
+    place, speed = moving[..., :2], moving[..., 2:]
+    own = radii[..., None]
+    way = np.where(speed > 0, 1 - own - place, own - place)
+    times = np.full_like(way, np.inf)
+    np.divide(way, speed, out=times, where=speed != 0)
+    return np.maximum(times, 0.0).reshape(len(moving), -1)
+
+
+def pair_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
+    """When two balls meet, for all pairs in the order of `numpy.triu_indices`; infinite for never.
+
+    Args:
+        moving: The balls.
+        radii: Their radii.
+    """
+    first, second = np.triu_indices(radii.shape[1], 1)
+    across, up, fast_across, fast_up = np.moveaxis(moving[:, first] - moving[:, second], -1, 0)
+    near = radii[:, first] + radii[:, second]
+    closing = across * fast_across + up * fast_up
+    speed = fast_across * fast_across + fast_up * fast_up
+    room = across * across + up * up - near * near
+    inside = closing * closing - speed * room
+    times = np.full_like(closing, np.inf)
+    meets = (closing < 0) & (inside >= 0)
+    np.divide(-closing - np.sqrt(np.maximum(inside, 0.0)), speed, out=times, where=meets)
+    return np.maximum(times, 0.0)
+
+
+def bounce(
+    moving: Moving,
+    radii: Radii,
+    rows: Int64[np.ndarray, " item"],
+    event: Int64[np.ndarray, " item"],
+) -> None:
+    """Change the speeds of the balls that collide, one collision a sequence.
+
+    Args:
+        moving: The balls, changed in place.
+        radii: Their radii.
+        rows: The sequences in which there is a collision.
+        event: Which it is: its place among `wall_times`, then `pair_times`.
+    """
+    slots = radii.shape[1]
+    at_wall = event < 2 * slots
+    sequence, wall = rows[at_wall], event[at_wall]
+    moving[sequence, wall // 2, 2 + wall % 2] *= -1
+    sequence, pair = rows[~at_wall], event[~at_wall] - 2 * slots
+    pairs = np.triu_indices(slots, 1)
+    first, second = pairs[0][pair], pairs[1][pair]
+    across, up, fast_across, fast_up = (moving[sequence, first] - moving[sequence, second]).T
+    masses = radii[sequence, first] ** 2, radii[sequence, second] ** 2
+    push = (across * fast_across + up * fast_up) / (across * across + up * up)
+    push *= 2 / (masses[0] + masses[1])
+    for ball, other, sign in ((first, masses[1], -1.0), (second, masses[0], 1.0)):
+        moving[sequence, ball, 2] += sign * other * push * across
+        moving[sequence, ball, 3] += sign * other * push * up
