@@ -99,8 +99,8 @@ MUTANTS = [
     ),
     (
         "experiments/_experiment.py",
-        "if not 0 < getattr(self, name) < math.inf:",
-        "if not getattr(self, name) > 0:",
+        "and not 0 < value < math.inf:",
+        "and not value > 0:",
         ["tests/experiments/test_experiment.py::test_a_recipe_refuses_what_is_not_finite"],
     ),
     (

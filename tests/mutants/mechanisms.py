@@ -282,7 +282,7 @@ MUTANTS = [
         ["tests/models/test_ntm.py::test_equations"],
     ),
     (
-        "models/_ntm.py",
+        "functional/_ntm_heads_init.py",
         "for rows in tanh.chunk(3):",
         "for rows in tanh.chunk(1):",
         ["tests/models/test_ntm.py::test_first_parameters"],
@@ -363,8 +363,8 @@ MUTANTS = [
     ),
     (
         "training/_stack.py",
-        "gradients[name].contiguous()",
-        "gradients[name]",
+        "gradient.contiguous()",
+        "gradient",
         ["tests/training/test_training.py::test_together_equals_alone"],
     ),
     (
