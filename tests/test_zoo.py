@@ -99,6 +99,7 @@ from farfield.models import (
     RN,
     TRN,
     AnalogyScoring,
+    AtOneSide,
     CoRelNet,
     LayerNormLSTMScorer,
     LSTMScorer,
@@ -686,6 +687,11 @@ MODULES = {
         build=predictor,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME - 1, 8, 8),
+    ),
+    "AtOneSide": Animal(
+        build=lambda source: AtOneSide(sequence_model(source), side=2),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
+        shape=(BATCH, 4, OUTPUTS),
     ),
     "SequenceModel": Animal(
         build=sequence_model,

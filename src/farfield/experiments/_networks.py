@@ -11,6 +11,7 @@ from farfield.core import Stream
 from farfield.experiments._spec import Spec
 from farfield.models import (
     AnalogyScoring,
+    AtOneSide,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
@@ -175,10 +176,13 @@ class SequenceNetwork:
         core: What reads the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
             of the batch first.
         encoder: Item → embedding.
+        side: Side of the square that the places of a problem are read as, whatever their number;
+            `None` for a sequence read as it is.
     """
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
+    side: int | None = None
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -188,13 +192,14 @@ class SequenceNetwork:
             {**shape, "input_size": shape["in_features"], "batch_first": True},
             stream.child("core"),
         )
-        return SequenceModel(
+        model = SequenceModel(
             encoder,
             core,
             num_outputs=task.num_outputs,
             answers_everywhere=answers_everywhere(task),
             generator=stream.child("output").torch(),
         )
+        return model if self.side is None else AtOneSide(model, side=self.side)
 
 
 def _encoder(

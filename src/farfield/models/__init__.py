@@ -5,6 +5,7 @@ from typing import Final
 from torch import nn
 
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
+from farfield.models._at_one_side import AtOneSide as AtOneSide
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -53,6 +54,7 @@ __all__ = [
     "SCORERS",
     "TRN",
     "AnalogyScoring",
+    "AtOneSide",
     "CoRelNet",
     "LSTMScorer",
     "LayerNormLSTMScorer",
