@@ -199,4 +199,32 @@ MUTANTS = [
         "return figure.quick_networks if figure else NETWORKS",
         ["tests/cli/test_commands.py::test_networks_of_a_figure_are_those_asked_for_or_ten"],
     ),
+    (
+        "analysis/_activation.py",
+        "late[:, 1:] != late[:, :-1]",
+        "late[:, 1:] != late[:, :1]",
+        [
+            "tests/analysis/test_activation.py::test_the_difference_of_phases_is_counted_step_by_step"
+        ],
+    ),
+    (
+        "analysis/_activation.py",
+        "trace(embedded)[-1].active\n    return active.transpose(0, 1).bool()",
+        "trace(embedded)[-1].active\n    return active.transpose(0, 1).bool().flip(1)",
+        [
+            "tests/analysis/test_activation.py::test_as_many_mechanisms_are_active_as_there_should_be_and_no_others_change"
+        ],
+    ),
+    (
+        "reports/_activation_plate.py",
+        "left=steps + 0.5",
+        "left=steps - 0.5",
+        ["tests/reports/test_activation_plate.py::test_the_picture_shows_who_is_active_when"],
+    ),
+    (
+        "models/_at_one_side.py",
+        "(2 * torch.arange(self.side, device=device) + 1)",
+        "(2 * torch.arange(self.side, device=device))",
+        ["tests/models/test_at_one_side.py::test_it_reads_the_nearest_places"],
+    ),
 ]

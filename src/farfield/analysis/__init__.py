@@ -1,5 +1,8 @@
 """Looking into trained networks: what they embed, write and recall, and how fast they learnt."""
 
+from farfield.analysis._activation import PhaseDifference as PhaseDifference
+from farfield.analysis._activation import active_of as active_of
+from farfield.analysis._activation import phase_difference as phase_difference
 from farfield.analysis._embeddings import Along as Along
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
@@ -26,14 +29,17 @@ __all__ = [
     "KeyOverlap",
     "Keys",
     "LinearFit",
+    "PhaseDifference",
     "PrincipalComponents",
     "TimeCourse",
+    "active_of",
     "embeddings_of",
     "first_component",
     "key_overlap",
     "keys_of",
     "linear_fit",
     "mean_line",
+    "phase_difference",
     "principal_components",
     "second_appearance",
     "time_course",

@@ -6,6 +6,7 @@ from typing import Final
 
 from farfield.records import Store
 from farfield.reports import _text as text
+from farfield.reports._activation_plate import activation_plate
 from farfield.reports._course_plate import course_plate
 from farfield.reports._difference_plate import difference_plate
 from farfield.reports._embedding_plate import embedding_plate
@@ -13,6 +14,7 @@ from farfield.reports._key_plate import key_plate
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reproductions import (
+    ActivationOverTime,
     Analysis,
     EmbeddingsByDimension,
     Figure,
@@ -48,6 +50,8 @@ def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...
 
 def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> Plate | None:
     match analysis:
+        case ActivationOverTime():
+            return activation_plate(figure, analysis, report, store)
         case Generalization():
             return _generalization(figure, analysis, report)
         case TimeCourses():

@@ -3,6 +3,7 @@
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
+from farfield.reproductions._figures import ActivationOverTime as ActivationOverTime
 from farfield.reproductions._figures import Analysis as Analysis
 from farfield.reproductions._figures import EmbeddingsByDimension as EmbeddingsByDimension
 from farfield.reproductions._figures import Figure as Figure
@@ -25,6 +26,7 @@ from farfield.reproductions._verdicts import summarize as summarize
 __all__ = [
     "FIGURES",
     "TABLES",
+    "ActivationOverTime",
     "Analysis",
     "Budget",
     "Claim",

@@ -110,7 +110,32 @@ class PairedTests:
     tests: tuple[PublishedTest, ...]
 
 
-Analysis = Generalization | TimeCourses | KeysByPlace | EmbeddingsByDimension | PairedTests
+@final
+@dataclass(frozen=True, kw_only=True)
+class ActivationOverTime:
+    """Which mechanisms of RIMs are active at which step, and how two phases of sequences differ.
+
+    The quantities bear the names of the fields of `farfield.analysis.PhaseDifference`.
+
+    Args:
+        regime: Whose sequences are shown.
+        reading: First step of the phase of reading, and the one after its last.
+        dormant: The same of the dormant phase.
+    """
+
+    regime: str
+    reading: tuple[int, int]
+    dormant: tuple[int, int]
+
+
+Analysis = (
+    ActivationOverTime
+    | Generalization
+    | TimeCourses
+    | KeysByPlace
+    | EmbeddingsByDimension
+    | PairedTests
+)
 """What is measured for a figure beyond the scores of its claims."""
 
 
