@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import webb2020, webb2021
+from farfield.reproductions import lamb2022, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._figures import Figure
 
@@ -23,6 +23,12 @@ TABLES: Final[dict[str, Table]] = {
         webb2020.TABLE_2_RELEASED,
         webb2020.TABLE_2_MULTIPLIED,
         webb2020.BEYOND,
+        lamb2022.TABLE_1_COPYING,
+        lamb2022.TABLE_1_DIGITS,
+        lamb2022.COPYING,
+        lamb2022.ABLATIONS,
+        lamb2022.ADDING,
+        lamb2022.BEYOND,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
         webb2021.TABLE_11,
@@ -51,6 +57,7 @@ TABLES: Final[dict[str, Table]] = {
 FIGURES: Final[dict[str, Figure]] = {
     figure.table.key: figure
     for figure in (
+        lamb2022.FIGURE_2,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

@@ -1,0 +1,49 @@
+"""What section 8.4.4 of lamb2022 takes away from RIMs, on the copying task.
+
+The text says that sparse activation, input attention and communication are all needed, and prints
+no numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions.lamb2022._copying import (
+    MEASURED,
+    QUICK,
+    RECALL_RULE,
+    TASK,
+    experiment,
+)
+from farfield.reproductions.lamb2022._cores import PRINTED, RELEASED, TAKEN_AWAY
+
+ROWS: Final = {
+    "RIMs (6, 4)": PRINTED["RIMs (6, 4, 600)"],
+    **{f"RIMs, {what}": core for what, core in TAKEN_AWAY.items()},
+    "RIMs, as released": RELEASED,
+}
+"""The whole, what is left, and the released code's."""
+
+ABLATIONS: Final = Table(
+    key="lamb2022/ablations",
+    title="What RIMs are without one of their parts: symbols recalled",
+    claims=tuple(
+        Claim(
+            paper="lamb2022",
+            table="ablations",
+            row=row,
+            column=regime.name,
+            published=MEASURED,
+            experiment=experiment(core),
+            rule=RECALL_RULE,
+            metric="accuracy",
+            regime=regime.name,
+            quick=QUICK,
+            subject="Copying, symbols recalled",
+        )
+        for regime in TASK.regimes[1:]
+        for row, core in ROWS.items()
+    ),
+)
+"""Section 8.4.4."""

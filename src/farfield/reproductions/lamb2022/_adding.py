@@ -1,0 +1,68 @@
+"""Adding, which chapter 8 of lamb2022 runs and prints no number of: how far each layer adds.
+
+Learning rate, batch and clipping are those of the released scripts, for all layers alike; none of
+them was tuned.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.nn import LinearEncoder
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._published import Unpublished
+from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
+from farfield.tasks import Adding
+
+STEPS: Final = 10_000
+"""Updates; the text gives none."""
+QUICK: Final = 1 / 10
+
+TASK: Final = Adding()
+RULE: Final = VerdictRule(margin=0.001)
+
+MEASURED: Final = Unpublished(
+    runs=printed.TRIALS,
+    selection="weights of the last step",
+    split="new sequences",
+    decimals=(4, 4),
+    unit="fraction",
+)
+
+ROWS: Final = {
+    row: PRINTED[row]
+    for row in ("RIMs (6, 4, 600)", "LSTM (600)", "NTM", "DNC", "RMC", "EntNet", "Transformers")
+} | RIVALS
+
+
+def _claim(row: str, core: Spec, regime: str) -> Claim:
+    return Claim(
+        paper="lamb2022",
+        table="adding",
+        row=row,
+        column=regime,
+        published=MEASURED,
+        experiment=Experiment(
+            task=TASK,
+            model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=100)),
+            recipe=Recipe(steps=STEPS, learning_rate=1e-3, batch_size=64, clip_norm=0.1),
+        ),
+        rule=RULE,
+        metric=Adding.metric,
+        regime=regime,
+        quick=QUICK,
+        subject="Adding",
+    )
+
+
+ADDING: Final = Table(
+    key="lamb2022/adding",
+    title="Adding the marked numbers of longer sequences, and more of them",
+    claims=tuple(
+        _claim(row, core, regime.name) for regime in TASK.regimes[1:] for row, core in ROWS.items()
+    ),
+)
+"""Every layer, every test."""

@@ -1,0 +1,123 @@
+"""Chapter 8 of lamb2022 as claims: the numbers of print, and the experiments behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from farfield.core import stream
+from farfield.models import AtOneSide, SequenceModel
+from farfield.nn import HoldingRNN, RIMs
+from farfield.reproductions import FIGURES, TABLES, ActivationOverTime, Unpublished
+from farfield.reproductions.lamb2022 import _print as printed
+from farfield.tasks import Adding, Copying, SequentialMNIST
+
+KEYS = ("table-1-copying", "table-1-digits", "copying", "ablations", "adding", "beyond")
+
+
+def test_the_losses_are_those_of_print() -> None:
+    found = {(claim.row, claim.column): str(claim.published) for claim in cells("table-1-copying")}
+    assert found["RIMs (6, 4, 600)", "Test (200)"] == "0.00"
+    assert found["LSTM (300)", "Test (200)"] == "4.32"
+    assert found["LSTM (600)", "Test (200)"] == "3.56"
+    assert found["Transformers", "Test (200)"] == "0.54"
+    assert {text for (_, column), text in found.items() if column == "Train (50)"} == {"0.00"}
+    assert {claim.published.runs for claim in cells("table-1-copying")} == {3}
+    assert {claim.metric for claim in cells("table-1-copying")} == {"loss"}
+
+
+def test_the_accuracies_are_those_of_print() -> None:
+    found = {(claim.row, claim.regime): str(claim.published) for claim in cells("table-1-digits")}
+    assert found["RIMs (6, 4, 600)", "side-16"] == "90.0"
+    assert found["RIMs (6, 4, 600)", "side-19"] == "73.4"
+    assert found["RIMs (6, 4, 600)", "side-24"] == "38.1"
+    assert found["LSTM (600)", "side-24"] == "21.9"
+    assert found["Transformers", "side-16"] == "91.2"
+
+
+def test_every_printed_row_is_put_to_the_test() -> None:
+    for key, rows in (("table-1-copying", printed.COPYING), ("table-1-digits", printed.DIGITS)):
+        assert {claim.row for claim in cells(key)} == set(rows)
+
+
+def test_losses_are_over_the_symbols_in_training_and_test() -> None:
+    tasks = {claim.experiment.task for claim in cells("table-1-copying")}
+    assert tasks == {Copying(recalled_only=True)}
+    (task,) = tasks
+    assert task.no_memory_loss("dormant-200") == pytest.approx(2.0794, abs=1e-4)
+
+
+@pytest.mark.parametrize("key", ["table-1-copying", "copying", "ablations"])
+def test_rows_of_copying_differ_in_nothing_but_the_layer(key: str) -> None:
+    experiments = [claim.experiment for claim in cells(key)]
+    assert len({experiment.recipe for experiment in experiments}) == 1
+    assert len({experiment.task for experiment in experiments}) == 1
+    assert len({experiment.model.encoder for experiment in experiments}) == 1
+
+
+def test_recall_and_loss_are_of_the_same_networks() -> None:
+    of = {claim.row: claim.experiment.key for claim in cells("table-1-copying")}
+    for claim in cells("copying"):
+        assert of.get(claim.row, claim.experiment.key) == claim.experiment.key
+
+
+def test_mechanisms_are_as_many_as_the_row_says() -> None:
+    for claim in cells("table-1-copying"):
+        if claim.row.startswith("RIMs"):
+            core = claim.experiment.model.build(claim.experiment.task, stream(0, "weights")).core
+            assert isinstance(core, RIMs)
+            told = f"RIMs ({core.num_mechanisms}, {core.num_active}, {core.hidden_size})"
+            assert told == claim.row
+
+
+def test_the_goals_are_set() -> None:
+    goals = {
+        (claim.group, claim.row, claim.regime): claim.published.goal
+        for claim in cells("beyond")
+        if isinstance(claim.published, Unpublished) and claim.published.goal is not None
+    }
+    assert goals["copying", "Holding RNN", "dormant-10000"] == 100.0
+    assert goals["digits", "Holding RNN, read at 14", "side-24"] == 60.0
+    assert all(regime == "side-24" for group, _, regime in goals if group == "digits")
+
+
+def test_who_reads_at_the_side_of_training_is_told_apart() -> None:
+    for claim in cells("beyond"):
+        if claim.group == "digits":
+            model = claim.experiment.model.build(SequentialMNIST(), stream(0, "weights"))
+            assert isinstance(
+                model, AtOneSide if claim.row.endswith("read at 14") else SequenceModel
+            )
+
+
+def test_what_beats_the_paper_never_sees_a_test_in_training() -> None:
+    for claim in cells("beyond"):
+        assert claim.experiment.task.length in (70, 196)
+    copying = next(claim for claim in cells("beyond") if claim.group == "copying")
+    assert copying.experiment.model.core.cls is HoldingRNN
+
+
+def test_adding_is_an_error() -> None:
+    assert {claim.metric for claim in cells("adding")} == {Adding.metric}
+    assert {claim.published.unit for claim in cells("adding")} == {"fraction"}
+
+
+def test_figure_2_looks_at_the_dormant_places_of_a_sequence_as_long_as_in_training() -> None:
+    figure = FIGURES["lamb2022/figure-2"]
+    (analysis,) = figure.analyses
+    assert isinstance(analysis, ActivationOverTime)
+    problems = Copying().draw(stream(0, "problems"))[analysis.regime]
+    shown = problems.index[0]
+    assert (shown[slice(*analysis.reading)] > 0).all()
+    assert (shown[slice(*analysis.dormant)] == 0).all()
+    assert shown[analysis.dormant[1]] == 9
+    assert all(claim.row.startswith("RIMs") for claim in figure.table.claims)
+
+
+def cells(key: str) -> list:
+    return list(TABLES[f"lamb2022/{key}"].claims)
+
+
+def test_every_table_is_listed() -> None:
+    assert {key for key in TABLES if key.startswith("lamb2022/")} == {
+        f"lamb2022/{key}" for key in KEYS
+    }
