@@ -11,13 +11,13 @@ import pytest
 from PIL import Image
 
 from farfield.cli._arguments import Train
-from farfield.cli._train import experiment_of
+from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES
 from farfield.execution import run_one
 from farfield.execution._job import Job
-from farfield.experiments import Network, ScoringNetwork
+from farfield.experiments import Network, ScoringNetwork, SequenceNetwork
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
@@ -29,6 +29,7 @@ KINDS = {
     "models": {**REASONERS, **SCORERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
+    "layers": SEQUENCE_LAYERS,
     "objectives": OBJECTIVES,
     "papers": REFERENCES,
     "claims": TABLES,
@@ -104,6 +105,8 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="visual-analogies", model="rnn-scorer"), "PanelEncoder"),
         (Train(task="vaec-scale", model="lstm-scorer", encoder="moment"), "MomentEncoder"),
         (Train(task="same-different", model="lstm"), "ConvEncoder"),
+        (Train(task="copying", model="rims"), "LinearEncoder"),
+        (Train(task="adding", model="lstm", context="none"), "LinearEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -112,15 +115,37 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
 ) -> None:
     network = experiment_of(command, []).model
     assert network.encoder.cls.__name__ == encoder
-    assert isinstance(network, Network if command.model == "lstm" else ScoringNetwork)
+    kinds = {"same-different": Network, "copying": SequenceNetwork, "adding": SequenceNetwork}
+    assert isinstance(network, kinds.get(command.task, ScoringNetwork))
 
 
-@pytest.mark.parametrize("task, model", [("vaec-scale", "lstm"), ("all-same", "lstm-scorer")])
-def test_train_says_which_models_fit_the_task(farfield, task: str, model: str) -> None:
+def test_train_sets_the_size_of_a_sequence_layer() -> None:
+    command = Train(task="copying", model="rims")
+    words = ["--model.hidden-size", "40", "--model.num-mechanisms", "5", "--model.num-active", "2"]
+    core = experiment_of(command, words).model.core
+    assert dict(core.options) == {"hidden_size": 40, "num_mechanisms": 5, "num_active": 2}
+    assert dict(experiment_of(command, []).model.core.options) == {"hidden_size": HIDDEN}
+
+
+def test_train_refuses_a_context_for_what_is_read_in_order(farfield) -> None:
+    ended = farfield("train --task copying --model rims --context norm")
+    assert ended.status == 2
+    assert "context must be none for copying" in ended.err
+
+
+@pytest.mark.parametrize(
+    "task, model, fits",
+    [
+        ("vaec-scale", "lstm", "rnn-scorer"),
+        ("all-same", "lstm-scorer", "corelnet"),
+        ("copying", "esbn", "rims"),
+    ],
+)
+def test_train_says_which_models_fit_the_task(farfield, task: str, model: str, fits: str) -> None:
     ended = farfield(f"train --task {task} --model {model}")
-    assert ended.status != 0
-    assert "model must be one of" in ended.err
-    assert ("rnn-scorer" if task == "vaec-scale" else "corelnet") in ended.err
+    assert ended.status == 2
+    assert f"unknown model '{model}'" in ended.err
+    assert fits in ended.err
 
 
 @pytest.mark.parametrize("task", TASKS)

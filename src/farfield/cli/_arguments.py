@@ -21,10 +21,10 @@ Device = Literal["cpu", "cuda"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """List tasks, models, encoders, contexts, objectives, papers, claims and figures."""
+    """List tasks, models, layers, encoders, contexts, objectives, papers, claims and figures."""
 
     kind: tyro.conf.Positional[str] = "all"
-    """tasks, models, encoders, contexts, objectives, papers, claims, figures or all."""
+    """tasks, models, layers, encoders, contexts, objectives, papers, claims, figures or all."""
 
 
 @final
@@ -62,12 +62,15 @@ class Train:
     task: str
     """Name of the task."""
     model: str
-    """Name of the reasoner, or of the scorer where a task has candidates to score."""
+    """Name of the reasoner, of the scorer where a task has candidates to score, or of the sequence
+    layer where it is read in order."""
     encoder: str | None = None
-    """Name of the encoder; if not given, that of the paper for such images: conv for small grey
-    ones, analogy for coloured ones, panel for the grey ones of a visual analogy."""
-    context: str = "norm"
-    """What is done to the embeddings over the context of each problem, by name, or none."""
+    """Name of the encoder; if not given, that of the paper for such items: conv for small grey
+    images, analogy for coloured ones, panel for the grey ones of a visual analogy, linear for
+    what is read in order."""
+    context: str | None = None
+    """What is done to the embeddings over the context of each problem, by name, or none; if not
+    given, norm, and none for what is read in order."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"

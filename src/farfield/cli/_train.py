@@ -23,15 +23,27 @@ from farfield.cli._names import (
 )
 from farfield.core import stream
 from farfield.execution import jobs_of, results, run
-from farfield.experiments import OFFERED, Experiment, Network, Recipe, ScoringNetwork, Spec
+from farfield.experiments import (
+    OFFERED,
+    Architecture,
+    Experiment,
+    Network,
+    Recipe,
+    ScoringNetwork,
+    SequenceNetwork,
+    Spec,
+)
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import Candidates, Task
+from farfield.tasks import Candidates, Task, answers_everywhere
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
+
+HIDDEN = 96
+"""Units of a sequence layer, where `--model.hidden-size` is not given."""
 
 
 def train(command: Train, rest: Sequence[str]) -> None:
@@ -61,7 +73,8 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         command: The words with fixed names.
         rest: The fields of task, model and recipe.
     """
-    task, part = find_task(command.task), find("model", command.model, {**REASONERS, **SCORERS})
+    task = find_task(command.task)
+    part = find("model", command.model, _models_for(task()))
     groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
@@ -72,48 +85,57 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         prog=f"farfield train --task {command.task} --model {command.model}",
         args=list(rest),
     )
-    context = None
-    if command.context != "none":
-        context = Spec(find("context", command.context, CONTEXTS))
     made = task(**fields_of_task(task, options.task, command.shapes))
-    encoder = find("encoder", command.encoder or _usual_encoder(made), ENCODERS)
-    return Experiment(
-        task=made,
-        model=_network(made, Spec(part, **dataclasses.asdict(options.model)), encoder, context),
-        recipe=options.recipe,
-    )
+    spec = Spec(part, **dataclasses.asdict(options.model))
+    return Experiment(task=made, model=_network(made, spec, command), recipe=options.recipe)
+
+
+def _is_read_in_order(task: Task) -> bool:
+    """Whether a task is for sequence layers: of items that are no images, or asked everywhere."""
+    return len(task.item_shape) == 1 or answers_everywhere(task)
+
+
+def _models_for(task: Task) -> dict[str, type[nn.Module]]:
+    """What a task can be learned with, by name."""
+    if _is_read_in_order(task):
+        return SEQUENCE_LAYERS
+    return SCORERS if isinstance(task, Candidates) else REASONERS
 
 
 def _usual_encoder(task: Task) -> str:
-    """Name of the encoder that the papers have for images such as those of a task."""
+    """Name of the encoder that the papers have for items such as those of a task."""
+    if _is_read_in_order(task):
+        return "linear"
     if len(task.item_shape) == 3:
         return "analogy"
     return "panel" if isinstance(task, Candidates) else "conv"
 
 
-def _network(
-    task: Task, part: Spec, encoder: type[nn.Module], context: Spec | None
-) -> Network | ScoringNetwork:
-    """A network that scores the candidates of a task, where it has some, or answers it."""
-    scores = part.cls in SCORERS.values()
-    if scores != isinstance(task, Candidates):
-        names = SCORERS if isinstance(task, Candidates) else REASONERS
-        raise ValueError(
-            f"model must be one of {', '.join(names)} for {task.name}, got a "
-            f"{'scorer' if scores else 'reasoner'} ({part.cls.__name__})"
-        )
-    if scores:
-        return ScoringNetwork(scorer=part, encoder=Spec(encoder), context=context)
-    return Network(reasoner=part, encoder=Spec(encoder), context=context)
+def _network(task: Task, part: Spec, command: Train) -> Architecture:
+    """A network that reads a task in order, scores its candidates, or answers it."""
+    encoder = Spec(find("encoder", command.encoder or _usual_encoder(task), ENCODERS))
+    if _is_read_in_order(task):
+        if command.context not in (None, "none"):
+            raise ValueError(
+                f"context must be none for {task.name}, which is read in order, "
+                f"got {command.context!r}"
+            )
+        return SequenceNetwork(core=part, encoder=encoder)
+    context = None
+    if command.context != "none":
+        context = Spec(find("context", command.context or "norm", CONTEXTS))
+    if isinstance(task, Candidates):
+        return ScoringNetwork(scorer=part, encoder=encoder, context=context)
+    return Network(reasoner=part, encoder=encoder, context=context)
 
 
 def _options_of_module(cls: type[nn.Module]) -> Any:
-    hints = get_type_hints(cls.__init__)
+    hints, defaults = get_type_hints(cls.__init__), {}
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if name not in OFFERED and hints[name] in PLAIN:
+            defaults[name] = parameter.default
+    if cls in SEQUENCE_LAYERS.values():
+        defaults["hidden_size"] = HIDDEN
     return plain_dataclass(
-        "Model",
-        [
-            (p.name, hints[p.name], p.default)
-            for p in inspect.signature(cls).parameters.values()
-            if p.kind is p.KEYWORD_ONLY and p.name not in OFFERED and hints[p.name] in PLAIN
-        ],
+        "Model", [(name, hints[name], default) for name, default in defaults.items()]
     )
