@@ -25,16 +25,19 @@ from processes import children, gone, wait_for
 
 PROGRAM = textwrap.dedent(
     """
+    import signal
     import sys
     import farfield.execution._processes as processes
     from farfield.cli import main
     from farfield.training import Clock
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     processes.Clock = lambda: Clock(checkpoint_seconds=0.05)
     main(sys.argv[1:])
     """
 )
-"""The command line, saving twenty times a second: a user's run lasts longer than these."""
+"""The command line, saving twenty times a second: a user's run lasts longer than these. What a
+shell starts in the background ignores Ctrl-C, and so would all that is started from there."""
 
 
 FIELDS = (

@@ -6,11 +6,12 @@ import math
 
 import pytest
 
-from farfield.analysis import KeyOverlap
+from farfield.analysis import KeyOverlap, PhaseDifference
 from farfield.metrics import paired_t_test
 from farfield.reproductions import (
     FIGURES,
     TABLES,
+    ActivationOverTime,
     EmbeddingsByDimension,
     Figure,
     KeysByPlace,
@@ -19,6 +20,7 @@ from farfield.reproductions import (
     Saying,
     Table,
     TimeCourses,
+    lamb2022,
     webb2020,
     webb2021,
 )
@@ -31,7 +33,7 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (webb2020, webb2021)
+    papers = (lamb2022, webb2020, webb2021)
     declared = [
         value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
     ]
@@ -115,6 +117,8 @@ def quantities(figure: Figure) -> list[str]:
         elif isinstance(analysis, EmbeddingsByDimension):
             rows = [name.partition("/")[0] for name in figure.table.cells]
             names += [f"{row}/{what}" for row in rows for what in ("share", "linearity/size")]
+        elif isinstance(analysis, ActivationOverTime):
+            names += [field.name for field in dataclasses.fields(PhaseDifference)]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]
     return names
