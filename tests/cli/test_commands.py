@@ -170,7 +170,7 @@ def test_show_draws_every_task(
 
 
 def test_other_shapes_for_a_task_that_draws_its_own_are_refused(farfield, folder: Path) -> None:
-    for words in ("show vaec-scale", "train --task vaec-scale --model lstm"):
+    for words in ("show vaec-scale", "train --task vaec-scale --model lstm-scorer"):
         ended = farfield(f"{words} --shapes letters")
         assert (ended.status, ended.out) == (2, "")
         assert "shapes must be left out for vaec-scale, got letters" in ended.err
