@@ -11,7 +11,14 @@ from farfield.core import stream
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.models import SequenceModel
 from farfield.models import _sequence_model as module
-from farfield.nn import LinearEncoder, NormalizedGRU, NormalizedLSTM
+from farfield.nn import (
+    InputAttention,
+    LinearEncoder,
+    NormalizedGRU,
+    NormalizedLSTM,
+    RIMs,
+    Wiring,
+)
 from farfield.tasks import SameDifferent
 
 
@@ -66,6 +73,19 @@ def test_the_last_answer_is_that_of_the_last_place() -> None:
     items, index = some_problems()
     everywhere = small(answers_everywhere=True)(items, index)
     assert torch.equal(small(answers_everywhere=False)(items, index), everywhere[:, -1])
+
+
+def test_a_core_that_chooses_between_positions_is_given_them() -> None:
+    attention = InputAttention(key_size=3, per_position=True)
+    source = torch.Generator().manual_seed(0)
+    core = RIMs(4, 8, 2, 1, wiring=Wiring(input_attention=attention), batch_first=True)
+    model = SequenceModel(
+        nn.Identity(), core, num_outputs=2, answers_everywhere=True, generator=source
+    ).double()
+    items = torch.randn(6, 5, 4, dtype=torch.float64, generator=source)
+    index = torch.randint(6, (3, 7), generator=source)
+    expected = model.output(core(items[index])[0])
+    assert torch.equal(model(items, index), expected)
 
 
 def test_every_call_starts_from_a_fresh_state() -> None:

@@ -386,8 +386,8 @@ MUTANTS = [
     ),
     (
         "models/_sequence_model.py",
-        "read, state = self.core(F.embedding(piece, embeddings), state)",
-        "read, _ = self.core(F.embedding(piece, embeddings), state)",
+        "read, state = self.core(x, state)",
+        "read, _ = self.core(x, state)",
         [
             "tests/models/test_sequence_model.py::test_reading_in_pieces_gives_what_reading_at_once_gives"
         ],

@@ -29,7 +29,8 @@ class SequenceModel(nn.Module):
     before, so that only the answers grow with its length.
 
     Args:
-        encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
+        encoder: From items `(item, *shape)` to embeddings `(item, feature)`, or to what else the
+            core takes at a place, such as `(item, position, feature)`.
         core: What reads them: takes `(batch, time, feature)` and a state, or None, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
             `batch_first`.
@@ -92,7 +93,7 @@ class SequenceModel(nn.Module):
         """
         return self.answer(self.encode(items), index)
 
-    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item ..."]:
         """Embed every item: the first of two stages.
 
         Args:
@@ -101,7 +102,7 @@ class SequenceModel(nn.Module):
         return self.encoder(items)
 
     def answer(
-        self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
+        self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem from the embeddings of the items: the second of two stages.
 
@@ -128,7 +129,8 @@ class SequenceModel(nn.Module):
         self, embeddings: Tensor, pieces: tuple[Tensor, ...]
     ) -> Iterator[Float[Tensor, "batch time _"]]:
         """What the core gives, piece by piece."""
-        state = None
+        state, flat = None, embeddings.flatten(1)
         for piece in pieces:
-            read, state = self.core(F.embedding(piece, embeddings), state)
+            x = torch.unflatten(F.embedding(piece, flat), -1, embeddings.shape[1:])
+            read, state = self.core(x, state)
             yield read
