@@ -44,7 +44,7 @@ def experiment(core: Spec) -> Experiment:
 
 def _claim(row: str, mean: float, regime: str) -> Claim:
     side = regime.rpartition("-")[2]
-    decimals = (2, 0) if round(mean, 1) != mean else printed.ACCURACY_DECIMALS
+    decimals = (2, 2) if round(mean, 1) != mean else printed.ACCURACY_DECIMALS
     return Claim(
         paper="lamb2022",
         table="table-1-digits",

@@ -6,8 +6,8 @@ from typing import Final
 
 TRIALS: Final = 3
 """Trials behind each number (caption of Table 1)."""
-CROSS_ENTROPY_DECIMALS: Final = (2, 0)
-ACCURACY_DECIMALS: Final = (1, 0)
+CROSS_ENTROPY_DECIMALS: Final = (2, 2)
+ACCURACY_DECIMALS: Final = (1, 1)
 
 SELECTION: Final = "weights of the last step; which were printed is not said"
 COPYING_SPLIT: Final = "new sequences"
