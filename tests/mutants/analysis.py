@@ -154,7 +154,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_embedding_plate.py",
+        "reports/_looked_into.py",
         "network = trained_network(experiment, record.seed, store)",
         "network = trained_network(experiment, row.records[0].seed, store)",
         [
@@ -176,9 +176,9 @@ MUTANTS = [
         ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
     ),
     (
-        "reports/_key_plate.py",
-        "trained_network(experiment, record.seed, store)",
-        "trained_network(experiment, row.records[0].seed, store)",
+        "reports/_looked_into.py",
+        "problems_of_run(experiment.task, record.seed)",
+        "problems_of_run(experiment.task, row.records[0].seed)",
         ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
     ),
     (

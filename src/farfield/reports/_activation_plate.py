@@ -12,15 +12,14 @@ from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
 from farfield.analysis import PhaseDifference, active_of, phase_difference
-from farfield.metrics import mean_and_standard_error
 from farfield.records import Record, Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH, plain
+from farfield.reports._looked_into import looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
 from farfield.reproductions import ActivationOverTime, Figure
-from farfield.training import problems_of_run, trained_network
 
 SEQUENCES: Final = 100
 """Sequences that are looked at."""
@@ -63,7 +62,11 @@ def activation_plate(
     Raises:
         StoreError: If a trained network is missing.
     """
-    shown = [(row, _looked_into(row, analysis, store)) for row in report.rows if row.records]
+    shown = [
+        (row, [_network(row, record, analysis, store) for record in row.records])
+        for row in report.rows
+        if row.records
+    ]
     if not shown:
         return None
     seed = shown[0][1][0].seed
@@ -78,16 +81,9 @@ def activation_plate(
     )
 
 
-def _looked_into(row: Row, analysis: ActivationOverTime, store: Store) -> list[_Network]:
-    return [_network(row, record, analysis, store) for record in row.records]
-
-
 def _network(row: Row, record: Record, analysis: ActivationOverTime, store: Store) -> _Network:
-    claim = row.claim
-    experiment = claim.experiment.at_fraction(record.steps / claim.experiment.recipe.steps)
-    network = trained_network(experiment, record.seed, store)
-    problems = problems_of_run(experiment.task, record.seed)[analysis.regime][:SEQUENCES]
-    active = active_of(network, problems)
+    run = looked_into(row, record, store)
+    active = active_of(run.network, run.sets[analysis.regime][:SEQUENCES])
     first, second = (slice(*steps) for steps in (analysis.reading, analysis.dormant))
     return _Network(
         seed=record.seed,
@@ -103,15 +99,13 @@ def _findings(figure: Figure, row: Row, networks: Sequence[_Network]) -> tuple[F
         ("differing", "dormant steps whose active set differs from all of reading"),
         ("changing", "dormant steps whose active set changes"),
     ):
-        summary = mean_and_standard_error(
-            [100 * getattr(network.difference, name) for network in networks]
-        )
-        spread = f" ± {summary.standard_error:.1f}" if summary.count > 1 else ""
+        shares = [100 * getattr(network.difference, name) for network in networks]
+        ours = text.over_networks(shares, digits=1, unit=" %")
         found.append(
             Finding(
                 what=f"{row.claim.row}: {what}",
                 paper=figure.words(name),
-                ours=f"{summary.mean:.1f}{spread} % ({text.networks(len(networks))})",
+                ours=f"{ours} ({text.networks(len(networks))})",
             )
         )
     return tuple(found)

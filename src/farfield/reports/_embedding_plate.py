@@ -16,16 +16,16 @@ from torch import nn
 from farfield.analysis import Along, FirstComponent, embeddings_of, first_component, mean_line
 from farfield.core import stream
 from farfield.experiments import Experiment, ScoringNetwork
-from farfield.metrics import mean_and_standard_error
 from farfield.records import Record, Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH, legend, plain
+from farfield.reports._looked_into import looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
 from farfield.reproductions import Figure
 from farfield.tasks import Candidates, InParts
-from farfield.training import problems_of_run, trained_network
+from farfield.training import problems_of_run
 
 PROBLEMS: Final = 512
 """Most problems of a region that are looked at: whole test batches of 32."""
@@ -112,15 +112,13 @@ def _looked_into(row: Row, store: Store) -> _Looked:
 
 def _component(row: Row, record: Record, store: Store) -> FirstComponent:
     """The first component in a run's network."""
-    claim = row.claim
-    experiment = claim.experiment.at_fraction(record.steps / claim.experiment.recipe.steps)
-    network = trained_network(experiment, record.seed, store)
-    problems = problems_of_run(experiment.task, record.seed)[claim.regime][:PROBLEMS]
-    parts = cast("InParts", experiment.task).parts(problems)
-    context = _context_of_values(experiment, len(parts))
+    run = looked_into(row, record, store)
+    problems = run.sets[row.claim.regime][:PROBLEMS]
+    parts = cast("InParts", run.task).parts(problems)
+    context = _context_of_values(row.claim.experiment, len(parts))
     everything = [chosen | True for chosen in parts.values()]
     shown = everything if context is None else [*parts.values()]
-    return first_component(embeddings_of(network, problems, context), shown)
+    return first_component(embeddings_of(run.network, problems, context), shown)
 
 
 def _context_of_values(experiment: Experiment, num_values: int) -> nn.Module | None:
@@ -142,7 +140,7 @@ def _findings(figure: Figure, looked: _Looked) -> list[Finding]:
         Finding(
             what=f"{label}: share of variance of component 1",
             paper=figure.words(f"{looked.name}/share"),
-            ours=f"{_over(share, 1, ' %')} ({networks})",
+            ours=f"{text.over_networks(share, digits=1, unit=' %')} ({networks})",
         )
     ]
     for place, dimension in enumerate(looked.dimensions):
@@ -151,17 +149,10 @@ def _findings(figure: Figure, looked: _Looked) -> list[Finding]:
             Finding(
                 what=f"{label}: linearity along {dimension}",
                 paper=figure.words(f"{looked.name}/linearity/{dimension}"),
-                ours=f"{_over(fits, 3, '')} ({networks})",
+                ours=f"{text.over_networks(fits, digits=3, unit='')} ({networks})",
             )
         )
     return found
-
-
-def _over(values: Sequence[float], digits: int, unit: str) -> str:
-    """Mean and standard error over the networks, e.g. `80.1 ± 2.3 %`."""
-    summary = mean_and_standard_error(values)
-    spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
-    return f"{summary.mean:.{digits}f}{spread}{unit}"
 
 
 def _draw(looked: Sequence[_Looked], theme: Theme) -> Picture:

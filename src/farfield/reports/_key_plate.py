@@ -24,16 +24,15 @@ from farfield.analysis import (
     keys_of,
     principal_components,
 )
-from farfield.metrics import mean_and_standard_error
 from farfield.records import Record, Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH, legend, plain
+from farfield.reports._looked_into import looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
 from farfield.reproductions import Figure
 from farfield.tasks import TRAINING
-from farfield.training import problems_of_run, trained_network
 
 BESIDE: Final = ((-7, 5), (3, 9), (8, -6))
 """Where the numbers of the first places stand beside their means, points; those of later places
@@ -105,12 +104,9 @@ def key_plate(figure: Figure, report: Report, store: Store) -> Plate | None:
 
 def _looked_into(row: Row, record: Record, store: Store) -> _Network:
     """The keys of a run's network, on as many problems of both sets."""
-    claim = row.claim
-    experiment = claim.experiment.at_fraction(record.steps / claim.experiment.recipe.steps)
-    network = trained_network(experiment, record.seed, store)
-    sets = problems_of_run(experiment.task, record.seed)
-    count = min(PROBLEMS, *(len(sets[name]) for name in (TRAINING, claim.regime)))
-    training, test = (keys_of(network, sets[name][:count]) for name in (TRAINING, claim.regime))
+    run, names = looked_into(row, record, store), (TRAINING, row.claim.regime)
+    count = min(PROBLEMS, *(len(run.sets[name]) for name in names))
+    training, test = (keys_of(run.network, run.sets[name][:count]) for name in names)
     return _Network(seed=record.seed, training=training, test=test)
 
 
@@ -166,11 +162,10 @@ def _over_networks(
     parts: Sequence[Sequence[float]], networks: str, *, scale: float, digits: int, unit: str
 ) -> str:
     """Mean and standard error of quantities over the networks, e.g. `0.01 ± 0.00; 0.5 ± 0.1`."""
-    written = []
-    for values in parts:
-        summary = mean_and_standard_error([scale * value for value in values])
-        spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
-        written.append(f"{summary.mean:.{digits}f}{spread}{unit}")
+    written = [
+        text.over_networks([scale * value for value in values], digits=digits, unit=unit)
+        for values in parts
+    ]
     return f"{'; '.join(written)} ({networks})"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from farfield.metrics import measure_of
+from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._report import Report, Row
 from farfield.reproductions import Published, Unpublished, VerdictRule
 
@@ -35,6 +35,13 @@ def ours(row: Row) -> str:
         else f" ± {summary.standard_error:.{error_digits}f}"
     )
     return f"{summary.mean:.{mean_digits}f}{error} ({summary.count})"
+
+
+def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
+    """Mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
+    summary = mean_and_standard_error(values)
+    spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
+    return f"{summary.mean:.{digits}f}{spread}{unit}"
 
 
 def difference(row: Row) -> str:
