@@ -59,7 +59,8 @@ def test_the_layer_is_the_recurrence_with_its_weights() -> None:
 def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
     """In float32, for ten thousand steps, while the other groups move."""
     inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
-    gates[..., 1] = 1_000.0
+    weight[HIDDEN + 1] = 0.0
+    gates[..., 1] = 3.0  # where the gate reaches 1, and a sigmoid is at 0.95
     gates[..., 2] = -1_000.0
     states = holding_recurrence(inputs, gates, weight, state)
     size = HIDDEN // GROUPS
