@@ -97,6 +97,7 @@ from farfield.models import (
     MNM,
     NTM,
     RN,
+    SRAN,
     TRN,
     AnalogyScoring,
     AtOneSide,
@@ -110,7 +111,10 @@ from farfield.models import (
     Relational,
     RNNScorer,
     SequenceModel,
+    SetModel,
+    TokenReader,
     Transformer,
+    WReN,
 )
 from farfield.nn import (
     DNC,
@@ -118,6 +122,7 @@ from farfield.nn import (
     BatchContextNorm,
     CausalTransformer,
     Communication,
+    ComponentEncoder,
     ContextNorm,
     ContextWhitening,
     ConvEncoder,
@@ -146,8 +151,10 @@ from farfield.nn import (
     NTMLayer,
     PanelEncoder,
     PastNorm,
+    PatchEncoder,
     PerProjection,
     PooledBatchNorm,
+    PreNormTransformer,
     RandomEncoder,
     RelationalMemoryCore,
     RIMs,
@@ -195,6 +202,13 @@ def relational(source: torch.Generator | None) -> Relational:
     reasoner = ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=4, generator=source)
     encoder = ConvEncoder((8, 8), out_features=FEATURES, generator=source)
     return Relational(encoder, ContextNorm(FEATURES), reasoner)
+
+
+def token_reader(
+    source: torch.Generator | None, *, num_tokens: int = 1, **options: object
+) -> TokenReader:
+    core = PreNormTransformer(8, num_layers=1, num_heads=2, generator=source)
+    return TokenReader(core, FEATURES, OUTPUTS, num_tokens=num_tokens, generator=source, **options)
 
 
 class Outputs(nn.Module):
@@ -615,6 +629,57 @@ MODULES = {
         ),
         inputs=(SEQUENCES,),
         shape=(BATCH, 1),
+    ),
+    "WReN": Animal(
+        build=lambda source: WReN(
+            FEATURES, TIME, panel_size=5, hidden_size=8, relation_size=7, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "SRAN": Animal(
+        build=lambda source: SRAN(FEATURES, hidden_size=8, rule_size=5, generator=source),
+        inputs=(drawn(BATCH, 9, FEATURES),),
+        shape=(BATCH, 1),
+    ),
+    "PatchEncoder": Animal(
+        build=lambda source: PatchEncoder(
+            (2, 4, 6), patch_size=2, out_features=5, positions=True, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
+        shape=(BATCH, 6, 5),
+    ),
+    "ComponentEncoder": Animal(
+        build=lambda source: ComponentEncoder((TIME,), out_features=5, generator=source),
+        inputs=(drawn(BATCH, TIME),),
+        shape=(BATCH, TIME, 5),
+    ),
+    "PreNormTransformer": Animal(
+        build=lambda source: PreNormTransformer(
+            FEATURES, num_layers=2, num_heads=2, feedforward_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "TokenReader": Animal(
+        build=lambda source: token_reader(source, num_tokens=OUTPUTS),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "TokenReader, places and one head": Animal(
+        build=lambda source: token_reader(
+            source, num_tokens=OUTPUTS, length=TIME, shared_head=True
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "SetModel": Animal(
+        build=lambda source: SetModel(
+            ComponentEncoder((TIME,), out_features=FEATURES, generator=source),
+            token_reader(source),
+        ),
+        inputs=(drawn(BATCH, TIME), torch.tensor([[0], [3], [1], [0]])),
+        shape=(BATCH, OUTPUTS),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),
@@ -1120,6 +1185,7 @@ ELSEWHERE = {
     "REASONERS",
     "SCORERS",
     "SEQUENCE_LAYERS",
+    "SET_LAYERS",
     "alibi_slopes",
     "ring_spectrum",
     "check_segments",
@@ -1158,7 +1224,15 @@ solitary = pytest.mark.parametrize(
 )
 
 
-NO_CLASSES = {"CONTEXTS", "ENCODERS", "Field", "REASONERS", "SCORERS", "SEQUENCE_LAYERS"}
+NO_CLASSES = {
+    "CONTEXTS",
+    "ENCODERS",
+    "Field",
+    "REASONERS",
+    "SCORERS",
+    "SEQUENCE_LAYERS",
+    "SET_LAYERS",
+}
 
 
 def exports() -> dict[str, object]:

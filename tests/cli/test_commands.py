@@ -17,7 +17,7 @@ from farfield.execution import run_one
 from farfield.execution._job import Job
 from farfield.experiments import Network, ScoringNetwork, SequenceNetwork
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
@@ -29,7 +29,7 @@ KINDS = {
     "models": {**REASONERS, **SCORERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
-    "layers": SEQUENCE_LAYERS,
+    "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
     "objectives": OBJECTIVES,
     "papers": REFERENCES,
     "claims": TABLES,

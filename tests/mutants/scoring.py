@@ -99,4 +99,52 @@ MUTANTS = [
         "margin = 0",
         ["tests/nn/test_moment_encoder.py::test_what_is_looked_at_is_all_that_is_not_background"],
     ),
+    (
+        "functional/_self_attention.py",
+        "key_padding_mask[..., None, None, :]",
+        "key_padding_mask[..., None, :, None]",
+        ["tests/models/test_sets.py::test_padding_is_no_element"],
+    ),
+    (
+        "nn/_set_encoders.py",
+        "(y x channel)",
+        "(x y channel)",
+        ["tests/models/test_sets.py::test_patches"],
+    ),
+    (
+        "models/_token_reader.py",
+        "torch.cat((tokens, x), dim=1)",
+        "torch.cat((x, tokens), dim=1)",
+        ["tests/models/test_sets.py::test_tokens_are_read_where_they_stand"],
+    ),
+    (
+        "models/_wren.py",
+        "self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(1)",
+        "self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(2)",
+        ["tests/models/test_sets.py::test_wren"],
+    ),
+    (
+        "models/_sran.py",
+        "weight * fused + (1 - weight) * level",
+        "weight * level + (1 - weight) * fused",
+        ["tests/models/test_sets.py::test_sran"],
+    ),
+    (
+        "experiments/_set_network.py",
+        "parameter.requires_grad_(False)",
+        "parameter.requires_grad_(True)",
+        ["tests/models/test_sets.py::test_only_what_is_named_is_trained"],
+    ),
+    (
+        "experiments/_experiment.py",
+        "any(is_within(name, part) for part in self.without)",
+        "False",
+        ["tests/models/test_sets.py::test_parts_are_left_out_and_rows_are_added"],
+    ),
+    (
+        "training/_start.py",
+        "tensor[: len(found)] if grows",
+        "tensor[len(found) :] if grows",
+        ["tests/models/test_sets.py::test_parts_are_left_out_and_rows_are_added"],
+    ),
 ]

@@ -17,7 +17,7 @@ from farfield.cli._names import fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
 from farfield.reproductions import FIGURES, TABLES
@@ -33,7 +33,7 @@ def list_names(command: List) -> None:
     kinds: dict[str, Iterable[tuple[str, str, str]]] = {
         "tasks": _classes(TASKS),
         "models": _classes({**REASONERS, **SCORERS}),
-        "layers": _classes(SEQUENCE_LAYERS),
+        "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS}),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),
         "objectives": _classes(OBJECTIVES),

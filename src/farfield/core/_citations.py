@@ -93,6 +93,23 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2019,
         ),
         Reference(
+            key="barrett2018",
+            authors=(
+                "Barrett, David G. T. and Hill, Felix and Santoro, Adam and Morcos, Ari S. and "
+                "Lillicrap, Timothy"
+            ),
+            title="Measuring Abstract Reasoning in Neural Networks",
+            venue="International Conference on Machine Learning",
+            year=2018,
+        ),
+        Reference(
+            key="hu2021",
+            authors="Hu, Sheng and Ma, Yuqing and Liu, Xianglong and Wei, Yanlu and Bai, Shihao",
+            title="Stratified Rule-Aware Network for Abstract Visual Reasoning",
+            venue="AAAI Conference on Artificial Intelligence",
+            year=2021,
+        ),
+        Reference(
             key="webb2021",
             authors="Webb, Taylor W. and Sinha, Ishan and Cohen, Jonathan D.",
             title="Emergent Symbols through Binding in External Memory",

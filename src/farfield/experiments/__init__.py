@@ -13,6 +13,7 @@ from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
+from farfield.experiments._set_network import SetNetwork as SetNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 
@@ -27,6 +28,7 @@ __all__ = [
     "Recipe",
     "ScoringNetwork",
     "SequenceNetwork",
+    "SetNetwork",
     "Spec",
     "array_digest",
     "arrays_of",

@@ -63,6 +63,16 @@ class Recipe:
         )
 
 
+def is_within(name: str, part: str) -> bool:
+    """Whether a parameter or buffer is that part of a network, or in it.
+
+    Args:
+        name: Its name in the network, e.g. `"encoder.output.weight"`.
+        part: Name of the part, e.g. `"encoder"`.
+    """
+    return f"{name}.".startswith(f"{part}.")
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Pretrained:
@@ -75,6 +85,9 @@ class Pretrained:
         experiment: What is trained before.
         parts: Parts of the network that are taken over, by the names both networks have for them,
             e.g. `("encoder", "decoder")`; none named is the whole network.
+        without: Parts of these that are not taken over but drawn anew, e.g. `("reader.heads",)`.
+        grown: Parts of which the network has more rows than what it starts from; it takes over
+            the first ones, and the others are drawn.
 
     Raises:
         ValueError: If a part is no name.
@@ -82,10 +95,14 @@ class Pretrained:
 
     experiment: Experiment
     parts: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not all(isinstance(part, str) and part.strip(".") for part in self.parts):
-            raise ValueError(f"parts must be names of parts of a network, got {self.parts!r}")
+        for name in ("parts", "without", "grown"):
+            parts = getattr(self, name)
+            if not all(isinstance(part, str) and part.strip(".") for part in parts):
+                raise ValueError(f"{name} must be names of parts of a network, got {parts!r}")
 
     def covers(self, name: str) -> bool:
         """Whether a parameter or buffer is taken over.
@@ -93,7 +110,16 @@ class Pretrained:
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
         """
-        return not self.parts or any(f"{name}.".startswith(f"{part}.") for part in self.parts)
+        wanted = not self.parts or any(is_within(name, part) for part in self.parts)
+        return wanted and not any(is_within(name, part) for part in self.without)
+
+    def grows(self, name: str) -> bool:
+        """Whether a parameter or buffer may have more rows than what it starts from.
+
+        Args:
+            name: Its name in the network.
+        """
+        return any(is_within(name, part) for part in self.grown)
 
 
 @final

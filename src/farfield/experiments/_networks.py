@@ -63,7 +63,7 @@ class Network:
             "num_outputs": task.num_outputs,
             "segments": task.segments,
         }
-        encoder, shape = _encoder(self.encoder, shape, stream)
+        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
         context = self.context.build(shape, stream.child("context")) if self.context else None
         reasoner = self.reasoner.build(shape, stream.child("reasoner"))
         return Relational(encoder=encoder, context=context, reasoner=reasoner)
@@ -103,7 +103,7 @@ class ScoringNetwork:
             "segments": task.segments,
             "num_candidates": task.num_candidates,
         }
-        encoder, shape = _encoder(self.encoder, shape, stream)
+        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
         context = self.context.build(shape, stream.child("context")) if self.context else None
         scorer = self.scorer.build(shape, stream.child("scorer"))
         return AnalogyScoring(encoder, context, scorer, num_candidates=task.num_candidates)
@@ -124,7 +124,7 @@ class AutoencoderNetwork:
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
-        encoder, shape = _encoder(self.encoder, {"item_shape": task.item_shape}, stream)
+        encoder, shape = encoder_and_shape(self.encoder, {"item_shape": task.item_shape}, stream)
         decoder = self.decoder.build(shape, stream.child("decoder"))
         return ObjectAutoencoder(encoder, decoder)
 
@@ -156,7 +156,7 @@ class PredictionNetwork:
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
-        encoder, shape = _encoder(self.encoder, shape, stream)
+        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
         context = self.context.build(shape, stream.child("context")) if self.context else None
         predictor = self.predictor.build(shape, stream.child("predictor"))
         decoder = self.decoder.build(shape, stream.child("decoder"))
@@ -187,7 +187,7 @@ class SequenceNetwork:
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
-        encoder, shape = _encoder(self.encoder, shape, stream)
+        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
         core = self.core.build(
             {**shape, "input_size": shape["in_features"], "batch_first": True},
             stream.child("core"),
@@ -202,10 +202,19 @@ class SequenceNetwork:
         return model if self.side is None else AtOneSide(model, side=self.side)
 
 
-def _encoder(
+def encoder_and_shape(
     spec: Spec, shape: dict[str, object], stream: Stream
 ) -> tuple[nn.Module, dict[str, object]]:
-    """The encoder, and the shape of the task with the width of its embeddings."""
+    """The encoder, and the shape of the task with the width of its embeddings.
+
+    Args:
+        spec: How the encoder is made.
+        shape: Of the task, by the names that constructors have for it.
+        stream: Stream of the network.
+
+    Raises:
+        TypeError: If the encoder does not say how wide its embeddings are.
+    """
     encoder = spec.build(shape, stream.child("encoder"))
     width = getattr(encoder, "out_features", None)
     if not isinstance(width, int):

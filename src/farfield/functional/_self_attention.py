@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+import torch
 from einops import rearrange
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.functional._products import linear
@@ -17,6 +18,7 @@ def self_attention(
     in_bias: Float[Tensor, " _"],
     *,
     num_heads: int,
+    key_padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""What every place gathers from all places, heads side by side, before the output layer.
 
@@ -29,9 +31,13 @@ def self_attention(
         in_weight: Rows of all queries, then keys, then values: $(3d, d)$.
         in_bias: The same order: $(3d)$.
         num_heads: Number of heads $n$.
+        key_padding_mask: True at places that no place attends to, as of
+            `torch.nn.MultiheadAttention`; None for none. Where all of a sequence are, they attend
+            to all alike.
 
     Raises:
-        ValueError: If the number of features cannot be divided among the heads.
+        ValueError: If the number of features cannot be divided among the heads, or the mask has
+            another shape.
 
     Reference:
         Vaswani et al. 2017, section 3.2; webb2021, appendix A.3.9.
@@ -41,6 +47,11 @@ def self_attention(
         raise ValueError(
             f"num_heads must divide the {num_features} features, got num_heads={num_heads}"
         )
+    if key_padding_mask is not None and key_padding_mask.shape != z.shape[:-1]:
+        raise ValueError(
+            f"key_padding_mask must be of shape {tuple(z.shape[:-1])}, a place each, "
+            f"got {tuple(key_padding_mask.shape)}"
+        )
     query, key, value = rearrange(
         linear(z, in_weight, in_bias),
         "... time (three head feature) -> three ... head time feature",
@@ -48,6 +59,9 @@ def self_attention(
         head=num_heads,
     ).unbind(0)
     scores = (query / math.sqrt(num_features // num_heads)) @ key.transpose(-1, -2)
+    if key_padding_mask is not None:
+        hidden = key_padding_mask[..., None, None, :]
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
     # The softmax by hand, divided after the product: torch's own is slow on rows this short.
     powers = (scores - scores.detach().amax(-1, keepdim=True)).exp()
     gathered = (powers @ value) / powers.sum(-1, keepdim=True)

@@ -21,8 +21,12 @@ from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
 from farfield.models._rnn_scorer import RNNScorer as RNNScorer
 from farfield.models._sequence_model import SequenceModel as SequenceModel
+from farfield.models._set_model import SetModel as SetModel
+from farfield.models._sran import SRAN as SRAN
+from farfield.models._token_reader import TokenReader as TokenReader
 from farfield.models._transformer import Transformer as Transformer
 from farfield.models._trn import TRN as TRN
+from farfield.models._wren import WReN as WReN
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
@@ -41,6 +45,8 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
     "layer-norm-lstm-scorer": LayerNormLSTMScorer,
     "lstm-scorer": LSTMScorer,
     "rnn-scorer": RNNScorer,
+    "sran": SRAN,
+    "wren": WReN,
 }
 """Scorers of candidates by their name on the command line."""
 
@@ -52,6 +58,7 @@ __all__ = [
     "REASONERS",
     "RN",
     "SCORERS",
+    "SRAN",
     "TRN",
     "AnalogyScoring",
     "AtOneSide",
@@ -65,5 +72,8 @@ __all__ = [
     "RNNScorer",
     "Relational",
     "SequenceModel",
+    "SetModel",
+    "TokenReader",
     "Transformer",
+    "WReN",
 ]

@@ -38,6 +38,7 @@ from farfield.nn._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._placements import PerProjection as PerProjection
 from farfield.nn._placements import Placement as Placement
 from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
+from farfield.nn._pre_norm_transformer import PreNormTransformer as PreNormTransformer
 from farfield.nn._relational_memory_core import RelationalMemoryCore as RelationalMemoryCore
 from farfield.nn._rims import RIMs as RIMs
 from farfield.nn._rims_parts import Communication as Communication
@@ -49,18 +50,22 @@ from farfield.nn._sequence_norms import NormalizedSequence as NormalizedSequence
 from farfield.nn._sequence_norms import PastNorm as PastNorm
 from farfield.nn._sequence_norms import SequenceNorm as SequenceNorm
 from farfield.nn._sequence_norms import TimeStepNorm as TimeStepNorm
+from farfield.nn._set_encoders import ComponentEncoder as ComponentEncoder
+from farfield.nn._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._sliding_context_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._slot_batch_norm import SlotBatchNorm as SlotBatchNorm
 from farfield.nn._sub_batch_norm import SubBatchNorm as SubBatchNorm
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
+    "component": ComponentEncoder,
     "conv": ConvEncoder,
     "frame": FrameEncoder,
     "linear": LinearEncoder,
     "mlp": MLPEncoder,
     "moment": MomentEncoder,
     "panel": PanelEncoder,
+    "patch": PatchEncoder,
     "random": RandomEncoder,
 }
 """Encoders by their name on the command line."""
@@ -92,15 +97,22 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Layers over sequences by their name on the command line."""
 
+SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
+    "pre-norm-transformer": PreNormTransformer,
+}
+"""Layers from set to set by their name on the command line."""
+
 __all__ = [
     "CONTEXTS",
     "DNC",
     "ENCODERS",
     "SEQUENCE_LAYERS",
+    "SET_LAYERS",
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
     "Communication",
+    "ComponentEncoder",
     "ContextNorm",
     "ContextWhitening",
     "ConvEncoder",
@@ -131,10 +143,12 @@ __all__ = [
     "NormalizedSequence",
     "PanelEncoder",
     "PastNorm",
+    "PatchEncoder",
     "PerNonlinearity",
     "PerProjection",
     "Placement",
     "PooledBatchNorm",
+    "PreNormTransformer",
     "RIMs",
     "RandomEncoder",
     "RelationalMemoryCore",

@@ -49,7 +49,7 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, T
         )
     for name, tensor in taken.items():
         found = start.get(name)
-        if found is None or found.shape != tensor.shape:
+        if found is None or found.shape != _rows(tensor, found, grows=pretrained.grows(name)).shape:
             what = "nothing" if found is None else f"shape {tuple(found.shape)}"
             raise ValueError(
                 f"{name} of shape {tuple(tensor.shape)} must be in what the experiment starts from "
@@ -57,7 +57,13 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, T
             )
     with torch.no_grad():
         for name, tensor in taken.items():
-            tensor.copy_(start[name])
+            found = start[name]
+            _rows(tensor, found, grows=pretrained.grows(name)).copy_(found)
+
+
+def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
+    """What of a tensor is taken over: all of it, or the first rows where it may have grown."""
+    return tensor[: len(found)] if grows and found.ndim and tensor.ndim else tensor
 
 
 def has_fixed_encoder(network: nn.Module) -> bool:

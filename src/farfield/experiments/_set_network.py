@@ -1,0 +1,129 @@
+"""How a network that reads sets through tokens is put together, for a task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from torch import nn
+
+from farfield.core import Stream
+from farfield.experiments._experiment import is_within
+from farfield.experiments._networks import encoder_and_shape
+from farfield.experiments._spec import Spec
+from farfield.models import AnalogyScoring, Relational, SetModel, TokenReader
+from farfield.nn import PatchEncoder
+from farfield.tasks import Candidates, Task
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SetNetwork:
+    """A network that reads a set through tokens: encoder and core, each a `Spec`.
+
+    An encoder that makes a set of each item (`PatchEncoder`, `ComponentEncoder`) is for problems
+    of one item. With any other the items of a problem are the elements, each with a learned vector
+    of its place; where the problems have candidates, each is scored with the items before it.
+
+    Args:
+        core: From set to set, e.g. `Spec(NeuralInterpreter)` or `Spec(PreNormTransformer)`. Its
+            `num_features` are the width of the embeddings unless the spec names another.
+        encoder: Item → embedding, or item → set of embeddings.
+        context: Normalization of the items of a problem, or `None` for none. Its `segments` are the
+            task's unless the spec names others.
+        outputs_per_token: Numbers that a token answers with; as many tokens answer one after
+            another as the task has numbers for. `None` is one token for all.
+        shared: Whether all tokens are the same vector and have one head.
+        shared_head: Whether the tokens have one head, each having its own vector.
+        trained: Parts of the network that are trained, by their names in it, e.g.
+            `("reader.tokens", "reader.heads")`; all others stay as they start. None named is the
+            whole network.
+
+    Raises:
+        ValueError: If `outputs_per_token` is below 1.
+    """
+
+    core: Spec
+    encoder: Spec = Spec(PatchEncoder)
+    context: Spec | None = None
+    outputs_per_token: int | None = None
+    shared: bool = False
+    shared_head: bool = False
+    trained: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.outputs_per_token is not None and self.outputs_per_token < 1:
+            raise ValueError(f"outputs_per_token must be at least 1, got {self.outputs_per_token}")
+
+    def build(self, task: Task, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`.
+
+        Raises:
+            ValueError: If the answers of the task cannot be divided among tokens, or a part that
+                is to be trained is not in the network.
+        """
+        network = self._network(task, stream)
+        _train_only(network, self.trained)
+        return network
+
+    def _network(self, task: Task, stream: Stream) -> nn.Module:
+        candidates = task.num_candidates if isinstance(task, Candidates) else 0
+        length = task.length - candidates + 1 if candidates else task.length
+        shape: dict[str, object] = {
+            "item_shape": task.item_shape,
+            "length": length,
+            "segments": task.segments,
+        }
+        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
+        outputs = 1 if candidates else task.num_outputs
+        if hasattr(encoder, "num_elements"):
+            _check_no_items_together(task, candidates, self.context)
+            return SetModel(encoder, self._reader(shape, outputs, None, stream))
+        reader = self._reader(shape, outputs, length, stream)
+        context = self.context.build(shape, stream.child("context")) if self.context else None
+        if candidates:
+            return AnalogyScoring(encoder, context, reader, num_candidates=candidates)
+        return Relational(encoder, context, reader)
+
+    def _reader(
+        self, shape: dict[str, object], outputs: int, length: int | None, stream: Stream
+    ) -> TokenReader:
+        each = self.outputs_per_token or outputs
+        if outputs % each:
+            raise ValueError(
+                f"outputs_per_token must divide the {outputs} numbers of an answer, got {each}"
+            )
+        return TokenReader(
+            self.core.build(shape, stream.child("core")),
+            int(str(shape["in_features"])),
+            outputs,
+            num_tokens=outputs // each,
+            length=length,
+            shared=self.shared,
+            shared_head=self.shared_head,
+            generator=stream.child("reader").torch(),
+        )
+
+
+def _check_no_items_together(task: Task, candidates: int, context: Spec | None) -> None:
+    """Raise `ValueError` if items are to be looked at together that are a set each."""
+    if candidates or task.length != 1 or context is not None:
+        raise ValueError(
+            "encoder must give one embedding an item where a problem shows several or has a "
+            f"context, as those of {task.name} ({task.length} items)"
+        )
+
+
+def _train_only(network: nn.Module, parts: tuple[str, ...]) -> None:
+    """Let only the named parts of a network be trained, if any is named."""
+    if not parts:
+        return
+    names = [name for name, _ in network.named_parameters()]
+    for part in parts:
+        if not any(is_within(name, part) for name in names):
+            raise ValueError(
+                f"trained must name parts of the network, got {part!r}; it has {', '.join(names)}"
+            )
+    for name, parameter in network.named_parameters():
+        if not any(is_within(name, part) for part in parts):
+            parameter.requires_grad_(False)

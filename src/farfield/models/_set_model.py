@@ -1,0 +1,93 @@
+"""The composition of models that make a set of elements of each item."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@final
+class SetModel(nn.Module):
+    """An encoder that makes a set of each item, and what reads the set, as a model of problems.
+
+    A problem shows one item, e.g. an image whose patches are the elements of the set. `Relational`
+    is for problems that show several items, each of which is one element.
+
+    Args:
+        encoder: From items `(item, *shape)` to `(item, element, feature)`, e.g.
+            `farfield.nn.PatchEncoder`.
+        reader: From `(batch, element, feature)` to answers `(batch, num_outputs)`, e.g.
+            `TokenReader`.
+
+    Shape:
+        Items `(item, *shape)` and their index `(batch, 1)` to `(batch, num_outputs)`.
+
+    Reference:
+        gondal2021, sections 4.1 and 4.2.
+    """
+
+    def __init__(self, encoder: nn.Module, reader: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.reader = reader
+
+    def forward(self, items: Tensor, index: Int[Tensor, "batch place"]) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item each problem shows.
+
+        Raises:
+            ValueError: If the index is not `(batch, 1)`.
+        """
+        return self.answer(self.encode(items), index)
+
+    def encode(self, items: Tensor) -> Float[Tensor, "item element feature"]:
+        """The elements of every item: the first of two stages.
+
+        Args:
+            items: The distinct items.
+        """
+        return self.encoder(items)
+
+    def answer(
+        self,
+        embeddings: Float[Tensor, "item element feature"],
+        index: Int[Tensor, "batch place"],
+    ) -> Float[Tensor, "batch _"]:
+        """Answer every problem from the elements of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item each problem shows.
+
+        Raises:
+            ValueError: If the index is not `(batch, 1)`.
+        """
+        return self.reader(self.sets(embeddings, index))
+
+    def sets(
+        self,
+        embeddings: Float[Tensor, "item element feature"],
+        index: Int[Tensor, "batch place"],
+    ) -> Float[Tensor, "batch element feature"]:
+        """What the reader receives: the set of every problem.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item each problem shows.
+
+        Raises:
+            ValueError: If the index is not `(batch, 1)`.
+        """
+        if index.ndim != 2 or index.shape[1] != 1:
+            raise ValueError(
+                f"index must be (batch, 1), one item a problem, got {tuple(index.shape)}"
+            )
+        chosen = F.embedding(index[:, 0], embeddings.flatten(1))
+        return torch.unflatten(chosen, -1, embeddings.shape[1:])

@@ -1,0 +1,143 @@
+"""What reads a set: tokens beside its elements, and an answer from each token."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._checks import check_length, check_sequence, check_sizes
+
+
+@final
+class TokenReader(nn.Module):
+    r"""Put learned tokens (CLS tokens) before the elements of a set, and answer from them.
+
+    $$(t', x') = \mathrm{core}(t, E x + p), \qquad
+      y = \big\Vert_k \; W_k \, \mathrm{LN}_k(t'_k) + b_k$$
+
+    with the tokens $t$, the elements $x$ and the places $p$ of a sequence, if it is one. Any core
+    from set to set serves: `farfield.nn.NeuralInterpreter`, `farfield.nn.PreNormTransformer`.
+
+    Args:
+        core: From `(batch, item, num_features)` to the same, with an attribute `num_features`.
+        in_features: Features of an element.
+        num_outputs: Numbers in an answer, those of all tokens one after another.
+        num_tokens: Number of tokens; must divide `num_outputs`.
+        length: Number of elements where each has a place of its own, whose learned vector is added;
+            None for a set without order, or one whose elements know their places.
+        shared: Whether all tokens are the same vector and have one head, as in the released code
+            for digits; they then differ only by where the core says they are.
+        shared_head: Whether the tokens have one head, each having its own vector.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, item, in_features)` to `(batch, num_outputs)`.
+
+    Attributes:
+        core: The core.
+        embedding: Linear layer on elements that are not as wide as the core, or the identity.
+        places: Learned vectors of the places, `(length, feature)`, or None.
+        tokens: The tokens, `(token, feature)`, or one for all. Both are drawn from a standard
+            normal distribution.
+        heads: Layer normalization and linear layer of each token, or one for all.
+
+    Raises:
+        TypeError: If the core does not say how wide it is.
+        ValueError: If a size is below 1, the tokens do not divide the outputs, or the set has
+            another shape.
+
+    Reference:
+        gondal2021, sections 2, 4.1 and 4.2.
+    """
+
+    def __init__(
+        self,
+        core: nn.Module,
+        in_features: int,
+        num_outputs: int,
+        *,
+        num_tokens: int = 1,
+        length: int | None = None,
+        shared: bool = False,
+        shared_head: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            in_features=in_features,
+            num_outputs=num_outputs,
+            num_tokens=num_tokens,
+            length=1 if length is None else length,
+        )
+        if num_outputs % num_tokens:
+            raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
+        width = getattr(core, "num_features", None)
+        if not isinstance(width, int):
+            raise TypeError(
+                "core must have an integer attribute num_features, the width of its elements; "
+                f"{type(core).__name__} has {width!r}"
+            )
+        self.in_features, self.num_tokens, self.length = in_features, num_tokens, length
+        self.core = core
+        self.embedding = (
+            nn.Identity()
+            if width == in_features
+            else fan_in_uniform_(uninitialized(nn.Linear, in_features, width), generator)
+        )
+        self.places = None if length is None else _drawn(length, width, generator)
+        self.tokens = _drawn(1 if shared else num_tokens, width, generator)
+        self.heads = nn.ModuleList(
+            _head(width, num_outputs // num_tokens, generator)
+            for _ in range(1 if shared or shared_head else num_tokens)
+        )
+
+    def forward(self, z: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _"]:
+        """Answer for every set of a batch."""
+        return self.answer(self.core(self.elements(z)))
+
+    def elements(self, z: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _ _"]:
+        """What the core receives: the tokens, then the elements of every set.
+
+        Args:
+            z: The sets.
+        """
+        check_sequence(z, self.in_features)
+        if self.length is not None:
+            check_length(z, self.length)
+        x = self.embedding(z)
+        if self.places is not None:
+            x = x + self.places
+        tokens = self.tokens.expand(len(x), self.num_tokens, -1)
+        return torch.cat((tokens, x), dim=1)
+
+    def answer(self, x: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _"]:
+        """The answers, from what the core gave for `elements`.
+
+        Args:
+            x: What the core gave, the tokens first.
+        """
+        read = x[:, : self.num_tokens]
+        if len(self.heads) == 1:
+            return self.heads[0](read).flatten(1)
+        return torch.cat(
+            [head(token) for head, token in zip(self.heads, read.unbind(1), strict=True)], dim=1
+        )
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"num_tokens={self.num_tokens}"
+
+
+def _head(width: int, outputs: int, generator: torch.Generator | None) -> nn.Sequential:
+    layer = fan_in_uniform_(uninitialized(nn.Linear, width, outputs), generator)
+    return nn.Sequential(nn.LayerNorm(width), layer)
+
+
+def _drawn(rows: int, columns: int, generator: torch.Generator | None) -> nn.Parameter:
+    vectors = nn.Parameter(torch.empty(rows, columns))
+    nn.init.normal_(vectors, generator=generator)
+    return vectors

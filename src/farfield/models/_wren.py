@@ -1,0 +1,99 @@
+"""The Wild Relation Network, a scorer of candidates."""
+
+from __future__ import annotations
+
+import itertools
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import kaiming_normal_, uninitialized, xavier_normal_
+from farfield.models._checks import check_length, check_sequence, check_sizes
+
+
+@final
+class WReN(nn.Module):
+    r"""Add up what a network makes of every pair of panels, and score from the sum.
+
+    $$s = f\Big(\sum_{i, j} g(p_i \parallel p_j)\Big), \qquad p_i = P (z_i \parallel e_i)$$
+
+    over all pairs of places in both orders, each place with itself included, with a one-hot tag
+    $e_i$ of the place. $g$ has four ReLU layers and $f$ two, and a linear output. `RN` has two
+    layers and one, and the place as a number. The first layer of $g$ is applied to places, then
+    added up for pairs.
+
+    Args:
+        in_features: Size of an embedding.
+        length: Places of a sequence: the context and one candidate behind it.
+        panel_size: Size of a tagged panel, $p$.
+        hidden_size: Hidden units of $g$.
+        relation_size: Outputs of $g$, and units of $f$.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, length, in_features)` to `(batch, 1)`.
+
+    Attributes:
+        panel: $P$.
+        first: First layer of $g$ on the first panel of a pair, with the bias.
+        second: First layer of $g$ on the second panel of a pair, without.
+        pair: The other layers of $g$.
+        hidden: The layers of $f$.
+        output: The linear output layer.
+
+    Raises:
+        ValueError: If a size is below 1, or the sequence has another shape.
+
+    Reference:
+        barrett2018, section 4.2, without the dropout of half the units before the output; a rival
+        as in gondal2021, section 4.3. The publication gives no sizes of layers in its main text;
+        these are the usual ones.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        length: int,
+        *,
+        panel_size: int = 256,
+        hidden_size: int = 512,
+        relation_size: int = 256,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            in_features=in_features,
+            length=length,
+            panel_size=panel_size,
+            hidden_size=hidden_size,
+            relation_size=relation_size,
+        )
+        self.in_features, self.length = in_features, length
+
+        def layer(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
+            return kaiming_normal_(uninitialized(nn.Linear, inputs, outputs, bias=bias), generator)
+
+        self.panel = layer(in_features + length, panel_size)
+        self.first = layer(panel_size, hidden_size)
+        self.second = layer(panel_size, hidden_size, bias=False)
+        widths = (hidden_size, hidden_size, hidden_size, relation_size)
+        self.pair = nn.ModuleList(layer(a, b) for a, b in itertools.pairwise(widths))
+        self.hidden = nn.ModuleList(layer(relation_size, relation_size) for _ in range(2))
+        self.output = xavier_normal_(uninitialized(nn.Linear, relation_size, 1), generator)
+
+    def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
+        """Score every sequence of a batch."""
+        check_sequence(z, self.in_features)
+        check_length(z, self.length)
+        tags = torch.eye(self.length, dtype=z.dtype, device=z.device)
+        panels = self.panel(torch.cat((z, tags.expand(len(z), -1, -1)), dim=-1))
+        pairs = self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(1)
+        relations = torch.relu(pairs).flatten(1, 2)
+        for layer in self.pair:
+            relations = torch.relu(layer(relations))
+        summed = relations.sum(1)
+        for layer in self.hidden:
+            summed = torch.relu(layer(summed))
+        return self.output(summed)

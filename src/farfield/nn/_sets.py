@@ -1,0 +1,28 @@
+"""What layers from set to set check of what they are given."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def check_set(x: Tensor, num_features: int, key_padding_mask: Tensor | None) -> None:
+    """Raise `ValueError` unless `x` is sets of elements of a width, with a mask that fits.
+
+    Args:
+        x: The sets, `(batch, item, feature)`.
+        num_features: Features of an element.
+        key_padding_mask: True where there is padding, `(batch, item)`, or None.
+    """
+    if x.ndim != 3 or x.shape[1] == 0 or x.shape[2] != num_features:
+        raise ValueError(
+            f"x must be (batch, item, num_features={num_features}) with at least one element, "
+            f"got shape {tuple(x.shape)}"
+        )
+    if key_padding_mask is None:
+        return
+    if key_padding_mask.shape != x.shape[:2] or key_padding_mask.dtype != torch.bool:
+        raise ValueError(
+            f"key_padding_mask must be bool of shape {tuple(x.shape[:2])}, an element each, "
+            f"got {key_padding_mask.dtype} of {tuple(key_padding_mask.shape)}"
+        )
