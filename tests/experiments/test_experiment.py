@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 
 import numpy as np
 import pytest
@@ -250,3 +251,13 @@ def test_no_option_of_a_context_bears_a_name_that_the_task_fills_in() -> None:
         parameters = inspect.signature(cls).parameters
         filled = {"num_features", "segments", "num_candidates"}
         assert parameters.keys() & set(OFFERED) <= filled, cls.__name__
+
+
+def test_the_step_size_grows_and_falls() -> None:
+    recipe = Recipe(steps=8, learning_rate=0.4, warmup=0.25, cosine_decay=True)
+    expected = [0.2, 0.4, *(0.2 * (1 + math.cos(math.pi * done / 6)) for done in range(6))]
+    assert [recipe.rate(step) for step in range(8)] == pytest.approx(expected, rel=1e-12)
+    assert [Recipe(steps=3, learning_rate=0.4).rate(step) for step in range(3)] == [0.4] * 3
+    assert Recipe(steps=1, learning_rate=0.4, warmup=1.0, cosine_decay=True).rate(0) == 0.4
+    with pytest.raises(ValueError, match="warmup must be a share of the steps, 0 to 1, got 2"):
+        Recipe(steps=8, warmup=2)

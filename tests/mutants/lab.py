@@ -408,4 +408,21 @@ MUTANTS = [
             "tests/training/test_training.py::test_gradients_are_shortened_to_the_norm_and_no_further"
         ],
     ),
+    (
+        "training/_learner.py",
+        "set_rate(self._optimizer, self._experiment.recipe.rate(step))",
+        "set_rate(self._optimizer, self._experiment.recipe.learning_rate)",
+        [
+            (
+                "tests/training/test_training.py"
+                "::test_the_step_size_of_the_recipe_is_the_one_that_is_taken"
+            )
+        ],
+    ),
+    (
+        "experiments/_experiment.py",
+        "(self.steps - growing)",
+        "self.steps",
+        ["tests/experiments/test_experiment.py::test_the_step_size_grows_and_falls"],
+    ),
 ]

@@ -404,3 +404,24 @@ def test_shortened_gradients_are_those_that_are_taken() -> None:
     named.update(0)
     squares = sum(p.grad.square().sum() for p in named.model.parameters() if p.grad is not None)
     assert float(squares) == pytest.approx(1e-6, rel=1e-4)
+
+
+def test_the_step_size_of_the_recipe_is_the_one_that_is_taken() -> None:
+    plain = small_experiment(steps=4)
+    halved = dataclasses.replace(
+        plain, recipe=dataclasses.replace(plain.recipe, warmup=0.5, cosine_decay=True)
+    )
+    alone = [OneNetwork(halved, seed, dtype=torch.float64) for seed in (0, 1)]
+    together = Stack(halved, [0, 1], dtype=torch.float64)
+    before = alone[0].weights()[0]["reasoner.output.bias"].clone()
+    for learner in (*alone, together):
+        learner.update(0)
+    # Adam's first step is its step size in every parameter, whatever the gradient.
+    moved = (alone[0].weights()[0]["reasoner.output.bias"] - before).abs()
+    assert moved.max().item() == pytest.approx(halved.recipe.rate(0), rel=1e-4)
+    for learner in (*alone, together):
+        learner.update(1)
+        learner.update(2)
+    for seed in (0, 1):
+        for name, weight in alone[seed].weights()[0].items():
+            torch.testing.assert_close(together.weights()[seed][name], weight, rtol=1e-9, atol=1e-9)

@@ -27,16 +27,19 @@ class Recipe:
 
     Args:
         steps: Number of updates.
-        learning_rate: Adam's step size.
+        learning_rate: Adam's step size, its largest where it changes.
         batch_size: Problems an update; the last batch of an epoch may be smaller.
         evaluations: Number of evenly spaced steps, the last one among them, after which every
             regime is scored.
         clip_norm: Largest norm of the gradients of a network, all parameters together; what is
             longer is shortened to it. `None` leaves them.
+        warmup: Share of the steps over which the step size grows, in equal parts, to its largest.
+        cosine_decay: Whether the step size falls from its largest to 0 at the end, over the steps
+            after the warm-up, as half a period of a cosine.
 
     Raises:
-        ValueError: If a number is not positive and finite, or there are more evaluations than
-            steps.
+        ValueError: If a number is not positive and finite, there are more evaluations than
+            steps, or `warmup` is not in 0…1.
     """
 
     steps: int
@@ -44,6 +47,8 @@ class Recipe:
     batch_size: int = 32
     evaluations: int = 1
     clip_norm: float | None = None
+    warmup: float = 0.0
+    cosine_decay: bool = False
 
     def __post_init__(self) -> None:
         for name in ("steps", "learning_rate", "batch_size", "evaluations", "clip_norm"):
@@ -54,6 +59,23 @@ class Recipe:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
             )
+
+        if not 0 <= self.warmup <= 1:
+            raise ValueError(f"warmup must be a share of the steps, 0 to 1, got {self.warmup!r}")
+
+    def rate(self, step: int) -> float:
+        """Adam's step size at an update.
+
+        Args:
+            step: Number of the update, counted from 0.
+        """
+        growing = round(self.warmup * self.steps)
+        if step < growing:
+            return self.learning_rate * (step + 1) / growing
+        if not self.cosine_decay:
+            return self.learning_rate
+        done = (step - growing) / (self.steps - growing)
+        return self.learning_rate * (1 + math.cos(math.pi * done)) / 2
 
     @property
     def evaluation_steps(self) -> tuple[int, ...]:

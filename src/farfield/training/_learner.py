@@ -75,6 +75,17 @@ def adam(parameters: Sequence[Tensor], learning_rate: float) -> torch.optim.Adam
     return torch.optim.Adam(parameters, lr=learning_rate, fused=fused or None)
 
 
+def set_rate(optimizer: torch.optim.Adam, rate: float) -> None:
+    """Give the optimizer another step size.
+
+    Args:
+        optimizer: The optimizer, changed in place.
+        rate: The step size.
+    """
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+
+
 def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
     """Bring gradients whose norm, all together, is above `clip_norm` down to it, in place.
 
@@ -203,6 +214,7 @@ class OneNetwork:
         learned = self._optimizer.param_groups[0]["params"]
         gradients = [parameter.grad for parameter in learned if parameter.grad is not None]
         shorten(gradients, self._experiment.recipe.clip_norm)
+        set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
 
     def _on_training_items(self) -> contextlib.AbstractContextManager[None]:

@@ -24,7 +24,7 @@ from farfield.training._evaluate import (
     settled_on,
     wants_statistics,
 )
-from farfield.training._learner import adam, glimpsed, load_moments, moments, shorten
+from farfield.training._learner import adam, glimpsed, load_moments, moments, set_rate, shorten
 from farfield.training._start import first_network
 
 
@@ -125,6 +125,7 @@ class Stack:
         shorten([*gradients.values()], self._experiment.recipe.clip_norm, stacked=True)
         for name, parameter in self._learned.items():
             parameter.grad = gradients[name]
+        set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
 
     def _alone(self, place: int) -> nn.Module:
