@@ -550,8 +550,8 @@ MUTANTS = [
     ),
     (
         "tasks/_bouncing_balls.py",
-        "return self._frame_losses(outputs[:, :-1], problems, first=1).mean(1)",
-        "return self._frame_losses(outputs[:, 1:], problems, first=1).mean(1)",
+        "return self._frame_losses(outputs[:, first - 1 : -1], problems, first).mean(1)",
+        "return self._frame_losses(outputs[:, first:], problems, first).mean(1)",
         ["tests/tasks/test_bouncing_balls.py::test_scores_are_cross_entropies_of_the_next_frame"],
     ),
     (
@@ -559,6 +559,14 @@ MUTANTS = [
         "return (losses * seen).sum(2) / seen.sum(2)",
         "return (losses * seen).mean(2)",
         ["tests/tasks/test_bouncing_balls.py::test_scores_are_cross_entropies_of_the_next_frame"],
+    ),
+    (
+        "tasks/_bouncing_balls.py",
+        "return self._mean_loss(outputs, problems, first=self.given)",
+        "return self._mean_loss(outputs, problems, first=1)",
+        [
+            "tests/tasks/test_bouncing_balls.py::test_of_the_frames_given_none_is_scored_and_all_are_learned"
+        ],
     ),
     (
         "metrics/_blobs.py",

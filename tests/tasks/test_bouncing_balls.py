@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from functools import cache
@@ -20,6 +21,7 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     BouncingBalls,
+    RolledOut,
     Task,
     answers_everywhere,
     metric_of,
@@ -265,6 +267,20 @@ def test_scores_are_cross_entropies_of_the_next_frame(task: BouncingBalls) -> No
         assert torch.equal(task.score(task.oracle(some), some), torch.zeros(2))
 
 
+def test_of_the_frames_given_none_is_scored_and_all_are_learned() -> None:
+    task = dataclasses.replace(FOUR, given=15)
+    generator = torch.Generator().manual_seed(0)
+    for regime in ("balls-4", "curtain"):
+        some = drawn(FOUR)[regime][:3]
+        outputs = 3 * torch.randn(3, 51, 1024, generator=generator)
+        rolled = FOUR.roll_out_scores(outputs[:, 14:-1], some)["cross-entropy"]
+        torch.testing.assert_close(task.score(outputs, some), rolled.mean(1))
+        assert torch.equal(task.loss(outputs, some), FOUR.loss(outputs, some))
+        assert not torch.allclose(task.loss(outputs, some), task.score(outputs, some), rtol=1e-3)
+    assert digest(task.draw(stream(0))) == CELLS[FOUR]  # the same sequences
+    assert isinstance(task, RolledOut)
+
+
 def test_what_is_hidden_and_the_last_answer_are_not_scored() -> None:
     problems = drawn(FOUR)["curtain"][:5]
     outputs = torch.zeros(5, 51, 1024)
@@ -338,6 +354,9 @@ def test_the_floor_is_the_score_of_the_mean_frame() -> None:
         outputs = torch.logit(share.clamp(1e-4, 1 - 1e-4)).flatten().expand(300, 10, 144)
         found = float(TINY.score(outputs, problems).mean())
         assert TINY.chance(regime) == pytest.approx(found, rel=0.04)
+        late = dataclasses.replace(TINY, given=6).chance(regime)
+        assert late == pytest.approx(TINY.chance(regime), rel=0.04)
+        assert late != TINY.chance(regime)
 
 
 @pytest.mark.parametrize("ahead", [1, 4])
@@ -381,6 +400,8 @@ def test_samples_are_new_and_of_the_regime(task: BouncingBalls) -> None:
         ({"test_balls": ((4, 4), (4, 4))}, "test_balls must differ from each other"),
         ({"side": 3}, "side must be an integer 4…256, got 3"),
         ({"num_frames": 1}, "num_frames must be an integer 2…1000, got 1"),
+        ({"given": 0}, "given must be an integer 1…50, got 0"),
+        ({"given": 51}, "given must be an integer 1…50, got 51"),
         ({"training_sequences": 0}, "training_sequences must be an integer"),
         ({"validation_sequences": 0}, "validation_sequences must be an integer"),
         ({"test_sequences": 0}, "test_sequences must be an integer"),

@@ -32,6 +32,7 @@ from farfield.tasks._task import Candidates as Candidates
 from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import Regime as Regime
+from farfield.tasks._task import RolledOut as RolledOut
 from farfield.tasks._task import Task as Task
 from farfield.tasks._task import answers_everywhere as answers_everywhere
 from farfield.tasks._task import is_at_hand as is_at_hand
@@ -90,6 +91,7 @@ __all__ = [
     "PublishedVisualAnalogies",
     "Regime",
     "RelationalMatchToSample",
+    "RolledOut",
     "SameDifferent",
     "SequentialMNIST",
     "Shapes",

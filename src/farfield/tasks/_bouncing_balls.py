@@ -15,7 +15,14 @@ from torch.nn import functional as F
 from farfield.core import DrawnItems, Problems, stream
 from farfield.metrics import blob_distance
 from farfield.tasks._abstract_rules import check_number, check_regime
-from farfield.tasks._ball_frames import frames, mean_frame_loss, repeated_loss, visible
+from farfield.tasks._ball_frames import (
+    Seen,
+    White,
+    frames,
+    mean_frame_loss,
+    repeated_loss,
+    visible,
+)
 from farfield.tasks._ball_motion import AWAY, moved, started
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
@@ -60,11 +67,13 @@ class BouncingBalls(SequenceTask):
     is white where its middle is within a ball. `BouncingBalls(balls=(6, 8))` is the way back, with
     `balls-4` far from training.
 
-    **Score, floor and ceiling.** Cross-entropy of the pixels, in nats a pixel, averaged over frames
-    2…51: lower is better. Pixels behind the curtain are not scored. The floor is the mean frame
-    as the answer to all of them; `copy_loss` is the least that can be had from the frame before,
-    pixel by pixel, by trusting it as much as it deserves. Both are measured on 300 sequences. The
-    ceiling is 0. `roll_out_scores` is for a model that goes on from its own frames.
+    **Score, floor and ceiling.** Cross-entropy of the pixels, in nats a pixel, averaged over the
+    frames after those `given`, with one over frames 2…51: lower is better. Pixels behind the
+    curtain are not scored. The floor is the mean frame as the answer to all of them; `copy_loss` is
+    the least that can be had from the frame before, pixel by pixel, by trusting it as much as it
+    deserves. Both are measured on 300 sequences. The ceiling is 0. The loss is over all frames but
+    the first, whatever is given. `given=15` is for a model that goes on from its own frames;
+    `roll_out_scores` has its scores frame by frame.
 
     **Known shortcuts.** Frames differ little: only what is clearly below `copy_loss` predicts
     anything.
@@ -79,6 +88,7 @@ class BouncingBalls(SequenceTask):
         test_balls: The same for each test.
         side: Height and width of a frame, pixels.
         num_frames: Frames of a sequence.
+        given: True frames that a roll-out starts from: those after them are scored.
         training_sequences: Number of training sequences.
         validation_sequences: Number of sequences that models may be chosen on.
         test_sequences: Number of sequences of each test.
@@ -99,6 +109,7 @@ class BouncingBalls(SequenceTask):
     test_balls: tuple[tuple[int, int], ...] = ((4, 4), (6, 8))
     side: int = 32
     num_frames: int = 51
+    given: int = 1
     training_sequences: int = 5_000
     validation_sequences: int = 200
     test_sequences: int = 200
@@ -113,6 +124,7 @@ class BouncingBalls(SequenceTask):
             raise ValueError(f"test_balls must differ from each other, got {self.test_balls}")
         check_number("side", self.side, SHARE, 256)
         check_number("num_frames", self.num_frames, 2, 1000)
+        check_number("given", self.given, 1, self.num_frames - 1)
         for name in ("training_sequences", "validation_sequences", "test_sequences"):
             check_number(name, getattr(self, name), 1, MOST)
 
@@ -211,17 +223,6 @@ class BouncingBalls(SequenceTask):
     def loss(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Cross-entropy, as the score.
-
-        Args:
-            outputs: Logits of the pixels of the next frame, at every place.
-            problems: The sequences.
-        """
-        return self.score(outputs, problems)
-
-    def score(
-        self, outputs: Float[Tensor, "batch time value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
         """Cross-entropy in nats a pixel, averaged over all frames but the first.
 
         Args:
@@ -231,12 +232,32 @@ class BouncingBalls(SequenceTask):
         Raises:
             ValueError: If `outputs` is not of `(batch, time, side²)`.
         """
+        return self._mean_loss(outputs, problems, first=1)
+
+    def score(
+        self, outputs: Float[Tensor, "batch time value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy in nats a pixel, averaged over the frames after those given.
+
+        Args:
+            outputs: Logits of the pixels of the next frame, at every place.
+            problems: The sequences.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, time, side²)`.
+        """
+        return self._mean_loss(outputs, problems, first=self.given)
+
+    def _mean_loss(
+        self, outputs: Float[Tensor, "batch time value"], problems: Problems, first: int
+    ) -> Float[Tensor, " batch"]:
+        """Mean cross-entropy of the frames from `first` on."""
         wanted = (*problems.index.shape, self.num_outputs)
         if tuple(outputs.shape) != wanted:
             raise ValueError(
                 f"outputs must be of (batch, time, outputs) = {wanted}, got {tuple(outputs.shape)}"
             )
-        return self._frame_losses(outputs[:, :-1], problems, first=1).mean(1)
+        return self._frame_losses(outputs[:, first - 1 : -1], problems, first).mean(1)
 
     def _frame_losses(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems, first: int
@@ -329,10 +350,16 @@ def _apart(pair: tuple[int, int], other: tuple[int, int]) -> int:
 @lru_cache
 def _floor(task: BouncingBalls, regime: str, ahead: int) -> float:
     """Cross-entropy of the mean frame (0 ahead), or of the pixel so many frames before."""
+    shown, seen = _measured(task, regime)
+    if ahead == 0:
+        return mean_frame_loss(shown[:, task.given :], seen)
+    return repeated_loss(shown[:, :-ahead], shown[:, ahead:], seen)
+
+
+@lru_cache(maxsize=2)
+def _measured(task: BouncingBalls, regime: str) -> tuple[White, Seen]:
+    """Sequences that floors are measured on, and which of their pixels count."""
     generator = stream(0, task.name, "floor", *task.numbers(regime)).numpy()
     problems = task.made(regime, FLOOR_SEQUENCES, generator)
     seen = visible(problems.latent["curtain"], task.side).numpy()
-    shown = problems.sequences().bool().numpy()
-    if ahead == 0:
-        return mean_frame_loss(shown[:, 1:], seen)
-    return repeated_loss(shown[:, :-ahead], shown[:, ahead:], seen)
+    return problems.sequences().bool().numpy(), seen

@@ -140,6 +140,16 @@ def answers_everywhere(task: Task) -> bool:
 
 
 @runtime_checkable
+class RolledOut(Protocol):
+    """A task whose first places are given; a model may go on from its own answers after them."""
+
+    @property
+    def given(self) -> int:
+        """How many places are given."""
+        ...
+
+
+@runtime_checkable
 class FromFiles(Protocol):
     """A task whose problems nobody can generate: they are read from files a user has."""
 
