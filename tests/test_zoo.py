@@ -110,6 +110,7 @@ from farfield.models import (
     PrediNet,
     Relational,
     RNNScorer,
+    RollOut,
     SequenceModel,
     SetModel,
     TokenReader,
@@ -139,6 +140,7 @@ from farfield.nn import (
     InputAttention,
     InstanceNorm,
     LayerNorm,
+    LinearDecoder,
     LinearEncoder,
     LinearRecurrentUnit,
     LSTMLayer,
@@ -284,6 +286,12 @@ def sequence_model(source: torch.Generator | None) -> SequenceModel:
     )
 
 
+def rolling_out(source: torch.Generator | None) -> RollOut:
+    encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
+    core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
+    return RollOut(encoder, core, LinearDecoder((8, 8), 5, generator=source), given=2)
+
+
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 MAPS = drawn(BATCH, 4, 5, 3)
@@ -364,6 +372,11 @@ MODULES = {
         build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
         inputs=(IMAGES,),
         shape=(BATCH, 5),
+    ),
+    "LinearDecoder": Animal(
+        build=lambda source: LinearDecoder((8, 8), FEATURES, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8, 8),
     ),
     "LinearEncoder": Animal(
         build=lambda source: LinearEncoder((8, 8), out_features=5, generator=source),
@@ -762,6 +775,16 @@ MODULES = {
         build=sequence_model,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME, OUTPUTS),
+    ),
+    "RollOut": Animal(
+        build=rolling_out,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, 64),
+    ),
+    "RollOut, going on from its own": Animal(
+        build=lambda source: rolling_out(source).eval(),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, 64),
     ),
     "Relational": Animal(
         build=relational,

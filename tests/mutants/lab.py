@@ -385,6 +385,32 @@ MUTANTS = [
         ["tests/training/test_trained.py::test_a_trained_network_scores_what_its_record_says"],
     ),
     (
+        "models/_roll_out.py",
+        "frames = self._read_again(logits[-1][:, -1:])",
+        "frames = self._read_again(logits[-1][:, :1])",
+        ["tests/models/test_roll_out.py::test_a_roll_out_is_what_feeding_by_hand_gives"],
+    ),
+    (
+        "models/_roll_out.py",
+        "self._taught(items, index) if self.training else self._rolled(items, index)",
+        "self._rolled(items, index)",
+        [
+            "tests/models/test_roll_out.py::test_in_training_every_frame_is_predicted_from_true_ones",
+        ],
+    ),
+    (
+        "models/_roll_out.py",
+        "read, state = self.core(embeddings, state)",
+        "read, _ = self.core(embeddings, state)",
+        ["tests/models/test_roll_out.py::test_a_roll_out_is_what_feeding_by_hand_gives"],
+    ),
+    (
+        "models/_roll_out.py",
+        "(logits > 0).to(logits.dtype) if self.rounded else logits.sigmoid()",
+        "logits.sigmoid() if self.rounded else (logits > 0).to(logits.dtype)",
+        ["tests/models/test_roll_out.py::test_a_roll_out_is_what_feeding_by_hand_gives"],
+    ),
+    (
         "models/_sequence_model.py",
         "read, state = self.core(x, state)",
         "read, _ = self.core(x, state)",

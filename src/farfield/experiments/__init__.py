@@ -13,6 +13,7 @@ from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
+from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
 from farfield.experiments._set_network import SetNetwork as SetNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
@@ -26,6 +27,7 @@ __all__ = [
     "PredictionNetwork",
     "Pretrained",
     "Recipe",
+    "RollOutNetwork",
     "ScoringNetwork",
     "SequenceNetwork",
     "SetNetwork",

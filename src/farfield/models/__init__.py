@@ -20,6 +20,7 @@ from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
 from farfield.models._rn import RN as RN
 from farfield.models._rnn_scorer import RNNScorer as RNNScorer
+from farfield.models._roll_out import RollOut as RollOut
 from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._set_model import SetModel as SetModel
 from farfield.models._sran import SRAN as SRAN
@@ -71,6 +72,7 @@ __all__ = [
     "PrediNet",
     "RNNScorer",
     "Relational",
+    "RollOut",
     "SequenceModel",
     "SetModel",
     "TokenReader",

@@ -25,6 +25,7 @@ from farfield.nn._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
+from farfield.nn._linear_decoder import LinearDecoder as LinearDecoder
 from farfield.nn._linear_encoder import LinearEncoder as LinearEncoder
 from farfield.nn._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
@@ -131,6 +132,7 @@ __all__ = [
     "LSTMDynamics",
     "LSTMLayer",
     "LayerNorm",
+    "LinearDecoder",
     "LinearEncoder",
     "LinearRecurrentUnit",
     "MLPEncoder",

@@ -91,13 +91,14 @@ class FrameDecoder(nn.Module):
 
     Two hidden layers and one that is folded into a map, then three transposed convolutions with
     kernels of 4 × 4 that each double height and width. ReLU follows all layers but the last,
-    whose outputs a sigmoid brings to 0…1.
+    whose outputs a sigmoid brings to 0…1, or which gives logits.
 
     Args:
         item_shape: Height and width of a frame, multiples of 8.
         in_features: Size of an embedding.
         channels: Channels of the maps.
         hidden_size: Units of each of the two hidden layers.
+        squashed: Whether the pixels are brought to 0…1; otherwise they are logits.
         generator: Where the first parameters are drawn from; None is torch's global generator.
 
     Shape:
@@ -117,11 +118,13 @@ class FrameDecoder(nn.Module):
         *,
         channels: int = 32,
         hidden_size: int = 256,
+        squashed: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self._item_shape = _checked(item_shape, in_features, channels, hidden_size)
         self.in_features = in_features
+        self.squashed = squashed
         self._channels = channels
         flat = channels * _cells(self._item_shape)
         self.layers = nn.ModuleList(
@@ -157,7 +160,8 @@ class FrameDecoder(nn.Module):
         *inner, last = self.convolutions
         for convolution in inner:
             hidden = convolution(hidden).relu()
-        return last(hidden).sigmoid().reshape(*z.shape[:-1], *self._item_shape)
+        pixels = last(hidden).reshape(*z.shape[:-1], *self._item_shape)
+        return pixels.sigmoid() if self.squashed else pixels
 
 
 def _cells(item_shape: tuple[int, int]) -> int:
