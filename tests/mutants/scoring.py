@@ -23,8 +23,8 @@ MUTANTS = [
     ),
     (
         "training/_evaluate.py",
-        'values |= {f"{metric}/{part}": scores[chosen] for part, chosen in parts.items()}',
-        'values |= {f"{metric}/{part}": scores for part, chosen in parts.items()}',
+        '{f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}',
+        '{f"{metric}/{part}": values[metric] for part, chosen in parts.items()}',
         [
             "tests/training/test_scoring_networks.py::test_every_part_has_a_score_of_its_own_under_the_metric_of_the_task"
         ],

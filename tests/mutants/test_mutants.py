@@ -30,7 +30,7 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "src" / "farfield"
 AREAS = sorted(path for path in Path(__file__).parent.glob("*.py") if path.stem != "test_mutants")
-IN_TEST_COMMAND = 16
+IN_TEST_COMMAND = 20
 TESTS_FAILED = 1  # pytest's exit code; 2 and above say that tests could not be run at all
 
 Mutant = tuple[str, str, str, list[str]]

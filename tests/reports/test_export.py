@@ -129,6 +129,7 @@ def with_record(**changes):
         (with_score(value=None), "line 2: not a record"),
         (with_score(value=1.5), "line 2: no run can leave"),
         (with_score(value=-0.1), "line 2: no run can leave"),
+        (with_score(metric="r2", value=1.5), "line 2: no run can leave"),
         (with_score(count=0), "line 2: no run can leave"),
         (with_score(step=101), "line 2: no run can leave"),
         (with_score(regime="training"), "line 2: a score is there twice"),
@@ -138,6 +139,12 @@ def test_damaged_lines_are_named(path, damage, message):
     path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
     with pytest.raises(ValueError, match=f"table-9.jsonl, {message}"):
         load_export(path)
+
+
+def test_a_share_of_variance_may_be_negative(path):
+    damaged = with_score(metric="r2", value=-3.5)(path.read_bytes().splitlines(keepends=True))
+    path.write_bytes(b"".join(damaged))
+    assert load_export(path)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

@@ -25,6 +25,7 @@ from farfield.tasks import (
     BouncingBalls,
     Copying,
     DistributionOfN,
+    FuzzyBoolean,
     IdentityRules,
     IdentityRulesMiddle,
     RelationalMatchToSample,
@@ -364,3 +365,12 @@ def test_frames_are_shown_from_the_first_to_the_last() -> None:
     (start, stop), tints = problems.latent["curtain"][0].tolist(), axes.patches
     widths = [patch.get_width() for patch in tints if patch.get_width() < 1]
     assert widths == pytest.approx([(stop - start) / 32] * 11)
+
+
+def test_points_and_values_of_functions_are_strokes() -> None:
+    task = FuzzyBoolean(functions=3, training_points=100, validation_points=100)
+    problems = task.draw(stream(0))["validation"]
+    axes = _sheet(layout_of(task), {"validation": problems}, 1).axes[0]
+    strokes = [line.get_ydata() for line in axes.lines if len(set(line.get_xdata())) == 1]
+    heights = [high - low for low, high in strokes]
+    assert heights == pytest.approx([*problems.items[0].tolist(), *problems.target[0].tolist()])

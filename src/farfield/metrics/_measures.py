@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -16,12 +17,16 @@ class Measure:
         label: In words, e.g. `"mean squared error"`.
         percent: Whether it is a share of 0…1 that is shown in percent.
         lower_is_better: Whether it is an error.
+        lowest: The least it can be.
+        highest: The most it can be.
     """
 
     name: str
     label: str
     percent: bool
     lower_is_better: bool
+    lowest: float = 0.0
+    highest: float = math.inf
 
     def written(self, value: float, digits: int = 1) -> str:
         """A number in the unit that it is shown in, without the unit.
@@ -47,12 +52,22 @@ class Measure:
 
 
 MEASURES: Final[dict[str, Measure]] = {
-    "accuracy": Measure(name="accuracy", label="accuracy", percent=True, lower_is_better=False),
+    "accuracy": Measure(
+        name="accuracy", label="accuracy", percent=True, lower_is_better=False, highest=1.0
+    ),
     "cross-entropy": Measure(
         name="cross-entropy", label="cross-entropy", percent=False, lower_is_better=True
     ),
     "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
+    "r2": Measure(
+        name="r2",
+        label="coefficient of determination",
+        percent=False,
+        lower_is_better=False,
+        lowest=-math.inf,
+        highest=1.0,
+    ),
 }
 """Measures by their name in records."""
 

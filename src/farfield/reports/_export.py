@@ -149,7 +149,6 @@ def _check(line: Line, where: str) -> None:
         raise ValueError(f"{where}: a score is there twice")
     for score in record.scores:
         measure = MEASURES.get(score.metric.partition("/")[0])
-        most = 1 if measure and measure.percent else math.inf
-        inside = measure is None or 0 <= score.value <= most
+        inside = measure is None or measure.lowest <= score.value <= measure.highest
         if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
             raise ValueError(f"{where}: no run can leave {score}")

@@ -12,6 +12,7 @@ from farfield.reports._sequence_drawings import (
     adding,
     bouncing_balls,
     copying,
+    fuzzy_boolean,
     sequential_mnist,
 )
 from farfield.tasks import (
@@ -22,6 +23,7 @@ from farfield.tasks import (
     DistributionOfN,
     DistributionOfThree,
     DynamicObjects,
+    FuzzyBoolean,
     IdentityRules,
     IdentityRulesMiddle,
     ObjectFrames,
@@ -199,6 +201,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     Adding: adding,
     SequentialMNIST: sequential_mnist,
     BouncingBalls: bouncing_balls,
+    FuzzyBoolean: fuzzy_boolean,
 }
 
 

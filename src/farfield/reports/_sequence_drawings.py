@@ -1,4 +1,4 @@
-"""Drawings of long sequences, whose items are no images."""
+"""Drawings of problems whose items are no images: long sequences, points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from farfield.core import Problems
 from farfield.reports._ink import FAINT, INK, RIGHT, image, moved, write
 from farfield.reports._layout import STEP, Corner, Layout, row_of
-from farfield.tasks import Adding, BouncingBalls, Copying, SequentialMNIST
+from farfield.tasks import Adding, BouncingBalls, Copying, FuzzyBoolean, SequentialMNIST
 
 _CELL = 0.25
 _DROPPED = 9
@@ -154,3 +154,34 @@ def _bouncing_balls(axes: Axes, origin: Corner, problem: Problems) -> None:
             axes.add_patch(Rectangle(where, width, 1.0, color=RIGHT, alpha=0.35, linewidth=0))
         said = f"{place + 1}"
         write(axes, (left + 0.5, low - 0.2), said, size=6.5, colour=FAINT, align="center")
+
+
+def fuzzy_boolean(task: FuzzyBoolean) -> Layout:
+    """Coordinates as strokes, and beside them the values of the functions.
+
+    Args:
+        task: Fuzzy Boolean functions of any number.
+    """
+    return Layout(
+        title="Fuzzy Boolean functions",
+        drawing=_fuzzy_boolean,
+        size=((task.variables + task.functions + 2) * _CELL, 1.0),
+        things="points",
+    )
+
+
+def _fuzzy_boolean(axes: Axes, origin: Corner, problem: Problems) -> None:
+    """One point."""
+    left, low = origin
+    point, values = problem.items[problem.index[0, 0]].tolist(), problem.target[0].tolist()
+    for name, start, numbers, colour in (
+        ("x", left, point, INK),
+        ("f (x)", left + (len(point) + 2) * _CELL, values, RIGHT),
+    ):
+        end = start + len(numbers) * _CELL
+        axes.plot((start, end), (low, low), color=FAINT, linewidth=0.6)
+        for place, number in enumerate(numbers):
+            across = start + (place + 0.5) * _CELL
+            where = (across, across), (low, low + number)
+            axes.plot(*where, color=colour, linewidth=3.0, solid_capstyle="butt")
+        write(axes, ((start + end) / 2, low - 0.2), name, size=7, colour=FAINT, align="center")

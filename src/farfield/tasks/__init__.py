@@ -12,6 +12,7 @@ from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
 from farfield.tasks._fetch import fetch as fetch
+from farfield.tasks._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
 from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
@@ -33,6 +34,7 @@ from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import RolledOut as RolledOut
+from farfield.tasks._task import SeveralAnswers as SeveralAnswers
 from farfield.tasks._task import Task as Task
 from farfield.tasks._task import answers_everywhere as answers_everywhere
 from farfield.tasks._task import is_at_hand as is_at_hand
@@ -64,6 +66,7 @@ TASKS: dict[str, type] = {
     "adding": Adding,
     "sequential-mnist": SequentialMNIST,
     "bouncing-balls": BouncingBalls,
+    "fuzzy-boolean": FuzzyBoolean,
 }
 """Every task, by its name on the command line."""
 
@@ -84,6 +87,7 @@ __all__ = [
     "DistributionOfThree",
     "DynamicObjects",
     "FromFiles",
+    "FuzzyBoolean",
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
@@ -94,6 +98,7 @@ __all__ = [
     "RolledOut",
     "SameDifferent",
     "SequentialMNIST",
+    "SeveralAnswers",
     "Shapes",
     "Task",
     "TintedSameDifferent",

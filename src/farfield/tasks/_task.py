@@ -123,6 +123,15 @@ class InParts(Protocol):
 
 
 @runtime_checkable
+class SeveralAnswers(Protocol):
+    """A task that asks for several things at once, each scored by itself as well."""
+
+    def answer_scores(self, outputs: Tensor, problems: Problems) -> dict[str, Tensor]:
+        """The score of each answer, `(batch,)`, by the name of the answer."""
+        ...
+
+
+@runtime_checkable
 class AnswersEverywhere(Protocol):
     """A task that asks at every place: outputs are `(batch, time, num_outputs)`."""
 

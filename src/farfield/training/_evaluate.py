@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.records import Score
-from farfield.tasks import TRAINING, InParts, Task, metric_of
+from farfield.tasks import TRAINING, InParts, SeveralAnswers, Task, metric_of
 
 CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
@@ -80,16 +80,33 @@ def score_problems(
         task: Whose score and loss.
         problems: What is answered.
     """
+    measured = _measured(model, task, problems)
+    return measured[metric_of(task)], measured["loss"]
+
+
+def _measured(model: Outputs, task: Task, problems: Problems) -> dict[str, Float[Tensor, " batch"]]:
+    """The task's metric and the loss of every problem, and the metric of each of its answers."""
     problems = problems.compact()
-    scores, losses = [], []
+    found = []
     with torch.inference_mode():
         answer, chunk = _answers(model, problems)
         for start in range(0, len(problems), chunk):
             part = problems[start : start + chunk]
-            outputs = answer(part)
-            scores.append(task.score(outputs, part))
-            losses.append(task.loss(outputs, part))
-    return torch.cat(scores), torch.cat(losses)
+            found.append(_measures(task, answer(part), part))
+    return {name: torch.cat([part[name] for part in found]) for name in found[0]}
+
+
+def _measures(
+    task: Task, outputs: Tensor, problems: Problems
+) -> dict[str, Float[Tensor, " batch"]]:
+    """What is recorded of outputs, by its name in records."""
+    metric = metric_of(task)
+    several = task.answer_scores(outputs, problems) if isinstance(task, SeveralAnswers) else {}
+    return {
+        metric: task.score(outputs, problems),
+        "loss": task.loss(outputs, problems),
+        **{f"{metric}/{answer}": scores for answer, scores in several.items()},
+    }
 
 
 def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
@@ -183,6 +200,9 @@ def score_regimes(
 ) -> list[Score]:
     """The task's metric and the loss in every regime, and the metric in the parts of each.
 
+    The metric of a part, and that of each answer where a task asks for several, has the name of
+    the part or answer behind a slash.
+
     Args:
         model: From `(items, index)` to outputs.
         task: Whose regimes.
@@ -191,12 +211,10 @@ def score_regimes(
     """
     found: list[Score] = []
     for regime, problems in sets.items():
-        scores, losses = score_problems(model, task, problems)
-        metric = metric_of(task)
-        values = {metric: scores, "loss": losses}
+        values = _measured(model, task, problems)
         if isinstance(task, InParts):
-            parts = task.parts(problems)
-            values |= {f"{metric}/{part}": scores[chosen] for part, chosen in parts.items()}
+            metric, parts = metric_of(task), task.parts(problems)
+            values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
         found += [_mean_score(step, regime, name, value) for name, value in values.items()]
     return found
 
