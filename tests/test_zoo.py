@@ -24,15 +24,23 @@ from farfield.functional import (
     EntityNetworkParameters,
     ESBNParameters,
     InputAttentionParameters,
+    LineParameters,
+    LineRules,
     MemoryLayer,
     MNMParameters,
+    ModulatedLayer,
     NTMParameters,
     NTMState,
     Overlay,
     RelationalMemoryParameters,
+    RelativePositionParameters,
     RIMsParameters,
     RIMsRules,
+    ScriptParameters,
+    ScriptRules,
+    TypingParameters,
     causal_attention,
+    compatibilities,
     content_scores,
     content_weights,
     context_norm,
@@ -55,6 +63,8 @@ from farfield.functional import (
     field_statistics,
     gru_dynamics,
     holding_recurrence,
+    interpreter,
+    line_of_code,
     linear,
     linear_recurrence,
     lstm,
@@ -62,6 +72,10 @@ from farfield.functional import (
     memory_read,
     memory_write,
     mnm,
+    modulated_attention,
+    modulated_linear,
+    modulated_mlp,
+    modulated_weight,
     norm_by_statistics,
     ntm,
     ntm_head_sizes,
@@ -76,9 +90,12 @@ from farfield.functional import (
     relation_matrix,
     relation_sum,
     relational_memory,
+    relative_position_scores,
     rims,
     rims_trace,
     running_context_statistics,
+    script,
+    script_trace,
     self_attention,
     sinusoidal_position,
     sliding_context_centre,
@@ -90,6 +107,10 @@ from farfield.functional import (
     spatial_moments,
     tag_positions,
     top_k_mask,
+    truncated_kernel,
+    type_distance,
+    type_inference,
+    type_matching,
 )
 from farfield.models import (
     ESBN,
@@ -132,6 +153,7 @@ from farfield.nn import (
     EntNet,
     FrameDecoder,
     FrameEncoder,
+    Functions,
     GroupNorm,
     GRUDynamics,
     GRULayer,
@@ -139,14 +161,20 @@ from farfield.nn import (
     ImageBatchNorm,
     InputAttention,
     InstanceNorm,
+    Instructions,
     LayerNorm,
     LinearDecoder,
     LinearEncoder,
     LinearRecurrentUnit,
+    LineOfCode,
     LSTMLayer,
     MisalignedContextNorm,
     MLPEncoder,
+    ModAttn,
+    ModLin,
+    ModMLP,
     MomentEncoder,
+    NeuralInterpreter,
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
@@ -159,12 +187,17 @@ from farfield.nn import (
     PreNormTransformer,
     RandomEncoder,
     RelationalMemoryCore,
+    RelativePosition,
     RIMs,
+    Script,
     SequenceNorm,
     SlidingContextNorm,
     SlotBatchNorm,
     SubBatchNorm,
+    Syntax,
     TimeStepNorm,
+    TypeInference,
+    TypeMatching,
     Wiring,
 )
 
@@ -248,6 +281,43 @@ def mechanisms(**parts: object) -> Callable[[torch.Generator | None], nn.Module]
     active = 2 if parts.get("input_attention", True) else 3
     options = {"wiring": Wiring(**parts), "batch_first": True}
     return lambda source: Outputs(RIMs(FEATURES, 12, 3, active, 2, generator=source, **options))
+
+
+TWO_CODES = drawn(2, 4)
+
+
+class InFunctions(nn.Module):
+    """A layer by functions on elements that all of them have, the batch first."""
+
+    def __init__(self, layer: nn.Module, *, shares: bool = False) -> None:
+        super().__init__()
+        self.layer, self.shares = layer, shares
+
+    def forward(self, z: Tensor) -> Tensor:
+        codes, streams = TWO_CODES.to(z.dtype), z.unsqueeze(0)
+        shares = [torch.stack((z[..., 0].sigmoid(), z[..., 1].sigmoid()))] * self.shares
+        return self.layer(streams, *shares, codes).transpose(0, 1)
+
+
+class Positions(nn.Module):
+    """Positions for the codes of every problem."""
+
+    def __init__(self, position: RelativePosition) -> None:
+        super().__init__()
+        self.position = position
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.stack([self.position(codes, TIME) for codes in z])
+
+
+def syntax(functions: Functions | None = None, **options: object) -> Syntax:
+    """Little is cut: a parameter away from its first value is nowhere without effect."""
+    return Syntax(
+        functions=functions or Functions(code_size=4),
+        matching=TypeMatching(type_size=4, truncation=1.8),
+        instructions=Instructions(num_heads=2, key_size=5),
+        **options,
+    )
 
 
 class Inputs(nn.Module):
@@ -490,6 +560,67 @@ MODULES = {
         ),
         inputs=(SEQUENCES,),
         shape=(BATCH, TIME, 12),
+    ),
+    "ModLin": Animal(
+        build=lambda source: InFunctions(ModLin(FEATURES, 5, 4, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, 5),
+    ),
+    "ModMLP": Animal(
+        build=lambda source: InFunctions(ModMLP((FEATURES, 7, 5), 4, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, 5),
+    ),
+    "ModAttn": Animal(
+        build=lambda source: InFunctions(
+            ModAttn(FEATURES, 4, num_heads=2, key_size=5, generator=source), shares=True
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, FEATURES),
+    ),
+    "LineOfCode": Animal(
+        build=lambda source: InFunctions(
+            LineOfCode(
+                FEATURES, 4, instructions=Instructions(num_heads=2), grid=(1, 2), generator=source
+            ),
+            shares=True,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, FEATURES),
+    ),
+    "RelativePosition": Animal(
+        build=lambda source: Positions(RelativePosition((1, 2), 2, 5, FEATURES, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 2, TIME, TIME),
+    ),
+    "TypeInference": Animal(
+        build=lambda source: TypeInference(FEATURES, 4, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 4),
+    ),
+    "Script": Animal(
+        build=lambda source: Script(FEATURES, 3, 2, syntax=syntax(), generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "NeuralInterpreter": Animal(
+        build=lambda source: NeuralInterpreter(
+            FEATURES, 3, 2, num_lines=2, num_scripts=2, syntax=syntax(), generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "NeuralInterpreter, learned signatures, positions": Animal(
+        build=lambda source: NeuralInterpreter(
+            FEATURES,
+            3,
+            2,
+            syntax=syntax(Functions(learned_signatures=True), outer_residual=False),
+            grid=(2, 1),
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
     ),
     "ESBN": Animal(
         build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
@@ -881,6 +1012,47 @@ def rims_of(z: Tensor) -> tuple[RIMsParameters, RIMsRules]:
     return parameters, RIMsRules(num_active=2)
 
 
+TYPING_PARAMETERS = [
+    drawn(*shape) for shape in ((FEATURES,), (FEATURES,), (7, FEATURES), (7,), (4, 7), (4,))
+]
+SIGNATURES, CODES = drawn(3, 4), drawn(3, 2)
+POSITION_PARAMETERS = [
+    drawn(*shape) for shape in ((1, 5), (3, 5), (2, 5), (2, 5), (2, FEATURES), (2, FEATURES))
+]
+MODULATED_WEIGHTS = {
+    outputs: [drawn(outputs, FEATURES), drawn(FEATURES, 2)] for outputs in (5, FEATURES, 8)
+}
+
+
+def modulated(z: Tensor, outputs: int, *, bias: bool = True) -> ModulatedLayer:
+    """For three functions."""
+    layer = ModulatedLayer(modulated_weight(*like(z, [*MODULATED_WEIGHTS[outputs], CODES])))
+    return layer._replace(bias=z.new_ones(outputs)) if bias else layer
+
+
+def line_of(z: Tensor) -> LineParameters:
+    norm = like(z, TYPING_PARAMETERS[:2])
+    wide, same = modulated(z, 8, bias=False), modulated(z, FEATURES)
+    return LineParameters(*norm, wide, wide, same, same, *norm, (same, same))
+
+
+RULES = ScriptRules(line=LineRules(num_heads=2), truncation=1.6)
+
+
+def script_of(z: Tensor) -> ScriptParameters:
+    typing = TypingParameters(*like(z, TYPING_PARAMETERS))
+    return ScriptParameters(typing, SIGNATURES.to(z.dtype), z.new_ones(()), (line_of(z),) * 2)
+
+
+def streams(z: Tensor) -> Tensor:
+    """Three, of which each has other elements."""
+    return torch.stack((z, 2 * z, -z))
+
+
+def shares(z: Tensor) -> Tensor:
+    return streams(z)[..., 0].sigmoid()
+
+
 OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
 HOLDING_WEIGHT = drawn(FEATURES + 2, FEATURES)
 MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
@@ -1132,6 +1304,91 @@ FUNCTIONS = {
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
+    "compatibilities": (
+        lambda z: compatibilities(streams(z).exp()).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "interpreter": (
+        lambda z: interpreter(z, shares(z), [line_of(z)], RULES),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "line_of_code": (
+        lambda z: line_of_code(streams(z), shares(z), line_of(z), RULES.line).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "modulated_attention": (
+        lambda z: modulated_attention(
+            *(streams(part) for part in (z, z.cos(), z)), shares(z), num_heads=2
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "modulated_linear": (
+        lambda z: modulated_linear(streams(z), modulated(z, 5)).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, 5),
+    ),
+    "modulated_mlp": (
+        lambda z: modulated_mlp(
+            z.unsqueeze(0), (modulated(z, FEATURES), modulated(z, 5))
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, 5),
+    ),
+    "modulated_weight": (
+        lambda z: torch.stack(
+            [modulated_weight(*like(z, MODULATED_WEIGHTS[FEATURES]), codes) for codes in z]
+        ),
+        (drawn(BATCH, TIME, 2),),
+        (BATCH, TIME, FEATURES, FEATURES),
+    ),
+    "relative_position_scores": (
+        lambda z: torch.stack(
+            [
+                relative_position_scores(
+                    codes, RelativePositionParameters(*like(z, POSITION_PARAMETERS)), 1
+                )
+                for codes in z
+            ]
+        ),
+        (SEQUENCES,),
+        (BATCH, TIME, 2, TIME, TIME),
+    ),
+    "script": (
+        lambda z: script(z, script_of(z), RULES, 2),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "script_trace": (
+        lambda z: script_trace(z, script_of(z), RULES, 2).compatibility.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 2, 3, TIME),
+    ),
+    "truncated_kernel": (
+        lambda z: truncated_kernel(z.square(), z.new_tensor(0.5), truncation=1.5),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "type_distance": (
+        lambda z: type_distance(z[..., :4], SIGNATURES.to(z.dtype)).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME),
+    ),
+    "type_inference": (
+        lambda z: type_inference(z, TypingParameters(*like(z, TYPING_PARAMETERS))),
+        (SEQUENCES,),
+        (BATCH, TIME, 4),
+    ),
+    "type_matching": (
+        lambda z: type_matching(
+            z[..., :4], SIGNATURES.to(z.dtype), z.new_ones(()), truncation=1.5
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME),
+    ),
     "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
     "overlay_convolution": (
         lambda window: overlay_convolution(
@@ -1172,6 +1429,19 @@ TOGETHER = {
 ELSEWHERE = {
     "Communication",
     "CommunicationParameters",
+    "Functions",
+    "Instructions",
+    "LineParameters",
+    "LineRules",
+    "ModulatedLayer",
+    "RelativePositionParameters",
+    "ScriptParameters",
+    "ScriptRules",
+    "ScriptTrace",
+    "Syntax",
+    "TypeMatching",
+    "TypingParameters",
+    "check_truncation",
     "GRUDynamics",
     "InputAttention",
     "InputAttentionParameters",
@@ -1293,6 +1563,7 @@ UNCITED = {
     "ESBNParameters",
     "Overlay",
     "check_segments",
+    "check_truncation",
     "differing",
     "is_transformed",
     "linear",

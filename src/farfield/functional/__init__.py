@@ -56,11 +56,19 @@ from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
 from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._initialization import xavier_uniform_ as xavier_uniform_
+from farfield.functional._line_of_code import LineParameters as LineParameters
+from farfield.functional._line_of_code import LineRules as LineRules
+from farfield.functional._line_of_code import line_of_code as line_of_code
 from farfield.functional._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._lstm import lstm as lstm
 from farfield.functional._mnm import MNMOutputs as MNMOutputs
 from farfield.functional._mnm import MNMParameters as MNMParameters
 from farfield.functional._mnm import mnm as mnm
+from farfield.functional._modulated_attention import modulated_attention as modulated_attention
+from farfield.functional._modulated_linear import ModulatedLayer as ModulatedLayer
+from farfield.functional._modulated_linear import modulated_linear as modulated_linear
+from farfield.functional._modulated_linear import modulated_mlp as modulated_mlp
+from farfield.functional._modulated_linear import modulated_weight as modulated_weight
 from farfield.functional._ntm import NTMParameters as NTMParameters
 from farfield.functional._ntm import NTMState as NTMState
 from farfield.functional._ntm import ntm as ntm
@@ -80,6 +88,12 @@ from farfield.functional._relational_memory import (
     RelationalMemoryParameters as RelationalMemoryParameters,
 )
 from farfield.functional._relational_memory import relational_memory as relational_memory
+from farfield.functional._relative_position import (
+    RelativePositionParameters as RelativePositionParameters,
+)
+from farfield.functional._relative_position import (
+    relative_position_scores as relative_position_scores,
+)
 from farfield.functional._rims import rims as rims
 from farfield.functional._rims import rims_trace as rims_trace
 from farfield.functional._rims_communication import (
@@ -95,6 +109,12 @@ from farfield.functional._rims_reading import (
     InputAttentionParameters as InputAttentionParameters,
 )
 from farfield.functional._ring_spectrum import ring_spectrum as ring_spectrum
+from farfield.functional._script import ScriptParameters as ScriptParameters
+from farfield.functional._script import ScriptRules as ScriptRules
+from farfield.functional._script import ScriptTrace as ScriptTrace
+from farfield.functional._script import interpreter as interpreter
+from farfield.functional._script import script as script
+from farfield.functional._script import script_trace as script_trace
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
 from farfield.functional._sliding_context_norm import (
@@ -105,6 +125,13 @@ from farfield.functional._slot_address import cosine_similarity as cosine_simila
 from farfield.functional._slot_address import slot_address as slot_address
 from farfield.functional._spatial_moments import spatial_moments as spatial_moments
 from farfield.functional._top_k_mask import top_k_mask as top_k_mask
+from farfield.functional._type_matching import TypingParameters as TypingParameters
+from farfield.functional._type_matching import check_truncation as check_truncation
+from farfield.functional._type_matching import compatibilities as compatibilities
+from farfield.functional._type_matching import truncated_kernel as truncated_kernel
+from farfield.functional._type_matching import type_distance as type_distance
+from farfield.functional._type_matching import type_inference as type_inference
+from farfield.functional._type_matching import type_matching as type_matching
 from farfield.functional._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
 from farfield.functional._uniform_initialization import lstm_uniform_ as lstm_uniform_
 
@@ -119,9 +146,12 @@ __all__ = [
     "Field",
     "Fold",
     "InputAttentionParameters",
+    "LineParameters",
+    "LineRules",
     "MNMOutputs",
     "MNMParameters",
     "MemoryLayer",
+    "ModulatedLayer",
     "NTMParameters",
     "NTMState",
     "Overlay",
@@ -130,9 +160,16 @@ __all__ = [
     "RIMsRules",
     "RIMsTrace",
     "RelationalMemoryParameters",
+    "RelativePositionParameters",
+    "ScriptParameters",
+    "ScriptRules",
+    "ScriptTrace",
+    "TypingParameters",
     "alibi_slopes",
     "causal_attention",
     "check_segments",
+    "check_truncation",
+    "compatibilities",
     "content_scores",
     "content_weights",
     "context_norm",
@@ -157,8 +194,10 @@ __all__ = [
     "field_statistics",
     "gru_dynamics",
     "holding_recurrence",
+    "interpreter",
     "is_transformed",
     "kaiming_normal_",
+    "line_of_code",
     "linear",
     "linear_recurrence",
     "lstm",
@@ -168,6 +207,10 @@ __all__ = [
     "memory_read",
     "memory_write",
     "mnm",
+    "modulated_attention",
+    "modulated_linear",
+    "modulated_mlp",
+    "modulated_weight",
     "norm_by_statistics",
     "ntm",
     "ntm_head_sizes",
@@ -188,10 +231,13 @@ __all__ = [
     "relation_matrix",
     "relation_sum",
     "relational_memory",
+    "relative_position_scores",
     "rims",
     "rims_trace",
     "ring_spectrum",
     "running_context_statistics",
+    "script",
+    "script_trace",
     "self_attention",
     "sinusoidal_position",
     "sliding_context_centre",
@@ -203,6 +249,10 @@ __all__ = [
     "spatial_moments",
     "tag_positions",
     "top_k_mask",
+    "truncated_kernel",
+    "type_distance",
+    "type_inference",
+    "type_matching",
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",

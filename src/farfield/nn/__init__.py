@@ -25,11 +25,16 @@ from farfield.nn._holding_rnn import HoldingRNN as HoldingRNN
 from farfield.nn._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._layer_norm import LayerNorm as LayerNorm
+from farfield.nn._line_of_code import LineOfCode as LineOfCode
 from farfield.nn._linear_decoder import LinearDecoder as LinearDecoder
 from farfield.nn._linear_encoder import LinearEncoder as LinearEncoder
 from farfield.nn._linear_recurrent_unit import LinearRecurrentUnit as LinearRecurrentUnit
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm as MisalignedContextNorm
+from farfield.nn._mod_attn import ModAttn as ModAttn
+from farfield.nn._mod_lin import ModLin as ModLin
+from farfield.nn._mod_lin import ModMLP as ModMLP
 from farfield.nn._moment_encoder import MomentEncoder as MomentEncoder
+from farfield.nn._neural_interpreter import NeuralInterpreter as NeuralInterpreter
 from farfield.nn._normalized_gru import NormalizedGRU as NormalizedGRU
 from farfield.nn._normalized_lstm import NormalizedLSTM as NormalizedLSTM
 from farfield.nn._normalized_rnn import NormalizedRNN as NormalizedRNN
@@ -41,12 +46,14 @@ from farfield.nn._placements import Placement as Placement
 from farfield.nn._pooled_batch_norm import PooledBatchNorm as PooledBatchNorm
 from farfield.nn._pre_norm_transformer import PreNormTransformer as PreNormTransformer
 from farfield.nn._relational_memory_core import RelationalMemoryCore as RelationalMemoryCore
+from farfield.nn._relative_position import RelativePosition as RelativePosition
 from farfield.nn._rims import RIMs as RIMs
 from farfield.nn._rims_parts import Communication as Communication
 from farfield.nn._rims_parts import GRUDynamics as GRUDynamics
 from farfield.nn._rims_parts import InputAttention as InputAttention
 from farfield.nn._rims_parts import LSTMDynamics as LSTMDynamics
 from farfield.nn._rims_parts import Wiring as Wiring
+from farfield.nn._script import Script as Script
 from farfield.nn._sequence_norms import NormalizedSequence as NormalizedSequence
 from farfield.nn._sequence_norms import PastNorm as PastNorm
 from farfield.nn._sequence_norms import SequenceNorm as SequenceNorm
@@ -56,6 +63,11 @@ from farfield.nn._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._sliding_context_norm import SlidingContextNorm as SlidingContextNorm
 from farfield.nn._slot_batch_norm import SlotBatchNorm as SlotBatchNorm
 from farfield.nn._sub_batch_norm import SubBatchNorm as SubBatchNorm
+from farfield.nn._syntax import Functions as Functions
+from farfield.nn._syntax import Instructions as Instructions
+from farfield.nn._syntax import Syntax as Syntax
+from farfield.nn._syntax import TypeMatching as TypeMatching
+from farfield.nn._type_inference import TypeInference as TypeInference
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
@@ -122,6 +134,7 @@ __all__ = [
     "EntNet",
     "FrameDecoder",
     "FrameEncoder",
+    "Functions",
     "GRUDynamics",
     "GRULayer",
     "GroupNorm",
@@ -129,16 +142,22 @@ __all__ = [
     "ImageBatchNorm",
     "InputAttention",
     "InstanceNorm",
+    "Instructions",
     "LSTMDynamics",
     "LSTMLayer",
     "LayerNorm",
+    "LineOfCode",
     "LinearDecoder",
     "LinearEncoder",
     "LinearRecurrentUnit",
     "MLPEncoder",
     "MisalignedContextNorm",
+    "ModAttn",
+    "ModLin",
+    "ModMLP",
     "MomentEncoder",
     "NTMLayer",
+    "NeuralInterpreter",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
@@ -154,10 +173,15 @@ __all__ = [
     "RIMs",
     "RandomEncoder",
     "RelationalMemoryCore",
+    "RelativePosition",
+    "Script",
     "SequenceNorm",
     "SlidingContextNorm",
     "SlotBatchNorm",
     "SubBatchNorm",
+    "Syntax",
     "TimeStepNorm",
+    "TypeInference",
+    "TypeMatching",
     "Wiring",
 ]

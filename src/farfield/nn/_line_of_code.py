@@ -1,0 +1,116 @@
+"""A line of code as a module."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from farfield.functional import LineParameters, LineRules, line_of_code
+from farfield.nn._mod_attn import ModAttn
+from farfield.nn._mod_lin import ModMLP
+from farfield.nn._relative_position import RelativePosition
+from farfield.nn._syntax import Instructions
+
+
+@final
+class LineOfCode(nn.Module):
+    r"""A layer of a Transformer in a stream for each function, programmed by its code.
+
+    $$a_{ui} = x_{ui} + C_{ui} \, \mathrm{ModAttn}(\{\mathrm{LN}(x_{uj})\}_j; c_u, \{C_{uj}\}_j),
+      \qquad y_{ui} = a_{ui} + C_{ui} \, \mathrm{ModMLP}(\mathrm{LN}(a_{ui}); c_u)$$
+
+    An element that a function has no access to stays as it is.
+
+    Args:
+        num_features: Number of features of an element.
+        code_size: Numbers in a code.
+        instructions: What it is made of; None is `Instructions()`, the text's.
+        grid: Rows and columns of patches, which are the last elements, row by row; None where
+            elements have no positions.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        Elements `(function, batch, item, num_features)`, or `(1, …)` where all functions have the
+        same; compatibilities `(function, batch, item)`; codes `(function, code_size)`; a mask
+        `(batch, item)` that is True for padding. Out: `(function, batch, item, num_features)`.
+
+    Attributes:
+        norm1: Before attention.
+        attention: The attention.
+        position: Relative positions, or None.
+        norm2: Before the network.
+        mlp: The network for each element.
+
+    Raises:
+        ValueError: If sizes do not fit together, or there are fewer elements than patches.
+
+    Reference:
+        gondal2021, section 2, equations 9 and 10.
+    """
+
+    position: RelativePosition | None
+
+    def __init__(
+        self,
+        num_features: int,
+        code_size: int,
+        *,
+        instructions: Instructions | None = None,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.instructions = own = instructions or Instructions()
+        self.norm1 = nn.LayerNorm(num_features)
+        self.attention = ModAttn(
+            num_features,
+            code_size,
+            num_heads=own.num_heads,
+            key_size=own.key_size,
+            eps=own.eps,
+            generator=generator,
+        )
+        self.position = None
+        if grid is not None:
+            keys = self.attention.key_size
+            self.position = RelativePosition(
+                grid, own.num_heads, keys, code_size, generator=generator
+            )
+        self.norm2 = nn.LayerNorm(num_features)
+        hidden = num_features if own.hidden_size is None else own.hidden_size
+        self.mlp = ModMLP((num_features, hidden, num_features), code_size, generator=generator)
+
+    def functional(
+        self, codes: Float[Tensor, "function code"], num_items: int
+    ) -> tuple[LineParameters, LineRules]:
+        """Weights for these codes and so many elements, for `farfield.functional.line_of_code`."""
+        parameters = LineParameters(
+            self.norm1.weight,
+            self.norm1.bias,
+            *self.attention.modulated(codes),
+            self.norm2.weight,
+            self.norm2.bias,
+            self.mlp.modulated(codes),
+            None if self.position is None else self.position(codes, num_items),
+        )
+        return parameters, self.rules
+
+    @property
+    def rules(self) -> LineRules:
+        """What of it is no weight."""
+        own = self.instructions
+        return LineRules(num_heads=own.num_heads, residual=own.residual, eps=own.eps)
+
+    def forward(
+        self,
+        x: Float[Tensor, "_ batch item feature"],
+        compatibility: Float[Tensor, "function batch item"],
+        codes: Float[Tensor, "function code"],
+        key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+    ) -> Float[Tensor, "function batch item feature"]:
+        """The elements of each stream after the line."""
+        parameters, rules = self.functional(codes, x.shape[-2])
+        return line_of_code(x, compatibility, parameters, rules, key_padding_mask)

@@ -1,0 +1,206 @@
+"""Neural Interpreters as a module: a stack of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.functional import ScriptTrace
+from farfield.nn._script import Script, check_counts
+from farfield.nn._sets import check_set
+from farfield.nn._syntax import Syntax
+
+
+@final
+class NeuralInterpreter(nn.Module):
+    r"""Functions that are found by type and called by attention, for `nn.TransformerEncoder`.
+
+    $$\mathrm{NeuralInterpreter}(\{x_i\}_i) =
+      (\mathrm{Script}_{n_s} \circ … \circ \mathrm{Script}_1)(\{x_i\}_i)$$
+
+    In every iteration of a script each element gets a type $t_i$ and goes through the functions
+    whose signature $s_u$ is near, as far as they are compatible; one and the same interpreter runs
+    them, as their codes $c_u$ say:
+
+    $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}, \qquad
+      k_{ui} = \begin{cases} e^{-d_{ui} / \sigma} & d_{ui} < \tau \\ 0 & \text{otherwise}
+      \end{cases}, \qquad d_{ui} = 1 - s_u \cdot t_i$$
+
+    $$y_i = x_i + \sum_u C_{ui} \,
+      (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
+
+    Beside a Transformer encoder its size does not grow with its depth, which is the number of
+    iterations, nor but by two vectors with the number of functions: both can be changed after
+    training (`num_iterations`, `add_functions`, `remove_functions`). Functions' weights are formed
+    once per call, not once per element.
+
+    Args:
+        num_features: Number of features of an element.
+        num_functions: Number of functions of a script.
+        num_iterations: How many times a script calls them.
+        num_lines: Lines of code of a call.
+        num_scripts: Number of scripts.
+        syntax: What they are made of; None is `Syntax()`, the text's. `Syntax.released()` is that
+            of the released code.
+        grid: Rows and columns of image patches, which are the last elements, row by row, with what
+            is no patch before them; None where elements have no positions.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding; out as in,
+        with zeros for padding, which changes nothing for the others.
+
+    Attributes:
+        scripts: Each a `Script`.
+
+    Raises:
+        ValueError: If sizes do not fit together, or a set or a mask has another shape.
+
+    Reference:
+        gondal2021, section 2.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        num_functions: int = 5,
+        num_iterations: int = 8,
+        num_lines: int = 1,
+        num_scripts: int = 1,
+        *,
+        syntax: Syntax | None = None,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_counts(num_scripts=num_scripts)
+        self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
+        self.syntax = syntax or Syntax()
+        self.scripts = nn.ModuleList(
+            Script(
+                num_features,
+                num_functions,
+                num_iterations,
+                num_lines,
+                syntax=self.syntax,
+                grid=grid,
+                generator=generator,
+            )
+            for _ in range(num_scripts)
+        )
+
+    @classmethod
+    def released_digits(cls, *, generator: torch.Generator | None = None) -> NeuralInterpreter:
+        """The one of the released settings for digits, for CLS tokens and then 8 × 8 patches.
+
+        With its image patches, its CLS token and head, and with what the released network has and
+        does not use, it makes 643,059 parameters.
+
+        Args:
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(192, syntax=Syntax.released(), grid=(8, 8), generator=generator)
+
+    @property
+    def num_functions(self) -> int:
+        """How many functions each script has."""
+        return self._first.num_functions
+
+    @property
+    def num_iterations(self) -> int:
+        """How many times each script calls its functions; can be set after training."""
+        return self._first.num_iterations
+
+    @num_iterations.setter
+    def num_iterations(self, number: int) -> None:
+        check_counts(num_iterations=number)
+        for script in self._each():
+            script.num_iterations = number
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Tensor | None = None,
+        *,
+        num_iterations: int | None = None,
+    ) -> Float[Tensor, "batch item feature"]:
+        """The elements after all scripts, with so many iterations where a number is given."""
+        x = self._checked(x, key_padding_mask)
+        for script in self._each():
+            x = script(x, key_padding_mask, num_iterations)
+        if key_padding_mask is None:
+            return x
+        return x.masked_fill(key_padding_mask.unsqueeze(-1), 0.0)
+
+    def trace(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Tensor | None = None,
+        *,
+        num_iterations: int | None = None,
+    ) -> tuple[ScriptTrace, ...]:
+        """What each element was routed through, iteration by iteration; all functions are there.
+
+        Args:
+            x: The set.
+            key_padding_mask: True for padding.
+            num_iterations: As in a call.
+
+        Returns:
+            A trace for each script.
+        """
+        x = self._checked(x, key_padding_mask)
+        traces: list[ScriptTrace] = []
+        for script in self._each():
+            traces.append(script.trace(x, key_padding_mask, num_iterations))
+            x = traces[-1].outputs[-1]
+        return tuple(traces)
+
+    def add_functions(self, number: int, *, generator: torch.Generator | None = None) -> None:
+        """Put new functions behind those of every script; an optimizer has to be made anew.
+
+        Args:
+            number: How many.
+            generator: Where signatures and codes are drawn from; None is torch's global generator.
+
+        Raises:
+            ValueError: If `number` is below 1.
+        """
+        for script in self._each():
+            script.add_functions(number, generator=generator)
+
+    def remove_functions(self, which: Sequence[int]) -> None:
+        """Take functions away from every script; an optimizer has to be made anew.
+
+        Args:
+            which: Their numbers, from 0.
+
+        Raises:
+            ValueError: If one of them is not there or named twice, or none would be left.
+        """
+        for script in self._each():
+            script.remove_functions(which)
+
+    @property
+    def _first(self) -> Script:
+        return self._each()[0]
+
+    def _each(self) -> list[Script]:
+        return list(self.scripts)  # type: ignore[arg-type]
+
+    def _checked(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """The elements, padding as zeros."""
+        check_set(x, self.num_features, mask)
+        return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, num_functions={self.num_functions}, "
+            f"num_iterations={self.num_iterations}, num_lines={self.num_lines}, "
+            f"grid={self.grid}, {self.syntax}"
+        )

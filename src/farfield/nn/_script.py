@@ -1,0 +1,227 @@
+"""A script of a Neural Interpreter as a module: its functions and what calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
+from farfield.nn._line_of_code import LineOfCode
+from farfield.nn._syntax import Syntax
+from farfield.nn._type_inference import TypeInference
+
+
+@final
+class Script(nn.Module):
+    r"""Functions that elements find by their type, and that are called again and again.
+
+    $$\{x_i\}_i \leftarrow \mathrm{Interpreter}(\{x_j\}_j, \{c_u\}_u, \{C_{uj}\}_{u,j}), \qquad
+      C_{uj} = \mathrm{TypeMatching}(s_u, x_j)$$
+
+    A function is a signature $s_u$ and a code $c_u$; all else is shared by the functions, so that
+    their number can change after training.
+
+    Args:
+        num_features: Number of features of an element.
+        num_functions: Number of functions.
+        num_iterations: How many times they are called.
+        num_lines: Lines of code of a call.
+        syntax: What it is made of; None is `Syntax()`, the text's.
+        grid: Rows and columns of patches, which are the last elements, row by row; None where
+            elements have no positions.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, item, num_features)` and a mask `(batch, item)`, True for padding; out as in.
+
+    Attributes:
+        signatures: `(function, type)`, from a normal distribution; a buffer where they are not
+            learned.
+        codes: `(function, code)`, likewise.
+        bandwidth: $\sigma$ of the kernel; a buffer where it is not learned.
+        typing: The `TypeInference`.
+        lines: Each a `LineOfCode`.
+
+    Raises:
+        ValueError: If sizes do not fit together, or the elements have another shape.
+
+    Reference:
+        gondal2021, section 2, equations 2, 3 and 11 to 14.
+    """
+
+    signatures: Tensor
+    codes: Tensor
+    bandwidth: Tensor
+
+    def __init__(
+        self,
+        num_features: int,
+        num_functions: int = 5,
+        num_iterations: int = 8,
+        num_lines: int = 1,
+        *,
+        syntax: Syntax | None = None,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        check_counts(
+            num_features=num_features,
+            num_functions=num_functions,
+            num_iterations=num_iterations,
+            num_lines=num_lines,
+        )
+        self.num_features, self.num_iterations = num_features, num_iterations
+        self.syntax = own = syntax or Syntax()
+        functions, matching = own.functions, own.matching
+        code_size = num_features if functions.code_size is None else functions.code_size
+        self.typing = TypeInference(
+            num_features,
+            matching.type_size,
+            hidden_size=matching.hidden_size,
+            generator=generator,
+        )
+        self.lines = nn.ModuleList(
+            LineOfCode(
+                num_features,
+                code_size,
+                instructions=own.instructions,
+                grid=grid,
+                generator=generator,
+            )
+            for _ in range(num_lines)
+        )
+        signatures = torch.empty(num_functions, matching.type_size).normal_(generator=generator)
+        codes = torch.empty(num_functions, code_size).normal_(generator=generator)
+        self._set("signatures", signatures, learned=functions.learned_signatures)
+        self._set("codes", codes, learned=functions.learned_codes)
+        bandwidth = torch.tensor(float(matching.bandwidth))
+        self._set("bandwidth", bandwidth, learned=matching.learned_bandwidth)
+
+    @property
+    def num_functions(self) -> int:
+        """How many functions there are."""
+        return len(self.signatures)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+        num_iterations: int | None = None,
+    ) -> Float[Tensor, "batch item feature"]:
+        """The elements after all iterations."""
+        return script(
+            x,
+            self.functional(x.shape[-2]),
+            self.rules,
+            self.num_iterations if num_iterations is None else num_iterations,
+            key_padding_mask=key_padding_mask,
+            keep=self._kept(x),
+        )
+
+    def trace(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+        num_iterations: int | None = None,
+    ) -> ScriptTrace:
+        """What happens in each iteration, all functions being there."""
+        return script_trace(
+            x,
+            self.functional(x.shape[-2]),
+            self.rules,
+            self.num_iterations if num_iterations is None else num_iterations,
+            key_padding_mask=key_padding_mask,
+        )
+
+    def functional(self, num_items: int) -> ScriptParameters:
+        """The weights for so many elements, for `farfield.functional.script`."""
+        lines = [line.functional(self.codes, num_items) for line in self.lines]  # type: ignore[operator]
+        return ScriptParameters(
+            self.typing.functional(),
+            self.signatures,
+            self.bandwidth,
+            tuple(parameters for parameters, _ in lines),
+        )
+
+    @property
+    def rules(self) -> ScriptRules:
+        """What of it is no weight."""
+        own, line = self.syntax, next(iter(self.lines))
+        return ScriptRules(
+            line=line.rules,  # type: ignore[arg-type]
+            truncation=own.matching.truncation,
+            straight_through=own.matching.straight_through,
+            outer_residual=own.outer_residual,
+            sums_changes=own.sums_changes,
+            eps=own.matching.eps,
+        )
+
+    @torch.no_grad()
+    def add_functions(self, number: int, *, generator: torch.Generator | None = None) -> None:
+        """Put new functions behind those there are; an optimizer has to be made anew.
+
+        Args:
+            number: How many.
+            generator: Where signatures and codes are drawn from; None is torch's global generator.
+
+        Raises:
+            ValueError: If `number` is below 1.
+        """
+        check_counts(number=number)
+        for name in ("signatures", "codes"):
+            old: Tensor = getattr(self, name)
+            new = torch.empty(number, old.shape[1]).normal_(generator=generator)
+            self._set(name, torch.cat((old, new.to(old))), learned=isinstance(old, nn.Parameter))
+
+    @torch.no_grad()
+    def remove_functions(self, which: Sequence[int]) -> None:
+        """Take functions away; an optimizer has to be made anew.
+
+        Args:
+            which: Their numbers, from 0.
+
+        Raises:
+            ValueError: If one of them is not there or named twice, or none would be left.
+        """
+        number, gone = self.num_functions, set(which)
+        if len(gone) < len(which) or not gone <= set(range(number)):
+            raise ValueError(
+                f"which must name functions once each, by numbers 0 to {number - 1}, got "
+                f"{list(which)}"
+            )
+        if len(gone) == number:
+            raise ValueError(f"which must leave a function, got all of them: {list(which)}")
+        left = [function for function in range(number) if function not in gone]
+        for name in ("signatures", "codes"):
+            old: Tensor = getattr(self, name)
+            self._set(name, old[left].clone(), learned=isinstance(old, nn.Parameter))
+
+    def _set(self, name: str, tensor: Tensor, *, learned: bool) -> None:
+        if learned:
+            self.register_parameter(name, nn.Parameter(tensor))
+        else:
+            self.register_buffer(name, tensor)
+
+    def _kept(self, x: Tensor) -> Tensor | None:
+        """Which functions are there for each set, in training with dropout."""
+        dropout = self.syntax.functions.dropout
+        if not self.training or not dropout:
+            return None
+        return F.dropout(x.new_ones(self.num_functions, len(x)), dropout).sign()
+
+
+def check_counts(**counts: int) -> None:
+    """Refuse what is no number of things.
+
+    Args:
+        counts: By the arguments' names.
+    """
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")

@@ -1,0 +1,171 @@
+"""What a Neural Interpreter is assembled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from farfield.functional import check_truncation
+
+RELEASED_TRUNCATION = 1.4202567871309753
+"""Of the released code: cuts what is more than 114.85° apart."""
+
+
+def _check_sizes(**sizes: int | None) -> None:
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Functions:
+    """What a function of a `NeuralInterpreter` is.
+
+    Args:
+        code_size: Numbers in a code; None is as many as an element has features.
+        learned_signatures: Whether signatures are learned, or stay as they were drawn, which keeps
+            them from collapsing into one.
+        learned_codes: Whether codes are learned.
+        dropout: Probability that a function is not there for a set in training: one draw for each
+            set and function, which holds for all iterations of a script, from torch's global
+            generator. The others share its elements.
+
+    Raises:
+        ValueError: If `code_size` is below 1 or `dropout` no probability.
+
+    Reference:
+        gondal2021, section 2; dropout as in the released code.
+    """
+
+    code_size: int | None = None
+    learned_signatures: bool = False
+    learned_codes: bool = True
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check size and dropout."""
+        _check_sizes(code_size=self.code_size)
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {self.dropout}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TypeMatching:
+    r"""How a `NeuralInterpreter` decides which functions have access to which elements.
+
+    Args:
+        type_size: Numbers in a type and in a signature.
+        hidden_size: Hidden units of the type inference; None is as many as an element has features.
+        truncation: $\tau$, the distance 1 − cosine from which on a function has no access; above 0,
+            and 2 cuts nothing.
+        bandwidth: First value of the kernel's $\sigma$.
+        learned_bandwidth: Whether $\sigma$ is learned.
+        straight_through: Whether gradients reach also what the kernel cuts, as if it were not:
+            "masked" in the released code, whose default is "direct", as here.
+        eps: $\epsilon$ of the compatibilities.
+
+    Raises:
+        ValueError: If a size is below 1, `truncation` not in (0, 2], or `bandwidth` or `eps` not
+            positive.
+
+    Reference:
+        gondal2021, section 2, equations 2 and 3.
+    """
+
+    type_size: int = 24
+    hidden_size: int | None = None
+    truncation: float = RELEASED_TRUNCATION
+    bandwidth: float = 1.0
+    learned_bandwidth: bool = True
+    straight_through: bool = False
+    eps: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """Check sizes, truncation and bandwidth."""
+        _check_sizes(type_size=self.type_size, hidden_size=self.hidden_size)
+        check_truncation(self.truncation)
+        _check_positive(bandwidth=self.bandwidth, eps=self.eps)
+
+
+def _check_positive(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not number > 0:
+            raise ValueError(f"{name} must be positive, got {number}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Instructions:
+    r"""What a line of code of a `NeuralInterpreter` is.
+
+    Args:
+        num_heads: Heads of its attention; must divide the features of an element.
+        key_size: Numbers in a query or key of one head; None shares the features of an element
+            among the heads.
+        hidden_size: Hidden units of the network for each element; None is as many as an element has
+            features.
+        residual: Whether attention and network are added to what they are given, or replace it.
+        eps: $\epsilon$ of the attention.
+
+    Raises:
+        ValueError: If a size is below 1, or `eps` not positive.
+
+    Reference:
+        gondal2021, section 2, equations 6 to 10.
+    """
+
+    num_heads: int = 4
+    key_size: int | None = None
+    hidden_size: int | None = None
+    residual: bool = True
+    eps: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """Check sizes and eps."""
+        _check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
+        _check_positive(eps=self.eps)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Syntax:
+    """What a `NeuralInterpreter` is made of; the text's by default, where the text says it.
+
+    Args:
+        functions: What a function is.
+        matching: How elements find their functions.
+        instructions: What a line of code is.
+        outer_residual: Whether an element is added to what its functions give, as in equation 11,
+            or replaced by it. With the residuals inside of the lines of code it is then there
+            twice, and about doubles in every iteration.
+        sums_changes: Whether the functions' changes of an element are summed up, or what they give,
+            in which it is itself contained: with `outer_residual` an element stays as it is without
+            function, and does not double with them. Neither text nor released code have it.
+
+    Reference:
+        gondal2021, section 2.
+    """
+
+    functions: Functions = Functions()
+    matching: TypeMatching = TypeMatching()
+    instructions: Instructions = Instructions()
+    outer_residual: bool = True
+    sums_changes: bool = False
+
+    @classmethod
+    def released(cls, *, num_heads: int = 4, features_per_head: int = 32) -> Syntax:
+        """As in the authors' released code, where it differs from the text.
+
+        No residual around the functions, and keys `num_heads` times as wide as named, since its
+        constructor multiplies by the number of heads twice.
+
+        Args:
+            num_heads: Heads of the attention.
+            features_per_head: What the released settings call by this name.
+        """
+        keys = num_heads * features_per_head
+        return cls(
+            instructions=Instructions(num_heads=num_heads, key_size=keys), outer_residual=False
+        )
