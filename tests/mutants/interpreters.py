@@ -1,0 +1,84 @@
+"""Mutants of Neural Interpreters."""
+
+MUTANTS = [
+    (
+        "functional/_type_matching.py",
+        "torch.where(distance < truncation, kernel, 0.0)",
+        "torch.where(distance > truncation, kernel, 0.0)",
+        ["tests/nn/test_interpreters.py::test_straight_through_reaches_what_is_cut"],
+    ),
+    (
+        "functional/_type_matching.py",
+        "if straight_through else cut",
+        "if False else cut",
+        ["tests/nn/test_interpreters.py::test_straight_through_reaches_what_is_cut"],
+    ),
+    (
+        "functional/_type_matching.py",
+        ".clamp(min=_LEAST_BANDWIDTH)",
+        "",
+        ["tests/nn/test_interpreters.py::test_nothing_is_nan_at_any_temperature"],
+    ),
+    (
+        "functional/_type_matching.py",
+        "kernel.sum(0, keepdim=True) + eps",
+        "kernel.sum(-1, keepdim=True) + eps",
+        ["tests/nn/test_interpreters.py::test_equations"],
+    ),
+    (
+        "functional/_type_matching.py",
+        "kernel = kernel * keep.to(dtype).unsqueeze(-1)",
+        "pass",
+        ["tests/nn/test_interpreters.py::test_a_function_that_is_dropped_is_a_function_removed"],
+    ),
+    (
+        "functional/_modulated_linear.py",
+        "F.layer_norm(linear(codes, code_weight), weight.shape[-1:])",
+        "linear(codes, code_weight)",
+        ["tests/nn/test_interpreters.py::test_a_modulated_layer_scales_its_inputs"],
+    ),
+    (
+        "functional/_relative_position.py",
+        "place - place.unsqueeze(-1)",
+        "place.unsqueeze(-1) - place",
+        ["tests/nn/test_interpreters.py::test_equations"],
+    ),
+    (
+        "functional/_relative_position.py",
+        "(num_leading, 0, num_leading, 0)",
+        "(0, num_leading, 0, num_leading)",
+        [
+            "tests/nn/test_interpreters.py::test_positions_tell_places_apart_and_leading_elements_not"
+        ],
+    ),
+    (
+        "functional/_script.py",
+        "compatibility = compatibility.masked_fill(key_padding_mask, 0.0)",
+        "pass",
+        ["tests/nn/test_interpreters.py::test_padding_changes_nothing"],
+    ),
+    (
+        "functional/_script.py",
+        "return x + found if rules.outer_residual else found",
+        "return x + found",
+        ["tests/nn/test_interpreters.py::test_as_released_an_element_without_a_function_is_gone"],
+    ),
+    (
+        "nn/_neural_interpreter.py",
+        "return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)",
+        "return x",
+        ["tests/nn/test_interpreters.py::test_padding_changes_nothing"],
+    ),
+    (
+        "nn/_syntax.py",
+        "keys = num_heads * features_per_head",
+        "keys = features_per_head",
+        ["tests/nn/test_released_interpreters.py::test_the_preset_has_643_059_parameters"],
+    ),
+    (
+        "nn/_script.py",
+        "old[left].clone()",
+        "old[: len(left)].clone()",
+        ["tests/nn/test_interpreters.py::test_functions_added_and_removed_leave_all_as_it_was"],
+    ),
+]
