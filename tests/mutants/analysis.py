@@ -222,6 +222,26 @@ MUTANTS = [
         ["tests/reports/test_activation_plate.py::test_the_picture_shows_who_is_active_when"],
     ),
     (
+        "analysis/_roll_outs.py",
+        "logits[:, network.given - 1 : -1]",
+        "logits[:, network.given :]",
+        ["tests/analysis/test_roll_outs.py::test_frames_after_those_given_are_what_is_scored"],
+    ),
+    (
+        "reports/_roll_out_plate.py",
+        "torch.stack([one[name].mean(0) for one in courses]).mean(0)",
+        "torch.stack([one[name].mean(0) for one in courses]).amax(0)",
+        [
+            "tests/reports/test_roll_out_plate.py::test_courses_are_means_over_sequences_and_networks"
+        ],
+    ),
+    (
+        "reports/_roll_out_drawing.py",
+        "film.frames[number - 1 - panel.given]",
+        "film.frames[number - panel.given - 2]",
+        ["tests/reports/test_roll_out_plate.py::test_films_show_the_truth_and_what_was_made_of_it"],
+    ),
+    (
         "models/_at_one_side.py",
         "(2 * torch.arange(self.side, device=device) + 1)",
         "(2 * torch.arange(self.side, device=device))",

@@ -17,6 +17,7 @@ from farfield.reproductions import (
     KeysByPlace,
     PairedTests,
     Published,
+    RollOuts,
     Saying,
     Table,
     TimeCourses,
@@ -119,6 +120,9 @@ def quantities(figure: Figure) -> list[str]:
             names += [f"{row}/{what}" for row in rows for what in ("share", "linearity/size")]
         elif isinstance(analysis, ActivationOverTime):
             names += [field.name for field in dataclasses.fields(PhaseDifference)]
+        elif isinstance(analysis, RollOuts):
+            plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
+            names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]
     return names

@@ -5,13 +5,21 @@ from __future__ import annotations
 import pytest
 
 from farfield.core import stream
-from farfield.models import AtOneSide, SequenceModel
+from farfield.models import AtOneSide, RollOut, SequenceModel
 from farfield.nn import HoldingRNN, RIMs
-from farfield.reproductions import FIGURES, TABLES, ActivationOverTime, Unpublished
+from farfield.reproductions import FIGURES, TABLES, ActivationOverTime, RollOuts, Unpublished
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import Adding, Copying, SequentialMNIST
 
-KEYS = ("table-1-copying", "table-1-digits", "copying", "ablations", "adding", "beyond")
+KEYS = (
+    "table-1-copying",
+    "table-1-digits",
+    "copying",
+    "ablations",
+    "adding",
+    "bouncing-balls",
+    "beyond",
+)
 
 
 def test_the_losses_are_those_of_print() -> None:
@@ -111,6 +119,45 @@ def test_figure_2_looks_at_the_dormant_places_of_a_sequence_as_long_as_in_traini
     assert (shown[slice(*analysis.dormant)] == 0).all()
     assert shown[analysis.dormant[1]] == 9
     assert all(claim.row.startswith("RIMs") for claim in figure.table.claims)
+
+
+def test_balls_are_rolled_out_from_as_many_frames_as_in_print() -> None:
+    for claim in cells("bouncing-balls"):
+        task = claim.experiment.task
+        assert (task.num_frames, task.given, claim.metric) == (51, 15, "cross-entropy")
+        model = claim.experiment.model.build(task, stream(0, "weights"))
+        assert isinstance(model, RollOut)
+        assert model.given == 15
+        assert claim.published.goal is None  # curves are printed, and no number
+        assert task.balls == ((6, 8) if claim.group == "6-8-balls" else (4, 4))
+
+
+def test_rows_of_balls_differ_in_nothing_but_the_layer() -> None:
+    for column in {claim.column for claim in cells("bouncing-balls")}:
+        same = [claim.experiment for claim in cells("bouncing-balls") if claim.column == column]
+        assert len(same) == 3
+        assert (
+            len({(one.task, one.recipe, one.model.encoder, one.model.decoder) for one in same}) == 1
+        )
+        assert len({one.model.core for one in same}) == 3
+
+
+def test_figure_3_has_the_four_plots_of_bouncing_balls() -> None:
+    figure = FIGURES["lamb2022/figure-3"]
+    assert [claim.cell for claim in figure.table.claims] == [
+        f"{group}/{row}/{regime}"
+        for group, regime in (
+            ("4-balls", "balls-4"),
+            ("4-balls", "balls-6-8"),
+            ("6-8-balls", "balls-4"),
+            ("4-balls", "curtain"),
+        )
+        for row in ("rims-6-4-240", "lstm-256")
+    ]
+    (analysis,) = figure.analyses
+    assert isinstance(analysis, RollOuts)
+    assert min(analysis.shown) == 15  # the last frame given, then its own
+    assert max(analysis.shown) == 51
 
 
 def cells(key: str) -> list:

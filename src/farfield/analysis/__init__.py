@@ -19,6 +19,8 @@ from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._roll_outs import rolled_out as rolled_out
+from farfield.analysis._roll_outs import stood_still as stood_still
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 
@@ -41,7 +43,9 @@ __all__ = [
     "mean_line",
     "phase_difference",
     "principal_components",
+    "rolled_out",
     "second_appearance",
+    "stood_still",
     "time_course",
     "told_apart",
 ]

@@ -13,6 +13,7 @@ from farfield.reports._embedding_plate import embedding_plate
 from farfield.reports._key_plate import key_plate
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
+from farfield.reports._roll_out_plate import roll_out_plate
 from farfield.reproductions import (
     ActivationOverTime,
     Analysis,
@@ -21,6 +22,7 @@ from farfield.reproductions import (
     Generalization,
     KeysByPlace,
     PairedTests,
+    RollOuts,
     TimeCourses,
 )
 
@@ -49,19 +51,23 @@ def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...
 
 
 def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> Plate | None:
+    plate: Plate | None
     match analysis:
         case ActivationOverTime():
-            return activation_plate(figure, analysis, report, store)
+            plate = activation_plate(figure, analysis, report, store)
         case Generalization():
-            return _generalization(figure, analysis, report)
+            plate = _generalization(figure, analysis, report)
         case TimeCourses():
-            return course_plate(figure, analysis, report)
+            plate = course_plate(figure, analysis, report)
         case KeysByPlace():
-            return key_plate(figure, report, store)
+            plate = key_plate(figure, report, store)
         case EmbeddingsByDimension():
-            return embedding_plate(figure, report, store)
+            plate = embedding_plate(figure, report, store)
         case PairedTests():
-            return difference_plate(analysis, report)
+            plate = difference_plate(analysis, report)
+        case RollOuts():
+            plate = roll_out_plate(figure, analysis, report, store)
+    return plate
 
 
 def _generalization(figure: Figure, analysis: Generalization, report: Report) -> Plate | None:

@@ -11,6 +11,7 @@ from farfield.reproductions._figures import Generalization as Generalization
 from farfield.reproductions._figures import KeysByPlace as KeysByPlace
 from farfield.reproductions._figures import PairedTests as PairedTests
 from farfield.reproductions._figures import PublishedTest as PublishedTest
+from farfield.reproductions._figures import RollOuts as RollOuts
 from farfield.reproductions._figures import Saying as Saying
 from farfield.reproductions._figures import TimeCourses as TimeCourses
 from farfield.reproductions._published import Published as Published
@@ -38,6 +39,7 @@ __all__ = [
     "PairedTests",
     "Published",
     "PublishedTest",
+    "RollOuts",
     "Saying",
     "Table",
     "TimeCourses",

@@ -128,6 +128,22 @@ class ActivationOverTime:
     dormant: tuple[int, int]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class RollOuts:
+    """Frames that networks go on with by themselves, and how far they lie from the true ones.
+
+    The quantities bear the name of the cells without the row, then `cross-entropy` for the
+    difference between the first row and another, or `position error`, e.g.
+    `4-balls/balls-6-8/cross-entropy`.
+
+    Args:
+        shown: Which frames of a sequence are drawn, counted from 1.
+    """
+
+    shown: tuple[int, ...]
+
+
 Analysis = (
     ActivationOverTime
     | Generalization
@@ -135,6 +151,7 @@ Analysis = (
     | KeysByPlace
     | EmbeddingsByDimension
     | PairedTests
+    | RollOuts
 )
 """What is measured for a figure beyond the scores of its claims."""
 

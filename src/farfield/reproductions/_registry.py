@@ -28,6 +28,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.COPYING,
         lamb2022.ABLATIONS,
         lamb2022.ADDING,
+        lamb2022.BALLS,
         lamb2022.BEYOND,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
@@ -58,6 +59,7 @@ FIGURES: Final[dict[str, Figure]] = {
     figure.table.key: figure
     for figure in (
         lamb2022.FIGURE_2,
+        lamb2022.FIGURE_3,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

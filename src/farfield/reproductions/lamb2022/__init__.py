@@ -2,8 +2,10 @@
 
 from farfield.reproductions.lamb2022._ablations import ABLATIONS as ABLATIONS
 from farfield.reproductions.lamb2022._adding import ADDING as ADDING
+from farfield.reproductions.lamb2022._balls import BALLS as BALLS
 from farfield.reproductions.lamb2022._beyond import BEYOND as BEYOND
 from farfield.reproductions.lamb2022._copying import COPYING as COPYING
 from farfield.reproductions.lamb2022._copying import TABLE_1_COPYING as TABLE_1_COPYING
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS as TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._figures import FIGURE_2 as FIGURE_2
+from farfield.reproductions.lamb2022._figures import FIGURE_3 as FIGURE_3

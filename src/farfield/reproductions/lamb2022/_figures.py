@@ -1,11 +1,12 @@
-"""Figure 2 of lamb2022: which mechanisms are active while nothing happens."""
+"""Figures 2 and 3 of lamb2022: which mechanisms are active, and balls that are rolled out."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import ActivationOverTime, Figure, Saying
+from farfield.reproductions._figures import ActivationOverTime, Figure, RollOuts, Saying
+from farfield.reproductions.lamb2022._balls import BALLS
 from farfield.reproductions.lamb2022._copying import COPYING, TASK
 from farfield.tasks import VALIDATION
 
@@ -31,3 +32,24 @@ FIGURE_2: Final = Figure(
     quick_networks=2,
 )
 """Drawn on sequences of the length of training, as in print."""
+
+FIGURE_3: Final = Figure(
+    table=Table(
+        key="lamb2022/figure-3",
+        title="Bouncing balls rolled out from 15 frames",
+        claims=BALLS.select("*/rims-*", "*/lstm-256/*").claims,
+    ),
+    analyses=(RollOuts(shown=(15, 16, 18, 21, 27, 36, 51)),),
+    says=(
+        Saying(
+            of="4-balls/balls-4/cross-entropy",
+            words="“RIMs perform better than the LSTMs” (Figure 3)",
+        ),
+        Saying(
+            of="*/cross-entropy",
+            words="“substantially better out-of-distribution generalization of RIMs” (Figure 3)",
+        ),
+    ),
+    quick_networks=1,
+)
+"""The four plots of bouncing balls; the fifth is of another task."""

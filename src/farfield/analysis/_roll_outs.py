@@ -1,0 +1,46 @@
+"""Frames that trained networks go on with by themselves."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.core import Problems
+from farfield.models import RollOut
+
+SURE = 9.0
+"""Logit of a pixel of a frame that is shown again."""
+
+
+def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch time value"]:
+    """Logits of the frames after those that a trained network is given, from its own frames.
+
+    Args:
+        network: A `RollOut`, e.g. from `trained_network`.
+        problems: Sequences, of which it sees the first frames only.
+
+    Raises:
+        ValueError: If the network does not roll out, or is in training.
+
+    Reference:
+        lamb2022, Figure 3.
+    """
+    if not isinstance(network, RollOut) or network.training:
+        raise ValueError(f"network must be a RollOut in evaluation mode, got {network!r}")
+    problems = problems.compact()
+    with torch.inference_mode():
+        logits: Tensor = network(problems.table(), problems.index)
+    return logits[:, network.given - 1 : -1]
+
+
+def stood_still(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
+    """Logits of the last frame given, in the place of every frame after it: who sees no motion.
+
+    Args:
+        problems: Sequences of black and white frames.
+        given: How many frames are given, at least 1.
+    """
+    rolled = problems.index.shape[1] - given
+    last = problems.items[problems.index[:, given - 1]].flatten(1)
+    return (SURE * (2 * last - 1))[:, None].expand(-1, rolled, -1)

@@ -1,0 +1,167 @@
+"""Figure 3 of lamb2022 on small trained networks: films, courses and what is said of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.analysis import rolled_out, stood_still
+from farfield.execution import Job, run_one
+from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
+from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
+from farfield.records import Store
+from farfield.reports import LIGHT, Report, illustrate, tabulate
+from farfield.reports._text import signed
+from farfield.reproductions import FIGURES, Figure, Table
+from farfield.tasks import BouncingBalls
+from farfield.training import problems_of_run, trained_network
+
+TASK = BouncingBalls(
+    side=8,
+    num_frames=7,
+    given=3,
+    training_sequences=8,
+    validation_sequences=2,
+    test_sequences=5,
+)
+EXPERIMENTS = {
+    "first": Experiment(
+        task=TASK,
+        model=RollOutNetwork(
+            core=Spec(LSTMLayer, hidden_size=4), encoder=Spec(LinearEncoder, out_features=5)
+        ),
+        recipe=Recipe(steps=2, batch_size=4),
+    )
+}
+EXPERIMENTS["second"] = dataclasses.replace(
+    EXPERIMENTS["first"],
+    model=dataclasses.replace(
+        EXPERIMENTS["first"].model, core=Spec(GRULayer, hidden_size=4), rounded=True
+    ),
+)
+REGIMES = ("balls-4", "curtain")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = Store(tmp_path / "runs")
+    for experiment in EXPERIMENTS.values():
+        for seed in (0, 1):
+            run_one(Job(experiment=experiment, seed=seed), found, device="cpu", engine="here")
+    return found
+
+
+def figure() -> Figure:
+    """Figure 3 on the small experiments."""
+    printed = FIGURES["lamb2022/figure-3"]
+    claims = tuple(
+        dataclasses.replace(
+            printed.table.claims[0],
+            experiment=experiment,
+            row=row,
+            regime=regime,
+            column=f"to {regime}",
+            quick=1,
+        )
+        for regime in REGIMES
+        for row, experiment in EXPERIMENTS.items()
+    )
+    return dataclasses.replace(
+        printed,
+        table=dataclasses.replace(printed.table, claims=claims),
+        analyses=(dataclasses.replace(printed.analyses[0], shown=(3, 4, 7, 60)),),
+    )
+
+
+def found(shown: Figure, store: Store) -> Report:
+    return tabulate(shown.table, lambda claim: store.records(claim.experiment.key))
+
+
+def scores_of(row: str, regime: str, store: Store) -> dict[str, np.ndarray]:
+    """Frame by frame, over sequences and networks."""
+    experiment, every = EXPERIMENTS[row], []
+    for seed in (0, 1):
+        problems = problems_of_run(TASK, seed)[regime]
+        logits = rolled_out(trained_network(experiment, seed, store), problems)
+        every.append(TASK.roll_out_scores(logits, problems))
+    return {
+        name: np.mean([one[name].mean(0).numpy() for one in every], axis=0) for name in every[0]
+    }
+
+
+def test_courses_are_means_over_sequences_and_networks(store: Store) -> None:
+    shown = figure()
+    (plate,) = illustrate(shown, found(shown, store), store)
+    picture = plate.draw(LIGHT)
+    by_place = {
+        (kind, regime): picture.subfigs[1].axes[2 * number + place]
+        for number, kind in enumerate(("cross-entropy", "position error"))
+        for place, regime in enumerate(REGIMES)
+    }
+    for (kind, regime), axes in by_place.items():
+        still, *lines = [line for line in axes.lines if len(line.get_xdata()) == 4]
+        assert list(still.get_xdata()) == [4, 5, 6, 7]
+        for row, line in zip(EXPERIMENTS, lines, strict=True):
+            expected = scores_of(row, regime, store)[kind]
+            np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-6)
+        if kind == "cross-entropy":
+            ahead = [TASK.copy_loss(regime, steps) for steps in (1, 2, 3, 4)]
+            np.testing.assert_allclose(still.get_ydata(), ahead)
+        else:
+            problems = problems_of_run(TASK, 0)[regime]
+            scores = TASK.roll_out_scores(stood_still(problems, 3), problems)
+            np.testing.assert_allclose(still.get_ydata(), scores[kind].mean(0).numpy())
+        assert axes.get_ylim()[1] > max(max(line.get_ydata()) for line in lines)
+
+
+def test_films_show_the_truth_and_what_was_made_of_it(store: Store) -> None:
+    shown = figure()
+    (plate,) = illustrate(shown, found(shown, store), store)
+    films = plate.draw(LIGHT).subfigs[0].axes
+    problems = problems_of_run(TASK, 0)["balls-4"]
+    network = trained_network(EXPERIMENTS["second"], 0, store)
+    last = torch.sigmoid(rolled_out(network, problems)[0, -1]).reshape(8, 8)
+    images = [np.asarray(image.get_array()) for image in films[0].images]
+    truth = problems.sequences()[0].numpy()
+    assert len(images) == 3 + 2 * 2  # given frames are not predicted, and there is no 60th
+    np.testing.assert_allclose(images[0], truth[2])
+    np.testing.assert_allclose(images[1], truth[3])
+    np.testing.assert_allclose(images[-1], last, rtol=1e-5)
+    tinted = [sum(patch.get_alpha() is not None for patch in axes.patches) for axes in films[:2]]
+    assert tinted == [0, 7]
+
+
+def test_findings_set_the_first_row_beside_the_others(store: Store) -> None:
+    shown = figure()
+    report = found(shown, store)
+    (plate,) = illustrate(shown, report, store)
+    assert len(plate.findings) == 2 * (1 + 2 + 1)
+    first, second = (np.mean(report.rows[place].values) for place in (0, 1))
+    difference, errors, *_, still = plate.findings[:4]
+    assert difference.what == "to balls-4: cross-entropy of first less second"
+    assert difference.ours == f"{signed(first - second, 4)} (2 networks)"
+    assert "RIMs perform better" in difference.paper
+    expected = scores_of("first", "balls-4", store)["position error"]
+    assert errors.ours == f"{expected[0]:.1f} / {expected[3]:.1f} pixels"
+    assert errors.what.endswith("of first after 1 / 4 frames")
+    assert "standing still" in still.what
+
+
+def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
+    shown = figure()
+    assert illustrate(shown, tabulate(shown.table, lambda claim: []), store) == ()
+
+
+def test_a_row_that_was_not_run_is_left_out(store: Store) -> None:
+    shown = figure()
+    claims = shown.table.claims
+    alone = dataclasses.replace(
+        shown, table=Table(key=shown.table.key, title=shown.table.title, claims=claims[:1])
+    )
+    (plate,) = illustrate(alone, found(alone, store), store)
+    assert len(plate.findings) == 2
+    assert plate.draw(LIGHT).subfigs[0].axes
