@@ -214,9 +214,15 @@ def test_a_linear_decoder_folds_what_it_gives() -> None:
         assert found[a, b, row, column] == pytest.approx(weight @ z[a, b].numpy() + bias, rel=1e-9)
     with pytest.raises(ValueError, match="z must have in_features=4 features"):
         decoder(z[..., :3])
+    fresh = LinearDecoder((2, 3), 400, bound=0.2, first_bias=-2.0, generator=generator())
+    assert fresh.output.bias.tolist() == [-2.0] * 6
+    assert 0.19 < float(fresh.output.weight.abs().max()) <= 0.2
 
 
-@pytest.mark.parametrize("options", [{"in_features": 0}, {"bound": 0.0}, {"bound": float("inf")}])
+@pytest.mark.parametrize(
+    "options",
+    [{"in_features": 0}, {"bound": 0.0}, {"bound": float("inf")}, {"first_bias": float("nan")}],
+)
 def test_wrong_sizes_of_a_decoder_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         LinearDecoder((2, 3), **({"in_features": 4} | options))

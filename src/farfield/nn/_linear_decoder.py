@@ -21,7 +21,9 @@ class LinearDecoder(nn.Module):
     Args:
         item_shape: Shape of an item.
         in_features: Size of what is decoded.
-        bound: First weights are uniform between −`bound` and `bound`; the biases start at 0.
+        bound: First weights are uniform between −`bound` and `bound`.
+        first_bias: What the biases start from. Where most numbers of an item are alike, as the
+            pixels of a dark frame, a bias near their logit spares training a long plateau.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -31,7 +33,8 @@ class LinearDecoder(nn.Module):
         output: The layer.
 
     Raises:
-        ValueError: If a size is below 1, `bound` is not positive, or the input of another size.
+        ValueError: If a size is below 1, `bound` is not positive, `first_bias` not finite, or the
+            input of another size.
 
     Reference:
         lamb2022, section 8.4.2, which says nothing of its decoder; this one is Farfield's choice.
@@ -43,6 +46,7 @@ class LinearDecoder(nn.Module):
         in_features: int,
         *,
         bound: float = 0.1,
+        first_bias: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -52,11 +56,13 @@ class LinearDecoder(nn.Module):
             )
         if not 0 < bound < math.inf:
             raise ValueError(f"bound must be positive and finite, got {bound}")
+        if not math.isfinite(first_bias):
+            raise ValueError(f"first_bias must be finite, got {first_bias}")
         self.item_shape = tuple(item_shape)
         self.in_features = in_features
         self.output = uninitialized(nn.Linear, in_features, math.prod(item_shape))
         nn.init.uniform_(self.output.weight, -bound, bound, generator=generator)
-        nn.init.zeros_(self.output.bias)
+        nn.init.constant_(self.output.bias, first_bias)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch ..."]:
         """Decode every embedding."""

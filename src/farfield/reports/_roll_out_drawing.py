@@ -21,11 +21,11 @@ ACROSS: Final = 2
 """Films beside each other."""
 STRIP: Final = 0.43
 """Height of a strip of frames, inches."""
-HEAD: Final = 0.5
+HEAD: Final = 0.85
 """Room over the strips of a film, in strips."""
 GAP: Final = 0.08
 """Between two frames, in widths of one."""
-NAMES: Final = 1.55
+NAMES: Final = 2.05
 """Room for the names of strips, in widths of a frame."""
 COURSE: Final = 1.35
 """Height of a panel of errors, inches."""
@@ -112,7 +112,7 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
         for axes, panel in zip(line, panels, strict=True):
             _course(axes, panel, number, theme)
             axes.set_ylim(0, 1.08 * top)
-        line[0].set_ylabel(panels[0].courses[number].label, fontsize=7, color=theme.ink)
+        line[0].set_ylabel(panels[0].courses[number].label, fontsize=6.5, color=theme.ink)
     for axes, panel in zip(grid[0], panels, strict=True):
         axes.set_title(panel.title, loc="left", fontsize=7.7, color=theme.ink, weight="bold")
     for axes in grid[-1]:
@@ -142,7 +142,7 @@ def _film(axes: Axes, panel: Panel, shown: Sequence[int], theme: Theme) -> None:
     for down, (name, color) in enumerate(names):
         middle = (strips - 1 - down) * step + 0.5
         axes.text(NAMES - 0.12, middle, name, size=6, color=color, ha="right", va="center")
-    axes.text(0, strips * step + 0.02, panel.title, size=7.7, color=theme.ink, weight="bold")
+    axes.text(0, strips * step + 0.36, panel.title, size=7.7, color=theme.ink, weight="bold")
     axes.set(xlim=(0, NAMES + len(shown) * step), ylim=(-GAP, strips * step + HEAD))
     axes.set_aspect("equal", anchor="W")
 
