@@ -3,8 +3,9 @@
 The text gives the frames, the loss and how many frames are true. Encoder, decoder, the sizes of the
 layers (but that the LSTM has 256 units, or 512), learning rate and updates it does not give. One
 linear layer on either side learns in minutes on two cores what convolutions or hidden layers take
-far longer for, if the decoder starts from answers that are dark. Of 1e-3 and 3e-3 the learning rate is that with which RIMs had the lower loss on
-validation sequences after a minute; it is the same for all layers.
+far longer for, if the decoder starts from answers that are dark. Of 1e-3 and 3e-3 the learning rate
+is that with which RIMs had the lower loss on validation sequences after a minute; it is the same
+for all layers.
 """
 
 from __future__ import annotations
