@@ -482,7 +482,7 @@ MUTANTS = [
     ),
     (
         "tasks/_data_sets.py",
-        "        check_digest(str(path), content, files[name])\n",
+        "        check_digest(str(path), content, file)\n",
         "",
         [
             "tests/tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests",

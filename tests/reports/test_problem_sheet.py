@@ -24,10 +24,12 @@ from farfield.tasks import (
     AllSame,
     BouncingBalls,
     Copying,
+    Digits,
     DistributionOfN,
     FuzzyBoolean,
     IdentityRules,
     IdentityRulesMiddle,
+    KMNISTAdaptation,
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
@@ -374,3 +376,22 @@ def test_points_and_values_of_functions_are_strokes() -> None:
     strokes = [line.get_ydata() for line in axes.lines if len(set(line.get_xdata())) == 1]
     heights = [high - low for low, high in strokes]
     assert heights == pytest.approx([*problems.items[0].tolist(), *problems.target[0].tolist()])
+
+
+def test_images_in_colour_are_shown_over_their_answer(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    digits = Digits(data_sets=("svhn-first1083", "mnist"), test_images=5)
+    few = KMNISTAdaptation(training_samples=10, validation_images=10, test_images=10)
+    if not (digits.is_at_hand() and few.is_at_hand()):
+        pytest.skip("MNIST, K-MNIST or the excerpt of SVHN absent")
+    characters = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
+    for task, named in ((digits, 2 * "0123456789"), (few, characters)):
+        problems = task.draw(stream(0))["validation"]
+        axes = _sheet(layout_of(task), {"validation": problems}, 4).axes[0]
+        shown = [np.asarray(image.get_array()) for image in axes.images]
+        expected = problems[:4].sequences()[:, 0].permute(0, 2, 3, 1).numpy()
+        assert np.array_equal(np.stack(shown), expected)
+        said = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+        assert said == [named[answer] for answer in problems.target[:4].tolist()]

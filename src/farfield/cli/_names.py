@@ -11,7 +11,7 @@ from farfield.tasks import TASKS, Shapes
 
 Named = TypeVar("Named")
 
-PLAIN = (int, float, bool, str, int | None, float | None, bool | None)
+PLAIN = (int, float, bool, str, int | None, float | None, bool | None, tuple[str, ...])
 """Types of the fields that can be given on the command line."""
 
 

@@ -12,7 +12,9 @@ from farfield.reports._sequence_drawings import (
     adding,
     bouncing_balls,
     copying,
+    digits,
     fuzzy_boolean,
+    kmnist_adaptation,
     sequential_mnist,
 )
 from farfield.tasks import (
@@ -20,12 +22,14 @@ from farfield.tasks import (
     AllSame,
     BouncingBalls,
     Copying,
+    Digits,
     DistributionOfN,
     DistributionOfThree,
     DynamicObjects,
     FuzzyBoolean,
     IdentityRules,
     IdentityRulesMiddle,
+    KMNISTAdaptation,
     ObjectFrames,
     RelationalMatchToSample,
     SameDifferent,
@@ -202,6 +206,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     SequentialMNIST: sequential_mnist,
     BouncingBalls: bouncing_balls,
     FuzzyBoolean: fuzzy_boolean,
+    Digits: digits,
+    KMNISTAdaptation: kmnist_adaptation,
 }
 
 

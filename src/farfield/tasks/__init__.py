@@ -4,10 +4,10 @@ from farfield.tasks._adding import Adding as Adding
 from farfield.tasks._all_same import AllSame as AllSame
 from farfield.tasks._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._copying import Copying as Copying
-from farfield.tasks._data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._data_sets import DataFile as DataFile
 from farfield.tasks._data_sets import DataSet as DataSet
 from farfield.tasks._data_sets import cache_folder as cache_folder
+from farfield.tasks._digits import Digits as Digits
 from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
 from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
@@ -15,6 +15,8 @@ from farfield.tasks._fetch import fetch as fetch
 from farfield.tasks._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
 from farfield.tasks._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
+from farfield.tasks._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
+from farfield.tasks._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
@@ -67,6 +69,8 @@ TASKS: dict[str, type] = {
     "sequential-mnist": SequentialMNIST,
     "bouncing-balls": BouncingBalls,
     "fuzzy-boolean": FuzzyBoolean,
+    "digits": Digits,
+    "kmnist-adaptation": KMNISTAdaptation,
 }
 """Every task, by its name on the command line."""
 
@@ -83,6 +87,7 @@ __all__ = [
     "Copying",
     "DataFile",
     "DataSet",
+    "Digits",
     "DistributionOfN",
     "DistributionOfThree",
     "DynamicObjects",
@@ -91,6 +96,7 @@ __all__ = [
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
+    "KMNISTAdaptation",
     "ObjectFrames",
     "PublishedVisualAnalogies",
     "Regime",

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from jaxtyping import UInt8
@@ -21,7 +21,7 @@ from farfield.core import UnknownNameError
 @final
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
-    """One file of a data set: an array of bytes in IDX format, compressed with gzip.
+    """One file of a data set, which holds an array of bytes.
 
     Args:
         name: Name of the file.
@@ -46,12 +46,14 @@ class DataSet:
         files: What belongs to it.
         mirrors: Folders on the network that hold the files, in the order they are asked.
         licence: Under which licence it is published, and by whom.
+        is_excerpt: Whether it is a part of a published one, which nobody but a user has.
     """
 
     name: str
     files: tuple[DataFile, ...]
     mirrors: tuple[str, ...]
     licence: str
+    is_excerpt: bool = False
 
     def find(self, name: str) -> Path:
         """Where a file is: in the folder FARFIELD_DATA, else in the cache.
@@ -66,9 +68,10 @@ class DataSet:
             if (path := folder / self.name / name).is_file():
                 return path
         places = " nor in ".join(str(folder / self.name) for folder in folders())
+        fetching = "" if self.is_excerpt else f"run `farfield fetch {self.name}`, or "
         raise ValueError(
             f"{name} of {self.name} must be at hand, it is not in {places}: "
-            f"run `farfield fetch {self.name}`, or set FARFIELD_DATA to a folder that has it"
+            f"{fetching}set FARFIELD_DATA to a folder that has it"
         )
 
     def is_at_hand(self) -> bool:
@@ -79,7 +82,7 @@ class DataSet:
             return False
 
     def read(self, name: str) -> UInt8[np.ndarray, ...]:
-        """The array of a file, if the file is the published one.
+        """The array of a file in IDX format, compressed with gzip, if it is the published one.
 
         Args:
             name: Name of the file.
@@ -88,13 +91,38 @@ class DataSet:
             UnknownNameError: If the data set has no such file.
             ValueError: If it is not at hand, or is another than the published one.
         """
+        content = self.content(name)
+        return _array(self.find(name), content, self.file(name).shape)
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file, if it is the published one.
+
+        Args:
+            name: Name of the file.
+
+        Raises:
+            UnknownNameError: If the data set has no such file.
+            ValueError: If it is not at hand, or is another than the published one.
+        """
+        file = self.file(name)
+        path = self.find(name)
+        content = _bytes_of(path, file.size)
+        check_digest(str(path), content, file)
+        return content
+
+    def file(self, name: str) -> DataFile:
+        """What is published under a name.
+
+        Args:
+            name: Name of the file.
+
+        Raises:
+            UnknownNameError: If the data set has no such file.
+        """
         files = {file.name: file for file in self.files}
         if name not in files:
             raise UnknownNameError("file", name, files)
-        path = self.find(name)
-        content = _bytes_of(path, files[name].size)
-        check_digest(str(path), content, files[name])
-        return _array(path, content, files[name].shape)
+        return files[name]
 
 
 def cache_folder() -> Path:
@@ -149,42 +177,3 @@ def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarr
             f"head {head.hex()}; it begins {unpacked[: len(head)].hex()}"
         )
     return np.frombuffer(unpacked, np.uint8, offset=len(head)).reshape(shape)
-
-
-MNIST: Final = DataSet(
-    name="mnist",
-    files=(
-        DataFile(
-            name="train-images-idx3-ubyte.gz",
-            sha256="440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-            size=9_912_422,
-            shape=(60_000, 28, 28),
-        ),
-        DataFile(
-            name="train-labels-idx1-ubyte.gz",
-            sha256="3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-            size=28_881,
-            shape=(60_000,),
-        ),
-        DataFile(
-            name="t10k-images-idx3-ubyte.gz",
-            sha256="8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-            size=1_648_877,
-            shape=(10_000, 28, 28),
-        ),
-        DataFile(
-            name="t10k-labels-idx1-ubyte.gz",
-            sha256="f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-            size=4_542,
-            shape=(10_000,),
-        ),
-    ),
-    mirrors=(
-        "https://ossci-datasets.s3.amazonaws.com/mnist/",
-        "https://storage.googleapis.com/cvdf-datasets/mnist/",
-    ),
-    licence="CC BY-SA 3.0 (LeCun, Cortes, Burges)",
-)
-
-DATA_SETS: Final[dict[str, DataSet]] = {data_set.name: data_set for data_set in (MNIST,)}
-"""Every data set that can be fetched, by its name on the command line."""

@@ -13,7 +13,8 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import build_opener
 
 from farfield.core import UnknownNameError
-from farfield.tasks._data_sets import DATA_SETS, DataFile, cache_folder, check_digest
+from farfield.tasks._data_sets import DataFile, cache_folder, check_digest
+from farfield.tasks._known_data_sets import DATA_SETS
 
 SCHEMES: Final = ("https", "http", "file")
 """How an address may begin: what comes is judged by its digest, however it came."""

@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, stream
 from farfield.tasks._abstract_rules import answer_loss, answer_score, check_number, check_regime
-from farfield.tasks._data_sets import MNIST
 from farfield.tasks._draws import integers, permutation
+from farfield.tasks._known_data_sets import MNIST
 from farfield.tasks._sequence_task import MOST
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
