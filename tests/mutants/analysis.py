@@ -247,4 +247,28 @@ MUTANTS = [
         "(2 * torch.arange(self.side, device=device))",
         ["tests/models/test_at_one_side.py::test_it_reads_the_nearest_places"],
     ),
+    (
+        "analysis/_routing.py",
+        "for group in (centred[groups == function]",
+        "for group in (own[groups == function]",
+        ["tests/analysis/test_routing.py::test_clustering_is_the_share_of_variance_between_groups"],
+    ),
+    (
+        "analysis/_routing.py",
+        "compatibility / compatibility.sum(2, keepdim=True)",
+        "compatibility / compatibility.sum(3, keepdim=True)",
+        ["tests/analysis/test_routing.py::test_similarity_of_paths"],
+    ),
+    (
+        "analysis/_routing.py",
+        "core.num_iterations = before",
+        "core.num_iterations = core.num_iterations",
+        ["tests/analysis/test_routing.py::test_fewer_iterations_are_scored_and_taken_back"],
+    ),
+    (
+        "reports/_curve_plate.py",
+        "ends[0].low > ends[1].high or",
+        "ends[0].low < ends[1].high or",
+        ["tests/reports/test_interpreter_plates.py::test_rows_are_compared_in_every_column"],
+    ),
 ]

@@ -12,15 +12,18 @@ from farfield.reproductions import (
     FIGURES,
     TABLES,
     ActivationOverTime,
+    AgainstColumns,
     EmbeddingsByDimension,
     Figure,
     KeysByPlace,
+    OfInterpreters,
     PairedTests,
     Published,
     RollOuts,
     Saying,
     Table,
     TimeCourses,
+    gondal2021,
     lamb2022,
     webb2020,
     webb2021,
@@ -34,7 +37,7 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (lamb2022, webb2020, webb2021)
+    papers = (gondal2021, lamb2022, webb2020, webb2021)
     declared = [
         value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
     ]
@@ -123,6 +126,8 @@ def quantities(figure: Figure) -> list[str]:
         elif isinstance(analysis, RollOuts):
             plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
             names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
+        elif isinstance(analysis, OfInterpreters | AgainstColumns):
+            names += [saying.of for saying in figure.says]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]
     return names

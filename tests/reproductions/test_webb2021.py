@@ -6,7 +6,16 @@ import pytest
 
 from farfield.core import stream
 from farfield.objectives import Reconstructing, Supervised
-from farfield.reproductions import TABLES, Budget, Published, Table, lamb2022, webb2020, webb2021
+from farfield.reproductions import (
+    TABLES,
+    Budget,
+    Published,
+    Table,
+    gondal2021,
+    lamb2022,
+    webb2020,
+    webb2021,
+)
 from farfield.reproductions.webb2021 import _print as printed
 from farfield.tasks import TASKS
 from farfield.tasks._rule_task import RuleTask
@@ -18,7 +27,7 @@ CELLS = [pytest.param(claim, id=claim.name) for table in FULL for claim in table
 def test_the_registry_is_complete_and_keyed_by_name():
     declared = {
         value.key: value
-        for paper in (lamb2022, webb2020, webb2021)
+        for paper in (gondal2021, lamb2022, webb2020, webb2021)
         for value in vars(paper).values()
         if isinstance(value, Table)
     }

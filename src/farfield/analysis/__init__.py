@@ -17,10 +17,18 @@ from farfield.analysis._keys import second_appearance as second_appearance
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
+from farfield.analysis._neighbour_map import neighbour_map as neighbour_map
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
 from farfield.analysis._roll_outs import rolled_out as rolled_out
 from farfield.analysis._roll_outs import stood_still as stood_still
+from farfield.analysis._routing import Routing as Routing
+from farfield.analysis._routing import clustering as clustering
+from farfield.analysis._routing import interpreter_of as interpreter_of
+from farfield.analysis._routing import path_similarity as path_similarity
+from farfield.analysis._routing import routing_of as routing_of
+from farfield.analysis._routing import scores_by_iterations as scores_by_iterations
+from farfield.analysis._routing import scores_without_functions as scores_without_functions
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 
@@ -33,17 +41,25 @@ __all__ = [
     "LinearFit",
     "PhaseDifference",
     "PrincipalComponents",
+    "Routing",
     "TimeCourse",
     "active_of",
+    "clustering",
     "embeddings_of",
     "first_component",
+    "interpreter_of",
     "key_overlap",
     "keys_of",
     "linear_fit",
     "mean_line",
+    "neighbour_map",
+    "path_similarity",
     "phase_difference",
     "principal_components",
     "rolled_out",
+    "routing_of",
+    "scores_by_iterations",
+    "scores_without_functions",
     "second_appearance",
     "stood_still",
     "time_course",

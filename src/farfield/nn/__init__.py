@@ -111,6 +111,7 @@ SEQUENCE_LAYERS: Final[dict[str, type[nn.Module]]] = {
 """Layers over sequences by their name on the command line."""
 
 SET_LAYERS: Final[dict[str, type[nn.Module]]] = {
+    "neural-interpreter": NeuralInterpreter,
     "pre-norm-transformer": PreNormTransformer,
 }
 """Layers from set to set by their name on the command line."""

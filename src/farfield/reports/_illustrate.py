@@ -8,22 +8,32 @@ from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._activation_plate import activation_plate
 from farfield.reports._course_plate import course_plate
+from farfield.reports._curve_plate import curve_plate
 from farfield.reports._difference_plate import difference_plate
 from farfield.reports._embedding_plate import embedding_plate
 from farfield.reports._key_plate import key_plate
+from farfield.reports._path_plate import path_plate
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._roll_out_plate import roll_out_plate
+from farfield.reports._sweep_plate import iteration_plate, removal_plate
+from farfield.reports._type_plate import type_plate
 from farfield.reproductions import (
     ActivationOverTime,
+    AgainstColumns,
     Analysis,
     EmbeddingsByDimension,
     Figure,
+    FunctionsRemoved,
     Generalization,
+    IterationsAtTest,
     KeysByPlace,
+    OfInterpreters,
     PairedTests,
     RollOuts,
+    RoutingPaths,
     TimeCourses,
+    TypesByIteration,
 )
 
 LOWEST: Final = (
@@ -51,23 +61,63 @@ def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...
 
 
 def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> Plate | None:
-    plate: Plate | None
+    match analysis:
+        case RoutingPaths() | TypesByIteration() | IterationsAtTest() | FunctionsRemoved():
+            return _interpreter_plate(figure, analysis, report, store)
+        case ActivationOverTime() | KeysByPlace() | EmbeddingsByDimension() | RollOuts():
+            return _network_plate(figure, analysis, report, store)
+        case Generalization() | AgainstColumns() | TimeCourses() | PairedTests():
+            return _score_plate(figure, analysis, report)
+
+
+def _score_plate(
+    figure: Figure,
+    analysis: Generalization | AgainstColumns | TimeCourses | PairedTests,
+    report: Report,
+) -> Plate | None:
+    """What records tell by themselves."""
+    match analysis:
+        case Generalization():
+            return _generalization(figure, analysis, report)
+        case AgainstColumns():
+            return curve_plate(figure, analysis, report)
+        case TimeCourses():
+            return course_plate(figure, analysis, report)
+        case PairedTests():
+            return difference_plate(analysis, report)
+
+
+def _network_plate(
+    figure: Figure,
+    analysis: ActivationOverTime | KeysByPlace | EmbeddingsByDimension | RollOuts,
+    report: Report,
+    store: Store,
+) -> Plate | None:
+    """What trained networks are asked for."""
     match analysis:
         case ActivationOverTime():
-            plate = activation_plate(figure, analysis, report, store)
-        case Generalization():
-            plate = _generalization(figure, analysis, report)
-        case TimeCourses():
-            plate = course_plate(figure, analysis, report)
+            return activation_plate(figure, analysis, report, store)
         case KeysByPlace():
-            plate = key_plate(figure, report, store)
+            return key_plate(figure, report, store)
         case EmbeddingsByDimension():
-            plate = embedding_plate(figure, report, store)
-        case PairedTests():
-            plate = difference_plate(analysis, report)
+            return embedding_plate(figure, report, store)
         case RollOuts():
-            plate = roll_out_plate(figure, analysis, report, store)
-    return plate
+            return roll_out_plate(figure, analysis, report, store)
+
+
+def _interpreter_plate(
+    figure: Figure, analysis: OfInterpreters, report: Report, store: Store
+) -> Plate | None:
+    """What trained Neural Interpreters are asked for."""
+    match analysis:
+        case RoutingPaths():
+            return path_plate(figure, analysis, report, store)
+        case TypesByIteration():
+            return type_plate(figure, analysis, report, store)
+        case IterationsAtTest():
+            return iteration_plate(figure, analysis, report, store)
+        case FunctionsRemoved():
+            return removal_plate(figure, analysis, report, store)
 
 
 def _generalization(figure: Figure, analysis: Generalization, report: Report) -> Plate | None:

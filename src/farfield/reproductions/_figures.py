@@ -144,8 +144,85 @@ class RollOuts:
     shown: tuple[int, ...]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class AgainstColumns:
+    """Scores against the number that each column begins with, and how rows differ in pairs.
+
+    The quantity bears the name `difference`.
+
+    Args:
+        label: What the columns count, e.g. `"training samples"`.
+        pairs: Rows that are compared, the one whose scores are reduced first.
+    """
+
+    label: str
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RoutingPaths:
+    """The paths of elements through the functions of a Neural Interpreter.
+
+    The quantity bears the name `similarity`.
+
+    Args:
+        regime: Whose problems are shown.
+    """
+
+    regime: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TypesByIteration:
+    """The types of elements in a Neural Interpreter, and how far they gather around functions.
+
+    The quantities bear the names `first` and `last`, of the iterations.
+
+    Args:
+        regime: Whose problems are shown.
+    """
+
+    regime: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class IterationsAtTest:
+    """What Neural Interpreters score with fewer function iterations than they were trained with.
+
+    The quantity bears the name `half`.
+
+    Args:
+        numbers: Numbers of iterations, ascending, that of training last.
+    """
+
+    numbers: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FunctionsRemoved:
+    """What Neural Interpreters score after some of their functions have been removed.
+
+    The quantity bears the name `step`.
+
+    Args:
+        numbers: Numbers of functions removed, ascending from 0.
+    """
+
+    numbers: tuple[int, ...]
+
+
+OfInterpreters = RoutingPaths | TypesByIteration | IterationsAtTest | FunctionsRemoved
+"""What is measured of Neural Interpreters alone."""
+
 Analysis = (
     ActivationOverTime
+    | AgainstColumns
+    | OfInterpreters
     | Generalization
     | TimeCourses
     | KeysByPlace

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import lamb2022, webb2020, webb2021
+from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._figures import Figure
 
 TABLES: Final[dict[str, Table]] = {
     table.key: table
     for table in (
+        gondal2021.TABLE_1,
+        gondal2021.BEYOND,
         webb2020.TABLE_1,
         webb2020.TABLE_2,
         webb2020.TABLE_3,

@@ -1,0 +1,125 @@
+"""The Neural Interpreters and Transformers that the claims of gondal2021 train.
+
+For digits the sizes are those of the released settings. For fuzzy Boolean functions and matrices
+neither text nor released code gives any: these are ours, as large as two cores can train.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+from farfield.experiments import SetNetwork, Spec
+from farfield.nn import (
+    ComponentEncoder,
+    Functions,
+    NeuralInterpreter,
+    PanelEncoder,
+    PatchEncoder,
+    PreNormTransformer,
+    Syntax,
+    TypeMatching,
+)
+
+GRID: Final = (8, 8)
+"""Rows and columns of the patches of an image."""
+FUNCTIONS: Final = 5
+ITERATIONS: Final = 8
+CORE: Final = "reader.core.scripts.0"
+TOKENS: Final = ("reader.tokens",)
+HEADS: Final = ("reader.heads",)
+VECTORS: Final = (f"{CORE}.signatures", f"{CORE}.codes")
+"""What a function is: all that is its own."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DigitReader:
+    """What reads digits.
+
+    Args:
+        width: Features of an element.
+        depth: Function iterations, or blocks of a Transformer.
+        interprets: Whether it is a Neural Interpreter, else a Transformer, whose patches carry a
+            learned vector of their place.
+        functions: Number of functions.
+        scripts: Number of scripts.
+        learned_signatures: Whether signatures are learned.
+    """
+
+    width: int = 192
+    depth: int = 8
+    interprets: bool = True
+    functions: int = FUNCTIONS
+    scripts: int = 1
+    learned_signatures: bool = False
+
+    def network(self, trained: tuple[str, ...] = ()) -> SetNetwork:
+        """A network that reads an image through a token for each data set.
+
+        Args:
+            trained: Parts of the network that are trained; none named is all.
+        """
+        return SetNetwork(
+            core=self._interpreter() if self.interprets else self._transformer(),
+            encoder=Spec(PatchEncoder, out_features=self.width, positions=not self.interprets),
+            outputs_per_token=10,
+            trained=trained,
+        )
+
+    def _interpreter(self) -> Spec:
+        released = Syntax.released()
+        functions = replace(released.functions, learned_signatures=self.learned_signatures)
+        return Spec(
+            NeuralInterpreter,
+            num_functions=self.functions,
+            num_iterations=self.depth,
+            num_scripts=self.scripts,
+            syntax=replace(released, functions=functions),
+            grid=GRID,
+        )
+
+    def _transformer(self) -> Spec:
+        return Spec(PreNormTransformer, num_layers=self.depth)
+
+
+def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] = ()) -> SetNetwork:
+    """A network that reads a point through a token for each function, all with one head.
+
+    Args:
+        learned_signatures: Whether the signatures are learned, or stay as they were drawn.
+        trained: Parts of the network that are trained; none named is all.
+    """
+    syntax = Syntax(
+        functions=Functions(learned_signatures=learned_signatures),
+        matching=TypeMatching(type_size=16),
+        outer_residual=False,
+    )
+    return SetNetwork(
+        core=Spec(NeuralInterpreter, num_functions=4, num_iterations=2, syntax=syntax),
+        encoder=Spec(ComponentEncoder, out_features=32),
+        outputs_per_token=1,
+        shared_head=True,
+        trained=trained,
+    )
+
+
+MATRICES: Final = 64
+"""Features of a panel."""
+INTERPRETER_OF_MATRICES: Final = Spec(
+    NeuralInterpreter,
+    num_features=MATRICES,
+    num_functions=FUNCTIONS,
+    num_iterations=ITERATIONS,
+    syntax=Syntax(outer_residual=False),
+)
+VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=8)
+
+
+def matrices_network(core: Spec) -> SetNetwork:
+    """A network that scores a candidate from the set of the context's panels and it.
+
+    Args:
+        core: What reads the panels.
+    """
+    return SetNetwork(core=core, encoder=Spec(PanelEncoder))

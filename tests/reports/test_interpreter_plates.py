@@ -1,0 +1,222 @@
+"""Pictures of Neural Interpreters: paths, types, what is left with less, and curves of columns."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from farfield.analysis import (
+    clustering,
+    path_similarity,
+    routing_of,
+    scores_by_iterations,
+    scores_without_functions,
+)
+from farfield.core import stream
+from farfield.execution import Job, run_one
+from farfield.experiments import Experiment, Recipe, SetNetwork, Spec
+from farfield.metrics import t_interval
+from farfield.nn import ComponentEncoder, NeuralInterpreter, PreNormTransformer
+from farfield.records import Record, Store
+from farfield.reports import LIGHT, Plate, illustrate, tabulate
+from farfield.reproductions import (
+    AgainstColumns,
+    Analysis,
+    Claim,
+    Figure,
+    FunctionsRemoved,
+    IterationsAtTest,
+    RoutingPaths,
+    Saying,
+    Table,
+    TypesByIteration,
+    Unpublished,
+    VerdictRule,
+)
+from farfield.tasks import VALIDATION, FuzzyBoolean
+from farfield.training import problems_of_run, trained_network
+
+SEEDS = (0, 1)
+
+
+def experiment(core: Spec, *, points: int = 100) -> Experiment:
+    return Experiment(
+        task=FuzzyBoolean(variables=3, functions=2, training_points=points, validation_points=100),
+        model=SetNetwork(
+            core=core, encoder=Spec(ComponentEncoder, out_features=8), outputs_per_token=1
+        ),
+        recipe=Recipe(steps=2),
+    )
+
+
+INTERPRETER = Spec(NeuralInterpreter, num_functions=3, num_iterations=4)
+TRANSFORMER = Spec(PreNormTransformer, num_layers=1, num_heads=2)
+SMALL = experiment(INTERPRETER)
+
+
+def claim(row: str, column: str, what: Experiment, group: str = "") -> Claim:
+    return Claim(
+        paper="gondal2021",
+        table="table-1",
+        row=row,
+        column=column,
+        published=Unpublished(runs=2, selection="last", split="new", unit="fraction"),
+        experiment=what,
+        rule=VerdictRule(),
+        metric="r2",
+        regime=VALIDATION,
+        quick=1,
+        subject="Fuzzy Boolean functions",
+        group=group,
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+def ran(store: Store, *experiments: Experiment) -> None:
+    for own in experiments:
+        for seed in SEEDS:
+            run_one(Job(experiment=own, seed=seed), store, device="cpu", engine="here")
+
+
+def plate_of(analysis: Analysis, store: Store, *claims: Claim) -> Plate:
+    figure = Figure(
+        table=Table(key="gondal2021/figure", title="A figure", claims=claims),
+        analyses=(analysis,),
+        says=(Saying(of="*", words="so the paper says"),),
+    )
+    (plate,) = illustrate(figure, tabulate(figure.table, found(store)), store)
+    return plate
+
+
+def found(store: Store):
+    def records(claim: Claim) -> list[Record]:
+        return store.records(claim.experiment.key)
+
+    return records
+
+
+def over(values: list[float], unit: str = " %") -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{np.mean(values):.1f} ± {error:.1f}{unit} (2 networks)"
+
+
+def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
+    ran(store, SMALL)
+    plate = plate_of(RoutingPaths(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+    shares, first = [], None
+    for seed in SEEDS:
+        some = problems_of_run(SMALL.task, seed)[VALIDATION][:50]
+        routing = routing_of(trained_network(SMALL, seed, store), some)
+        first = routing if first is None else first
+        shares.append(100 * path_similarity(routing.compatibility))
+    assert [finding.ours for finding in plate.findings] == [over(shares)]
+    assert plate.findings[0].paper == "so the paper says"
+    panels = plate.draw(LIGHT).axes
+    assert len(panels) == 3
+    own = first.compatibility[:, 0]
+    shown = own / own.sum(1, keepdim=True)
+    flows = [line.get_linewidth() for line in panels[0].lines]
+    expected = (shown[:-1] @ shown[1:].transpose(1, 2)).flatten() / own.shape[-1]
+    assert flows == pytest.approx((5 * expected).tolist(), rel=1e-5)
+    sizes = np.stack([dots.get_sizes() for dots in panels[0].collections], axis=1)
+    np.testing.assert_allclose(sizes, 8 + 160 * shown.mean(2), rtol=1e-5)
+
+
+def test_types_gather_around_functions(store: Store) -> None:
+    ran(store, SMALL)
+    plate = plate_of(TypesByIteration(regime=VALIDATION), store, claim("NI", "R²", SMALL))
+    courses = []
+    for seed in SEEDS:
+        some = problems_of_run(SMALL.task, seed)[VALIDATION][:12]
+        routing = routing_of(trained_network(SMALL, seed, store), some)
+        courses.append(clustering(routing.types, routing.nearest))
+    assert [finding.ours for finding in plate.findings] == [
+        over([100 * course[at] for course in courses]) for at in (0, -1)
+    ]
+    panels = plate.draw(LIGHT).axes
+    assert len(panels) == 4
+    points = [sum(len(dots.get_offsets()) for dots in axes.collections) for axes in panels]
+    assert points == [12 * 5] * 4
+
+
+def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
+    ran(store, SMALL)
+    fewer = plate_of(IterationsAtTest(numbers=(1, 2, 3, 4)), store, claim("NI", "R²", SMALL))
+    removed = plate_of(FunctionsRemoved(numbers=(0, 1, 2)), store, claim("NI", "R²", SMALL))
+    kept, lost, curves = [], [], []
+    for seed in SEEDS:
+        network = trained_network(SMALL, seed, store)
+        problems = problems_of_run(SMALL.task, seed)[VALIDATION]
+        course = scores_by_iterations(network, SMALL.task, problems, (1, 2, 3, 4))
+        curves.append(course)
+        kept.append(100 * course[1] / course[3])
+        place = stream(seed, "functions removed")
+        scores = scores_without_functions(network, SMALL.task, problems, (0, 1, 2), place)
+        lost.append(100 * max(a - b for a, b in itertools.pairwise(scores)))
+    assert fewer.findings[0].ours == over(kept)
+    assert removed.findings[0].ours == over(lost)
+    (line,) = fewer.draw(LIGHT).axes[0].lines
+    assert list(line.get_xdata()) == [1, 2, 3, 4]
+    np.testing.assert_allclose(line.get_ydata(), np.mean(curves, axis=0), rtol=1e-6)
+    assert removed.draw(LIGHT).axes[0].get_xlabel() == "functions removed"
+
+
+def test_rows_are_compared_in_every_column(store: Store) -> None:
+    more = {n: experiment(INTERPRETER, points=n) for n in (100, 150)}
+    rivals = {n: experiment(TRANSFORMER, points=n) for n in (100, 150)}
+    ran(store, *more.values(), *rivals.values())
+    claims = [
+        claim(row, f"{n} points", own[n], f"points-{n}")
+        for n in (100, 150)
+        for row, own in (("NI", more), ("ViT", rivals))
+    ]
+    analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"), ("NI", "WReN")))
+    plate = plate_of(analysis, store, *claims)
+    assert [finding.what for finding in plate.findings] == [
+        "NI − ViT at 100 points",
+        "NI − ViT at 150 points",
+    ]
+    for number, finding in zip((100, 150), plate.findings, strict=True):
+        ours, theirs = (
+            [record.final(VALIDATION, "r2") for record in store.records(own[number].key)]
+            for own in (more, rivals)
+        )
+        gap = f"{np.mean(ours) - np.mean(theirs):+.1f}".replace("-", "−")
+        assert finding.ours.startswith((gap, "0.0"))
+        ends = [t_interval(values) for values in (ours, theirs)]
+        apart = ends[0].low > ends[1].high or ends[1].low > ends[0].high
+        assert finding.ours.endswith(", apart" if apart else ", not apart")
+    axes = plate.draw(LIGHT).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["NI", "ViT"]
+
+
+def test_one_network_has_no_interval(store: Store) -> None:
+    pair = (SMALL, experiment(TRANSFORMER))
+    for own in pair:
+        run_one(Job(experiment=own, seed=0), store, device="cpu", engine="here")
+    claims = [claim(row, "100 points", own) for row, own in zip(("NI", "ViT"), pair, strict=True)]
+    plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
+    assert plate.findings[0].ours.endswith("(too few networks for an interval)")
+    plate.draw(LIGHT)
+
+
+def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
+    for analysis in (
+        RoutingPaths(regime=VALIDATION),
+        TypesByIteration(regime=VALIDATION),
+        IterationsAtTest(numbers=(1, 2)),
+        FunctionsRemoved(numbers=(0, 1)),
+        AgainstColumns(label="points"),
+    ):
+        figure = Figure(
+            table=Table(key="x", title="", claims=(claim("NI", "100 points", SMALL),)),
+            analyses=(analysis,),
+        )
+        assert illustrate(figure, tabulate(figure.table, lambda claim: []), store) == ()
