@@ -30,6 +30,7 @@ from farfield.tasks import (
     IdentityRules,
     IdentityRulesMiddle,
     KMNISTAdaptation,
+    ProgressiveMatrices,
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
@@ -221,6 +222,27 @@ def test_an_analogy_stands_over_its_candidates() -> None:
     heights = [image.get_extent()[2] for image in axes.images[:10]]
     assert heights == [heights[0]] * 3 + [heights[3]] * 7
     assert heights[0] > heights[3] + 1
+
+
+def test_matrices_stand_beside_their_candidates_over_what_holds(tmp_path: Path) -> None:
+    task = ProgressiveMatrices(test_problems=40, training_problems=40, holdout="triples")
+    layout, problems = layout_of(task), task.draw(stream(0))["withheld-triples"]
+    rows = _assorted(problems, layout, 4)
+    latent = problems[rows].latent
+    assert latent["num_triples"].tolist() == [1, 2, 3, 4]
+    axes = _sheet(layout, {"withheld-triples": problems}, 4).axes[0]
+    said = [text.get_text() for text in axes.texts if " of " in text.get_text()][1:]
+    for text, triples, direction in zip(said, latent["triples"], latent["direction"], strict=True):
+        held = [task.triples[number] for number in triples.tolist() if number >= 0]
+        first, *more = text.rstrip("\n").split("\n")
+        assert first == f"{task.directions[direction]}: {held[0]}"
+        assert more == held[1:]
+        assert text.count("\n") == 3
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    expected = problems[rows].sequences().flatten(0, 1).numpy()
+    assert all(np.array_equal(*pair) for pair in zip(shown, expected, strict=True))
+    marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    assert marked == [str(target + 1) for target in problems.target[rows].tolist()]
 
 
 def test_rows_of_panels_say_their_relation_and_domains(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ REFERENCES: Final[dict[str, Reference]] = {
             year=2018,
         ),
         Reference(
+            key="zhang2019",
+            authors=(
+                "Zhang, Chi and Gao, Feng and Jia, Baoxiong and Zhu, Yixin and Zhu, Song-Chun"
+            ),
+            title="RAVEN: A Dataset for Relational and Analogical Visual rEasoNing",
+            venue="IEEE/CVF Conference on Computer Vision and Pattern Recognition",
+            year=2019,
+        ),
+        Reference(
             key="hill2019",
             authors=(
                 "Hill, Felix and Santoro, Adam and Barrett, David G. T. and Morcos, Ari S. and "

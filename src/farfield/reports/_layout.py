@@ -32,6 +32,7 @@ class Layout:
         kinds: The kinds in words, written beside the problem; empty for none.
         notes: Further latent columns, each with its values in words, written behind the kind.
         name_of_kind: Where that is, the middle of its left edge.
+        caption: What stands there instead, given the problem; it may have several lines.
         drawing: What draws a problem whose items are no images of their own: given the axes, the
             lower left corner of its place and the problem. It draws the answer too.
         size: Width and height of the place of such a problem.
@@ -49,6 +50,7 @@ class Layout:
     kinds: tuple[str, ...] = ()
     notes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     name_of_kind: Corner = (0.0, 0.0)
+    caption: Callable[[Problems], str] | None = None
     drawing: Callable[[Axes, Corner, Problems], None] | None = None
     size: Corner | None = None
     things: str = "images"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from farfield.core import Problems
 from farfield.reports._layout import GAP, STEP, Layout, row_of
 from farfield.reports._sequence_drawings import (
     adding,
@@ -31,6 +32,7 @@ from farfield.tasks import (
     IdentityRulesMiddle,
     KMNISTAdaptation,
     ObjectFrames,
+    ProgressiveMatrices,
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
@@ -171,6 +173,32 @@ def _visual_analogies(_: VisualAnalogies) -> Layout:
     )
 
 
+def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
+    """The matrix beside two rows of candidates, and what holds below these."""
+    matrix = [corner for row in (2, 1, 0) for corner in row_of(0.0, row * STEP, 3)]
+    beside, between = 3 * STEP + 0.625, 1.5
+    choices = [corner for row in (0, 1) for corner in row_of(beside, 2 * STEP - row * between, 4)]
+    return Layout(
+        title=f"Progressive matrices ({task.holdout})",
+        places=(*matrix[:8], *choices),
+        framed=tuple((8 + choice,) for choice in range(8)),
+        labels=tuple((right + 0.5, up) for right, up in choices),
+        blank=matrix[8],
+        kind="num_triples",
+        name_of_kind=(beside, -0.125),
+        caption=_triples,
+    )
+
+
+def _triples(problem: Problems) -> str:
+    """What holds in a matrix, a triple a line, on as many lines whatever holds."""
+    latent = problem.latent
+    names = ProgressiveMatrices.triples
+    direction = ProgressiveMatrices.directions[int(latent["direction"][0])]
+    held = [names[number] if number >= 0 else "" for number in latent["triples"][0].tolist()]
+    return f"{direction}: " + "\n".join(held)
+
+
 def _dynamic_objects(task: DynamicObjects) -> Layout:
     """A film strip, in rows of ten; every frame but the first is to be predicted."""
     across = min(10, task.num_frames)
@@ -199,6 +227,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     VAECTranslation: _vaec_translation,
     VAECScale: _vaec_scale,
     VisualAnalogies: _visual_analogies,
+    ProgressiveMatrices: _progressive_matrices,
     DynamicObjects: _dynamic_objects,
     ObjectFrames: _object_frames,
     Copying: copying,

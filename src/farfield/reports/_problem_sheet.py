@@ -174,11 +174,18 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
     else:
         word = layout.words[answer] if layout.words else f"{answer}"
         _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
-    if layout.kinds and layout.kind is not None:
-        columns = ((layout.kind, layout.kinds), *layout.notes)
-        said = " ".join(names[int(problem.latent[column][0])] for column, names in columns)
-        right, up = moved(origin, layout.name_of_kind)
-        write(axes, (right, up), said, size=7, colour=FAINT)
+    if said := _caption(layout, problem):
+        write(axes, moved(origin, layout.name_of_kind), said, size=7, colour=FAINT)
+
+
+def _caption(layout: Layout, problem: Problems) -> str:
+    """What a problem is about, in words; of most tasks the kind of problem and the notes on it."""
+    if layout.caption is not None:
+        return layout.caption(problem)
+    if layout.kind is None or not layout.kinds:
+        return ""
+    columns = ((layout.kind, layout.kinds), *layout.notes)
+    return " ".join(names[int(problem.latent[column][0])] for column, names in columns)
 
 
 def _blank(axes: Axes, corner: Corner) -> None:

@@ -18,6 +18,7 @@ from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as Identit
 from farfield.tasks._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
 from farfield.tasks._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
+from farfield.tasks._progressive_matrices import ProgressiveMatrices as ProgressiveMatrices
 from farfield.tasks._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
@@ -62,6 +63,7 @@ TASKS: dict[str, type] = {
     "vaec-translation": VAECTranslation,
     "vaec-scale": VAECScale,
     "visual-analogies": VisualAnalogies,
+    "progressive-matrices": ProgressiveMatrices,
     "dynamic-objects": DynamicObjects,
     "object-frames": ObjectFrames,
     "copying": Copying,
@@ -98,6 +100,7 @@ __all__ = [
     "InParts",
     "KMNISTAdaptation",
     "ObjectFrames",
+    "ProgressiveMatrices",
     "PublishedVisualAnalogies",
     "Regime",
     "RelationalMatchToSample",

@@ -28,9 +28,9 @@ PANEL_SIZE: Final = 160
 """Width and height of a published panel, pixels."""
 IMAGE_SIZES: Final = (PANEL_SIZE // 4, PANEL_SIZE // 2, PANEL_SIZE)
 """Widths and heights at which panels are drawn, or read."""
-_MARGIN: Final = 8
-_CELL: Final = 48
-_WHITE: Final = 255
+MARGIN: Final = 8
+CELL: Final = 48
+WHITE: Final = 255
 _DARKER: Final = 23
 """From one colour to the next, grey levels: 207 (light) to 0 (black)."""
 _LINE_WIDTH: Final = 3
@@ -82,14 +82,14 @@ def shape_side(size: int) -> int:
 def _centres(number: int) -> list[tuple[int, int]]:
     """Where the shapes of a cell stand: half pixels from its left and upper edge."""
     if number == 1:
-        return [(_CELL, _CELL)]
+        return [(CELL, CELL)]
     return [(12 + 24 * (place % 4), 16 + 32 * (place // 4)) for place in range(number)]
 
 
 @cache
-def _stamps(step: int) -> UInt8[np.ndarray, "item height width"]:
+def stamps(step: int) -> UInt8[np.ndarray, "item height width"]:
     """Every content of a cell, 1 where it is inked: empty, then by number, type and size."""
-    y, x = 2 * np.mgrid[0:_CELL:step, 0:_CELL:step] + 1
+    y, x = 2 * np.mgrid[0:CELL:step, 0:CELL:step] + 1
     drawn = [np.zeros(x.shape, bool)]
     for number in range(1, NUM_LEVELS + 1):
         for inside in SHAPES.values():
@@ -106,12 +106,12 @@ def _lines(step: int) -> Bool[np.ndarray, "item height width"]:
     y, x = 2 * np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE
     angles = [math.pi * number / NUM_LEVELS for number in range(NUM_LEVELS)]
     along = [(round(_DIRECTION * math.cos(a)), round(_DIRECTION * math.sin(a))) for a in angles]
-    reach = PANEL_SIZE - 2 * _MARGIN
+    reach = PANEL_SIZE - 2 * MARGIN
     within = x * x + y * y <= reach * reach
     return np.stack([within & (abs(a * y + b * x) <= _DIRECTION * _LINE_WIDTH) for a, b in along])
 
 
-def _greys(colours: np.ndarray) -> np.ndarray:
+def greys(colours: np.ndarray) -> np.ndarray:
     return (_DARKER * (NUM_LEVELS - 1 - colours)).astype(np.uint8)
 
 
@@ -131,15 +131,15 @@ def draw_panels(
     cells = rows[:, : NUM_CELLS * CELL_FIELDS].reshape(-1, NUM_CELLS, CELL_FIELDS)
     number, kind, size, colour = np.moveaxis(cells, 2, 0)
     content = ((number - 1) * NUM_LEVELS + kind) * NUM_LEVELS + size + 1
-    ink = _stamps(step)[np.where(number > 0, content, 0)]
-    ink *= (_WHITE - _greys(colour))[:, :, None, None]
-    pictures = np.full((len(rows), image_size, image_size), _WHITE, np.uint8)
-    grid = slice(_MARGIN // step, (_MARGIN + 3 * _CELL) // step)
+    ink = stamps(step)[np.where(number > 0, content, 0)]
+    ink *= (WHITE - greys(colour))[:, :, None, None]
+    pictures = np.full((len(rows), image_size, image_size), WHITE, np.uint8)
+    grid = slice(MARGIN // step, (MARGIN + 3 * CELL) // step)
     pattern = "item (row column) height width -> item (row height) (column width)"
     pictures[:, grid, grid] -= einops.rearrange(ink, pattern, row=3)
     lines = rows[:, NUM_CELLS * CELL_FIELDS :].reshape(-1, NUM_LINES, LINE_FIELDS)
     for kind, colour in np.moveaxis(lines, 1, 0).transpose(0, 2, 1):
         (shown,) = np.nonzero(kind)
         inked = _lines(step)[kind[shown] - 1]
-        pictures[shown] = np.where(inked, _greys(colour[shown])[:, None, None], pictures[shown])
+        pictures[shown] = np.where(inked, greys(colour[shown])[:, None, None], pictures[shown])
     return torch.from_numpy(pictures)

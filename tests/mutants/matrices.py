@@ -1,0 +1,70 @@
+"""Mutants of the progressive matrices, generated and published."""
+
+MUTANTS = [
+    (
+        "tasks/_matrix_relations.py",
+        "return attribute != (POSITION if relation == UNION else NUMBER)",
+        "return True",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_there_are_29_triples_and_400_pairs_of_them_as_published"
+        ],
+    ),
+    (
+        "tasks/_matrix_relations.py",
+        "& np.isin(third, masks)",
+        "",
+        ["tests/tasks/test_progressive_matrices.py::test_lines_are_all_that_a_triple_makes"],
+    ),
+    (
+        "tasks/_matrix_problems.py",
+        "lacking = lacking[(laws(found) != wanted[lacking]).any(axis=(1, 2, 3))]",
+        "lacking = lacking[:0]",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_one_candidate_fits_what_holds_and_nothing_else_holds"
+        ],
+    ),
+    (
+        "tasks/_matrix_problems.py",
+        "np.concatenate([_BITS, _BITS.sum(axis=1, keepdims=True) % 2], axis=1),",
+        "np.concatenate([_BITS, _BITS.min(axis=1, keepdims=True)], axis=1),",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_every_option_of_a_triple_is_shown_as_often"
+        ],
+    ),
+    (
+        "tasks/_matrix_problems.py",
+        'order = np.argsort(words, axis=1, kind="stable")',
+        "order = np.tile(np.arange(8), (count, 1)) + 0 * words.astype(np.int64)",
+        ["tests/tasks/test_progressive_matrices.py::test_drawn_sets_are_frozen_for_this_version"],
+    ),
+    (
+        "tasks/_matrix_holdouts.py",
+        "kept &= np.logical_or.reduce(shows) == test",
+        "kept &= np.logical_or.reduce(shows) | (not test)",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_withheld_triples_and_pairs_are_shown_by_their_test_alone"
+        ],
+    ),
+    (
+        "tasks/_matrix_panels.py",
+        "choices = np.arange(NUM_KINDS) if attribute == TYPE else familiar",
+        "choices = np.arange(NUM_KINDS)",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_sizes_and_colours_are_familiar_but_where_a_test_is_about_them"
+        ],
+    ),
+    (
+        "tasks/_matrix_drawing.py",
+        "greys(colour[shown] - 1)",
+        "greys(colour[shown])",
+        ["tests/tasks/test_progressive_matrices.py::test_pictures_are_those_of_the_description"],
+    ),
+    (
+        "tasks/_progressive_matrices.py",
+        "levels=held.novel if test else held.familiar,",
+        "levels=held.familiar,",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_sizes_and_colours_are_familiar_but_where_a_test_is_about_them"
+        ],
+    ),
+]

@@ -1,0 +1,489 @@
+"""Progressive matrices: what holds, what does not, what is withheld and drawn, frozen versions."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import math
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import Problems, stream
+from farfield.tasks import (
+    TASKS,
+    TRAINING,
+    VALIDATION,
+    Candidates,
+    InParts,
+    ProgressiveMatrices,
+    Task,
+)
+from farfield.tasks._matrix_drawing import PANEL_FIELDS, draw_matrix_panels
+from farfield.tasks._matrix_holdouts import HOLDOUTS
+from farfield.tasks._matrix_panels import shown
+from farfield.tasks._matrix_relations import ATTRIBUTES, RELATIONS, TRIPLES, ended, laws, lines_of
+from oracles import matrices as oracle
+from tasks.sets import digest
+
+# Head of SHA-256 over everything drawn for run 0, and over the first pictures of the training set;
+# a change of one raises `version`.
+CELLS: dict[ProgressiveMatrices, tuple[str, str]] = {
+    ProgressiveMatrices(): ("df21e3125dbedf2a", "ca072b147242e2bd"),
+    ProgressiveMatrices(holdout="interpolation", image_size=40): (
+        "0ee644cf6a32d7ad",
+        "9c5b5c4f6817c470",
+    ),
+    ProgressiveMatrices(holdout="extrapolation", distractors=False, image_size=160): (
+        "715a5b84fa767978",
+        "530935b58a603a17",
+    ),
+    ProgressiveMatrices(holdout="attribute-pairs", training_problems=2_000): (
+        "8aab9314dcaafa99",
+        "fedafb5d7cdf25e7",
+    ),
+    ProgressiveMatrices(holdout="triple-pairs", training_problems=2_000): (
+        "7f14353d9fd42782",
+        "47ec60cf59a2a9ba",
+    ),
+    ProgressiveMatrices(holdout="triples", training_problems=2_000): (
+        "205a10ee4a04f4c7",
+        "4c1b5433db340523",
+    ),
+    ProgressiveMatrices(holdout="shape-colour", training_problems=2_000, most_triples=2): (
+        "e3552e26ac2f1b61",
+        "37952d3e1aa3f8c1",
+    ),
+    ProgressiveMatrices(holdout="line-type", training_problems=2_000, most_triples=1): (
+        "c026d4a02e85a59f",
+        "eeebd0a2540b66e3",
+    ),
+}
+every_cell = pytest.mark.parametrize("task", list(CELLS), ids=lambda task: task.holdout)
+SCALES = ("shape-size", "shape-colour", "line-colour")
+Triple = tuple[str, str]
+
+
+@cache
+def drawn(task: ProgressiveMatrices, seed: int = 0) -> dict[str, Problems]:
+    return task.draw(stream(seed))
+
+
+def panels_of(problems: Problems) -> Tensor:
+    return problems.items.latent[problems.index]
+
+
+def sets_of(problems: Problems) -> np.ndarray:
+    """The set of levels of each attribute, of each panel of each problem, as a number's bits."""
+    panels = panels_of(problems).numpy()
+    return shown(panels.reshape(-1, PANEL_FIELDS)).reshape(*panels.shape[:2], -1)
+
+
+def some(problems: Problems, count: int = 60) -> list[tuple[int, list[dict[str, set[int]]]]]:
+    """Problems from all over a set, as the levels that each panel shows."""
+    chosen = range(0, len(problems), max(1, len(problems) // count))
+    return [
+        (row, [oracle.shown(panel) for panel in panels_of(problems)[row].tolist()])
+        for row in chosen
+    ]
+
+
+def named(triples: Tensor) -> list[Triple]:
+    """Relation and attribute of the triples of a problem."""
+    chosen = [TRIPLES[number] for number in triples.tolist() if number >= 0]
+    return [(RELATIONS[relation], ATTRIBUTES[attribute]) for relation, attribute in chosen]
+
+
+def masks(levels: set[int] | frozenset[int]) -> int:
+    return sum(1 << level for level in levels)
+
+
+def test_there_are_29_triples_and_400_pairs_of_them_as_published() -> None:
+    found = [(RELATIONS[relation], ATTRIBUTES[attribute]) for relation, attribute in TRIPLES]
+    assert set(found) == {(r, a) for a, relations in oracle.TRIPLES.items() for r in relations}
+    assert len(found) == len(ProgressiveMatrices.triples) == 29
+    pairs = list(itertools.combinations(found, 2))
+    both = {"shape-number", "shape-position"}
+    assert sum({one[1], other[1]} != both for one, other in pairs) == 400
+    ours = [pair for pair in pairs if len({a for _, a in pair}) == 2]
+    assert sum({one[1], other[1]} != both for one, other in ours) == 350
+
+
+@pytest.mark.parametrize(
+    "triple, levels, fewest, most",
+    [
+        (("progression", "shape-number"), [3, 4, 5, 6, 7, 8, 9], 1, 1),
+        (("progression", "shape-size"), [0, 2, 4, 6, 8], 1, 3),
+        (("XOR", "shape-colour"), [5, 6, 7, 8, 9], 1, 3),
+        (("OR", "line-colour"), [0, 1, 2, 3, 4], 1, 3),
+        (("AND", "line-type"), [0, 1, 2, 3, 4, 5], 3, 5),
+    ],
+)
+def test_lines_are_all_that_a_triple_makes(
+    triple: Triple, levels: list[int], fewest: int, most: int
+) -> None:
+    relation, attribute = triple
+    number = TRIPLES.index((RELATIONS.index(relation), ATTRIBUTES.index(attribute)))
+    table = lines_of(number, tuple(levels), fewest, most)
+    expected = oracle.ends(relation, levels, fewest, most)
+    assert set(table.ends.tolist()) == {masks(end) for end in expected}
+    for end, pairs in expected.items():
+        place = table.ends.tolist().index(masks(end))
+        lines = table.lines[table.start[place] : table.start[place] + table.number[place]].tolist()
+        assert len(lines) == len(pairs)
+        made = {(masks(first), masks(second), masks(end)) for first, second in pairs}
+        assert set(map(tuple, lines)) == made
+
+
+@every_cell
+def test_one_candidate_fits_what_holds_and_nothing_else_holds(task: ProgressiveMatrices) -> None:
+    for problems in drawn(task).values():
+        latent = problems.latent
+        for row, panels in some(problems):
+            context, candidates = panels[:8], panels[8:]
+            direction = task.directions[latent["direction"][row]]
+            told = {(direction, *triple) for triple in named(latent["triples"][row])}
+            assert oracle.laws(context) == told
+            assert len(told) == int(latent["num_triples"][row]) <= task.most_triples
+            fits = oracle.fitting(context, candidates)
+            assert [place for place, fit in enumerate(fits) if fit] == [int(problems.target[row])]
+
+
+def test_the_published_columns_say_what_holds() -> None:
+    columns = ["shape", "line", "colour", "number", "position", "size", "type"]
+    columns += ["progression", "XOR", "OR", "AND", "consistent union"]
+    problems = drawn(ProgressiveMatrices())[VALIDATION]
+    for row in range(100):
+        held = named(problems.latent["triples"][row])
+        words = {word for relation, attribute in held for word in (relation, *attribute.split("-"))}
+        assert problems.latent["meta_target"][row].tolist() == [name in words for name in columns]
+
+
+@every_cell
+def test_every_option_of_a_triple_is_shown_as_often(task: ProgressiveMatrices) -> None:
+    """So that no vote among the candidates tells anything."""
+    for problems in drawn(task).values():
+        for row, panels in some(problems):
+            held = named(problems.latent["triples"][row])
+            options = []
+            for _, attribute in held:
+                counts = Counter(frozenset(panel[attribute]) for panel in panels[8:])
+                assert len(set(counts.values())) == 1
+                options.append(len(counts))
+            expected = {1: [8], 2: [2, 4], 3: [2, 2, 2], 4: [2, 2, 2, 2]}
+            assert sorted(options) == expected[len(held)]
+
+
+@pytest.mark.parametrize("holdout", ["interpolation", "extrapolation"])
+def test_sizes_and_colours_are_familiar_but_where_a_test_is_about_them(holdout: str) -> None:
+    (task,) = (task for task in CELLS if task.holdout == holdout)
+    familiar = set(range(0, 10, 2)) if holdout == "interpolation" else set(range(5))
+    *_, test = task.regimes
+    for name, problems in drawn(task).items():
+        for row, panels in some(problems):
+            about = {attribute for _, attribute in named(problems.latent["triples"][row])}
+            assert about & set(SCALES)
+            for panel, attribute in itertools.product(panels, SCALES):
+                if name == test.name and attribute in about:
+                    assert panel[attribute]
+                    assert not panel[attribute] & familiar
+                else:
+                    assert panel[attribute] <= familiar
+
+
+def structures(problems: Problems) -> list[set[Triple]]:
+    return [set(named(triples)) for triples in problems.latent["triples"]]
+
+
+@pytest.mark.parametrize("holdout, count", [("triples", 7), ("triple-pairs", 35)])
+def test_withheld_triples_and_pairs_are_shown_by_their_test_alone(holdout: str, count: int) -> None:
+    (task,) = (task for task in CELLS if task.holdout == holdout)
+    held = HOLDOUTS[holdout]()
+    withheld = [set(named(torch.tensor(triples))) for triples in held.withheld]
+    assert len({frozenset(triples) for triples in withheld}) == count == held.distance
+    for name, problems in drawn(task).items():
+        for triples in structures(problems):
+            assert any(each <= triples for each in withheld) == (name == held.test)
+            assert len(triples) >= held.fewest
+    if holdout == "triples":
+        assert {attribute for ((_, attribute),) in withheld} == set(ATTRIBUTES)
+
+
+def test_withheld_pairs_of_attributes_are_shown_by_their_test_alone() -> None:
+    (task,) = (task for task in CELLS if task.holdout == "attribute-pairs")
+    pairs: dict[bool, set[frozenset[str]]] = {False: set(), True: set()}
+    tested: list[set[frozenset[str]]] = []
+    for name, problems in drawn(task).items():
+        for triples in structures(problems):
+            about = {attribute for _, attribute in triples}
+            found = {frozenset(pair) for pair in itertools.combinations(about, 2)}
+            assert found
+            pairs[name == task.regimes[-1].name] |= found
+            tested += [found] * (name == task.regimes[-1].name)
+    withheld = pairs[True] - pairs[False]
+    assert (len(withheld), len(pairs[False])) == (4, 16)
+    assert all(found & withheld for found in tested)
+
+
+@pytest.mark.parametrize("holdout", ["shape-colour", "line-type"])
+def test_a_withheld_attribute_is_what_its_test_is_about(holdout: str) -> None:
+    (task,) = (task for task in CELLS if task.holdout == holdout)
+    for name, problems in drawn(task).items():
+        for triples in structures(problems):
+            about = {attribute for _, attribute in triples}
+            assert (holdout in about) == (name == task.regimes[-1].name)
+
+
+@every_cell
+def test_answers_directions_and_numbers_are_balanced(task: ProgressiveMatrices) -> None:
+    fewest = HOLDOUTS[task.holdout]().fewest
+    for problems in drawn(task).values():
+        latent = problems.latent
+        columns = [(problems.target, 8), (latent["direction"], 2)]
+        columns += [(latent["num_triples"] - fewest, task.most_triples - fewest + 1)]
+        for column, kinds in columns:
+            check_uniform(torch.bincount(column, minlength=kinds))
+
+
+def check_uniform(counts: Tensor) -> None:
+    """Raise if counts of equally likely kinds differ by more than chance allows."""
+    expected, kinds = float(counts.sum()) / len(counts), len(counts)
+    allowed = 4 * math.sqrt(expected * (1 - 1 / kinds))
+    assert (counts.double() - expected).abs().max() <= allowed
+
+
+def test_each_triple_is_as_likely_alone() -> None:
+    problems = drawn(ProgressiveMatrices())[TRAINING]
+    alone = problems.latent["triples"][problems.latent["num_triples"] == 1, 0]
+    check_uniform(torch.bincount(alone, minlength=29))
+
+
+def test_every_level_is_right_as_often_as_it_is_offered() -> None:
+    """Of each attribute that matters: among all candidates that show a level one in eight."""
+    for task in list(CELLS)[:3]:
+        problems = drawn(task)[TRAINING]
+        candidates = sets_of(problems)[:, 8:]
+        right = candidates[np.arange(len(problems)), problems.target]
+        for attribute, levels in enumerate((10, 7, 10, 10, 9, 6, 10)):
+            about = (problems.latent["triples"].numpy()[..., None] == triples_about(attribute)).any(
+                axis=(1, 2)
+            )
+            for level in range(levels):
+                offered = (candidates[about, :, attribute] >> level & 1).sum(axis=1) / 8
+                chosen = right[about, attribute] >> level & 1
+                spread = math.sqrt(float((offered * (1 - offered)).sum()))
+                assert abs(chosen.sum() - offered.sum()) <= 4 * spread
+
+
+def triples_about(attribute: int) -> np.ndarray:
+    return np.array([number for number, (_, about) in enumerate(TRIPLES) if about == attribute])
+
+
+def bits_of(sets: np.ndarray) -> Tensor:
+    """Sets of levels as numbers 0 and 1, those of all attributes beside each other."""
+    bits = torch.from_numpy(sets)[..., None] >> torch.arange(10) & 1
+    return bits.flatten(-2).float()
+
+
+def features(problems: Problems, *, matrix: bool) -> Tensor:
+    """What each candidate shows and all together do, perhaps with what fits: (batch, 8, *)."""
+    sets = sets_of(problems)
+    own = bits_of(sets[:, 8:])
+    together = own.mean(dim=1, keepdim=True).expand_as(own)
+    known = [own, together, (own - together) * own]
+    if matrix:
+        held, fits = laws(sets[:, :8]), ended(sets[:, :8], sets[:, 8:])
+        known.append(torch.from_numpy(~held[:, None] | fits).flatten(2).float())
+    return torch.cat(known, dim=2)
+
+
+def probed(task: ProgressiveMatrices, *, matrix: bool) -> float:
+    """Accuracy of a small network that sees candidates, on problems it did not learn."""
+    sets = drawn(task)
+    source = torch.Generator().manual_seed(0)
+    inputs, target = features(sets[TRAINING], matrix=matrix), sets[TRAINING].target
+    weights = [
+        (torch.randn(wide, deep, generator=source) / math.sqrt(wide)).requires_grad_()
+        for wide, deep in itertools.pairwise((inputs.shape[2], 64, 1))
+    ]
+    optimizer = torch.optim.Adam(weights, lr=0.003)
+
+    def scores(known: Tensor) -> Tensor:
+        return (torch.relu(known @ weights[0]) @ weights[1]).squeeze(2)
+
+    for _ in range(200):
+        batch = torch.randint(len(inputs), (500,), generator=source)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(scores(inputs[batch]), target[batch]).backward()
+        optimizer.step()
+    test = sets[VALIDATION]
+    return float(task.score(scores(features(test, matrix=matrix)).detach(), test).mean())
+
+
+MOST = 1 / 8 + 4 * math.sqrt(1 / 8 * 7 / 8 / 2_000)
+
+
+@pytest.mark.parametrize("task", list(CELLS)[:3], ids=["neutral", "interpolation", "extrapolation"])
+def test_candidates_alone_tell_nothing(task: ProgressiveMatrices) -> None:
+    assert probed(task, matrix=False) < MOST
+
+
+def test_a_network_that_may_look_at_the_matrix_does_learn() -> None:
+    assert probed(ProgressiveMatrices(), matrix=True) > 0.9
+
+
+def test_no_single_panel_tells_the_place_of_the_answer() -> None:
+    task = ProgressiveMatrices()
+    training, test = drawn(task)[TRAINING], drawn(task)[VALIDATION]
+    known, asked = bits_of(sets_of(training)), bits_of(sets_of(test))
+    wanted = nn.functional.one_hot(training.target, 8).float()
+    for place in range(16):
+        weight = torch.linalg.lstsq(known[:, place], wanted, driver="gelsd").solution
+        found = (asked[:, place] @ weight).argmax(dim=1)
+        assert float((found == test.target).float().mean()) < MOST
+
+
+@every_cell
+def test_the_oracle_is_always_right_and_does_not_look_at_answers(task: ProgressiveMatrices) -> None:
+    for problems in drawn(task).values():
+        outputs = task.oracle(problems)
+        assert outputs.shape == (len(problems), 8)
+        assert (task.score(outputs, problems) == 1).all()
+        blind = Problems(
+            items=problems.items, index=problems.index, target=torch.zeros_like(problems.target)
+        )
+        assert torch.equal(task.oracle(blind), outputs)
+        few = problems[torch.tensor([7, 3])].compact()
+        assert torch.equal(task.oracle(few), outputs[[7, 3]])
+
+
+def test_the_oracle_refuses_pictures() -> None:
+    problems = drawn(ProgressiveMatrices())[VALIDATION][:3].compact()
+    pictures = dataclasses.replace(problems, items=problems.table())
+    with pytest.raises(ValueError, match="must have the items they were drawn with, got a tensor"):
+        ProgressiveMatrices().oracle(pictures)
+
+
+def test_pictures_are_those_of_the_description() -> None:
+    chosen = drawn(ProgressiveMatrices())[VALIDATION].items.latent[torch.arange(0, 32_000, 2_500)]
+    every = torch.zeros(10, PANEL_FIELDS, dtype=torch.uint8)
+    for number in range(10):
+        cells = [[1 + (number + cell) % 7, (number + 3 * cell) % 10, cell] for cell in range(9)]
+        every[number, :27] = torch.tensor(cells).flatten()
+        every[number, 27 + number % 6] = number + 1
+    panels = torch.cat([chosen, every])
+    for panel, image in zip(panels.tolist(), draw_matrix_panels(panels, 160).numpy(), strict=True):
+        assert (image == oracle.picture(panel)).all()
+
+
+@pytest.mark.parametrize("size", [40, 80])
+def test_smaller_pictures_keep_every_so_manyth_pixel(size: int) -> None:
+    panels = drawn(ProgressiveMatrices())[VALIDATION].items.latent[:40]
+    step = 160 // size
+    whole = draw_matrix_panels(panels, 160)[:, ::step, ::step]
+    assert torch.equal(draw_matrix_panels(panels, size), whole)
+    assert draw_matrix_panels(panels[:0], size).shape == (0, size, size)
+
+
+def test_all_shapes_and_lines_differ_as_models_see_them() -> None:
+    kinds = [
+        [kind, size, colour] for kind in range(1, 8) for size in range(10) for colour in (0, 9)
+    ]
+    panels = torch.zeros(len(kinds) + 63, PANEL_FIELDS, dtype=torch.uint8)
+    panels[: len(kinds), :3] = torch.tensor(kinds)
+    panels[len(kinds) :, 27:] = (torch.arange(1, 64)[:, None] >> torch.arange(6) & 1) * 5
+    for size in (80, 160):
+        assert len(draw_matrix_panels(panels, size).flatten(1).unique(dim=0)) == len(panels)
+
+
+def test_without_distraction_only_what_matters_differs() -> None:
+    task = ProgressiveMatrices(distractors=False, training_problems=200, test_problems=1)
+    problems = task.draw(stream(0))[TRAINING]
+    for row, panels in some(problems):
+        about = {attribute for _, attribute in named(problems.latent["triples"][row])}
+        implied = {"shape-position": "shape-number", "shape-number": "shape-position"}
+        follow = {implied[attribute] for attribute in about & set(implied)}
+        for attribute in set(oracle.TRIPLES) - about - follow:
+            assert all(panel[attribute] == panels[0][attribute] for panel in panels)
+        for thing in ("shape", "line"):
+            there = any(attribute.startswith(thing) for attribute in about)
+            kind = "position" if thing == "shape" else "type"
+            assert all(bool(panel[f"{thing}-{kind}"]) == there for panel in panels)
+
+
+@every_cell
+def test_drawn_sets_are_frozen_for_this_version(task: ProgressiveMatrices) -> None:
+    assert task.version == 1
+    sets = drawn(task)
+    pictures = sets[TRAINING].items.index_select(0, torch.arange(200)).numpy()
+    found = digest(sets), hashlib.sha256(pictures.tobytes()).hexdigest()[:16]
+    assert found == CELLS[task]
+
+
+def test_drawing_again_gives_the_same_and_another_seed_another() -> None:
+    task = ProgressiveMatrices(training_problems=50, test_problems=50)
+    assert digest(task.draw(stream(0))) == digest(task.draw(stream(0)))
+    assert digest(task.draw(stream(0))) != digest(task.draw(stream(1)))
+
+
+def test_a_larger_set_begins_with_the_smaller() -> None:
+    larger = ProgressiveMatrices(training_problems=4_003).draw(stream(0))[TRAINING]
+    smaller = drawn(ProgressiveMatrices())[TRAINING]
+    assert torch.equal(larger.target[:4_000], smaller.target[:4_000])
+    assert torch.equal(larger.items.latent[:64_000], smaller.items.latent[:64_000])
+    assert len(larger) == 4_003
+
+
+def test_the_task_says_what_models_need() -> None:
+    task = ProgressiveMatrices(image_size=160, holdout="extrapolation")
+    assert TASKS[task.name] is ProgressiveMatrices
+    assert isinstance(task, Task)
+    assert isinstance(task, Candidates)
+    assert isinstance(task, InParts)
+    assert (task.length, task.num_candidates, task.num_outputs) == (16, 8, 8)
+    assert task.segments == (tuple(range(9)),)
+    assert task.item_shape == (160, 160)
+    assert [regime.name for regime in task.regimes] == [TRAINING, VALIDATION, "upper-half"]
+    assert [regime.distance for regime in task.regimes] == [0, 0, 5]
+    assert task.chance("upper-half") == 1 / 8
+    problems = drawn(ProgressiveMatrices())[VALIDATION]
+    assert problems.items.dtype == torch.uint8
+    parts = ProgressiveMatrices().parts(problems)
+    assert list(parts) == [*(f"triples-{number}" for number in range(1, 5)), *RELATIONS]
+    assert sum(int(parts[f"triples-{number}"].sum()) for number in range(1, 5)) == len(problems)
+    held = [{relation for relation, _ in triples} for triples in structures(problems)]
+    for relation in RELATIONS:
+        assert parts[relation].tolist() == [relation in each for each in held]
+
+
+def test_a_sample_is_of_its_regime() -> None:
+    task = ProgressiveMatrices(training_problems=50, test_problems=50, holdout="triples")
+    problems = task.sample("withheld-triples", 20, np.random.default_rng(0))
+    assert len(problems) == 20
+    assert problems.sequences().shape == (20, 16, 80, 80)
+    assert (task.score(task.oracle(problems), problems) == 1).all()
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"training_problems": 0}, "training_problems must be an integer 1…10000000, got 0"),
+        ({"test_problems": 1.5}, "test_problems must be an integer 1…10000000, got 1.5"),
+        ({"image_size": 100}, r"image_size must be one of \(40, 80, 160\), got 100"),
+        ({"most_triples": 5}, "most_triples must be an integer 1…4, got 5"),
+        ({"holdout": "triple"}, "unknown holdout 'triple'; did you mean 'triples'"),
+        (
+            {"holdout": "triple-pairs", "most_triples": 1},
+            "most_triples must be at least 2 for the holdout 'triple-pairs', .* got 1",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_wrong_fields_are_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ProgressiveMatrices(**fields)
