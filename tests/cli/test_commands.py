@@ -15,7 +15,7 @@ from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES
 from farfield.execution import run_one
 from farfield.execution._job import Job
-from farfield.experiments import Network, ScoringNetwork, SequenceNetwork
+from farfield.experiments import Network, ScoringNetwork, SequenceNetwork, SetNetwork
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
@@ -107,6 +107,9 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="same-different", model="lstm"), "ConvEncoder"),
         (Train(task="copying", model="rims"), "LinearEncoder"),
         (Train(task="adding", model="lstm", context="none"), "LinearEncoder"),
+        (Train(task="fuzzy-boolean", model="neural-interpreter"), "ComponentEncoder"),
+        (Train(task="digits", model="pre-norm-transformer"), "PatchEncoder"),
+        (Train(task="all-same", model="neural-interpreter"), "ConvEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -115,7 +118,14 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
 ) -> None:
     network = experiment_of(command, []).model
     assert network.encoder.cls.__name__ == encoder
-    kinds = {"same-different": Network, "copying": SequenceNetwork, "adding": SequenceNetwork}
+    kinds = {
+        "same-different": Network,
+        "copying": SequenceNetwork,
+        "adding": SequenceNetwork,
+        "fuzzy-boolean": SetNetwork,
+        "digits": SetNetwork,
+        "all-same": SetNetwork,
+    }
     assert isinstance(network, kinds.get(command.task, ScoringNetwork))
 
 
@@ -127,10 +137,15 @@ def test_train_sets_the_size_of_a_sequence_layer() -> None:
     assert dict(experiment_of(command, []).model.core.options) == {"hidden_size": HIDDEN}
 
 
-def test_train_refuses_a_context_for_what_is_read_in_order(farfield) -> None:
-    ended = farfield("train --task copying --model rims --context norm")
+@pytest.mark.parametrize(
+    "task, model", [("copying", "rims"), ("fuzzy-boolean", "neural-interpreter")]
+)
+def test_train_refuses_a_context_where_items_are_read_one_by_one(
+    farfield, task: str, model: str
+) -> None:
+    ended = farfield(f"train --task {task} --model {model} --context norm")
     assert ended.status == 2
-    assert "context must be none for copying" in ended.err
+    assert f"context must be none for {task}" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -139,6 +154,7 @@ def test_train_refuses_a_context_for_what_is_read_in_order(farfield) -> None:
         ("vaec-scale", "lstm", "rnn-scorer"),
         ("all-same", "lstm-scorer", "corelnet"),
         ("copying", "esbn", "rims"),
+        ("digits", "rims", "neural-interpreter"),
     ],
 )
 def test_train_says_which_models_fit_the_task(farfield, task: str, model: str, fits: str) -> None:

@@ -31,10 +31,11 @@ from farfield.experiments import (
     Recipe,
     ScoringNetwork,
     SequenceNetwork,
+    SetNetwork,
     Spec,
 )
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
 from farfield.tasks import Candidates, Task, answers_everywhere
@@ -90,20 +91,31 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     return Experiment(task=made, model=_network(made, spec, command), recipe=options.recipe)
 
 
+def _is_read_as_set(task: Task) -> bool:
+    """Whether a task is for layers from set to set alone: of one item that has parts."""
+    return task.length == 1 and len(task.item_shape) in (1, 3)
+
+
 def _is_read_in_order(task: Task) -> bool:
     """Whether a task is for sequence layers: of items that are no images, or asked everywhere."""
+    if _is_read_as_set(task):
+        return False
     return len(task.item_shape) == 1 or answers_everywhere(task)
 
 
 def _models_for(task: Task) -> dict[str, type[nn.Module]]:
     """What a task can be learned with, by name."""
+    if _is_read_as_set(task):
+        return SET_LAYERS
     if _is_read_in_order(task):
         return SEQUENCE_LAYERS
-    return SCORERS if isinstance(task, Candidates) else REASONERS
+    return {**(SCORERS if isinstance(task, Candidates) else REASONERS), **SET_LAYERS}
 
 
 def _usual_encoder(task: Task) -> str:
     """Name of the encoder that the papers have for items such as those of a task."""
+    if _is_read_as_set(task):
+        return "component" if len(task.item_shape) == 1 else "patch"
     if _is_read_in_order(task):
         return "linear"
     if len(task.item_shape) == 3:
@@ -112,18 +124,22 @@ def _usual_encoder(task: Task) -> str:
 
 
 def _network(task: Task, part: Spec, command: Train) -> Architecture:
-    """A network that reads a task in order, scores its candidates, or answers it."""
+    """A network that reads a task as a set or in order, scores its candidates, or answers it."""
     encoder = Spec(find("encoder", command.encoder or _usual_encoder(task), ENCODERS))
-    if _is_read_in_order(task):
+    if _is_read_as_set(task) or _is_read_in_order(task):
         if command.context not in (None, "none"):
             raise ValueError(
-                f"context must be none for {task.name}, which is read in order, "
+                f"context must be none for {task.name}, whose items are read one by one, "
                 f"got {command.context!r}"
             )
+        if _is_read_as_set(task):
+            return SetNetwork(core=part, encoder=encoder)
         return SequenceNetwork(core=part, encoder=encoder)
     context = None
     if command.context != "none":
         context = Spec(find("context", command.context or "norm", CONTEXTS))
+    if part.cls in SET_LAYERS.values():
+        return SetNetwork(core=part, encoder=encoder, context=context)
     if isinstance(task, Candidates):
         return ScoringNetwork(scorer=part, encoder=encoder, context=context)
     return Network(reasoner=part, encoder=encoder, context=context)
