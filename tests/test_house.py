@@ -76,9 +76,13 @@ np.testing.assert_allclose(first, second)
 
 UNSAFE_MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "random", "shelve"}
 UNSAFE_CALLS = {"print", "torch.load", "torch.save", "torch.manual_seed", "torch.seed"}
-# Dropout and the constructors of other people's modules draw from torch's global generator and know
-# no other: there it is set from a named stream.
-MAY_SET_THE_GLOBAL_GENERATOR = {"experiments/_spec.py", "training/_loop.py"}
+# Dropout, the constructors of other people's modules and kornia draw from torch's global generator
+# and know no other: there it is set from a named stream.
+MAY_SET_THE_GLOBAL_GENERATOR = {
+    "experiments/_spec.py",
+    "objectives/_rand_augment.py",
+    "training/_loop.py",
+}
 SAFE_NUMPY = {"Generator", "Philox", "BitGenerator"}
 TORCH_DRAWS = {"rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal"}
 

@@ -113,4 +113,43 @@ MUTANTS = [
         "TRAINING: order[: self.training_samples]",
         ["tests/tasks/test_kmnist_adaptation.py::test_of_any_labels_as_many_of_each_are_chosen"],
     ),
+    (
+        "objectives/_rand_augment.py",
+        "        torch.default_generator.manual_seed(stream.torch().initial_seed())\n",
+        "",
+        [
+            "tests/objectives/test_augmented.py::test_every_draw_is_from_the_stream_and_no_generator_is_moved"
+        ],
+    ),
+    (
+        "objectives/_rand_augment.py",
+        "with torch.random.fork_rng(devices=[]):",
+        "if True:",
+        [
+            "tests/objectives/test_augmented.py::test_every_draw_is_from_the_stream_and_no_generator_is_moved",
+            "tests/objectives/test_augmented.py::test_the_generators_are_put_back_after_an_error",
+        ],
+    ),
+    (
+        "objectives/_rand_augment.py",
+        "choices = len(OPERATIONS) + 1",
+        "choices = len(OPERATIONS)",
+        [
+            "tests/objectives/test_augmented.py::test_each_image_has_operations_of_its_own_all_equally_likely"
+        ],
+    ),
+    (
+        "objectives/_rand_augment.py",
+        "else images.float().clone()",
+        "else images.float()",
+        [
+            "tests/objectives/test_augmented.py::test_the_type_stays_and_the_images_given_are_left_as_they_are"
+        ],
+    ),
+    (
+        "objectives/_augmented.py",
+        "changed = dataclasses.replace(problems, items=items)",
+        "changed, items = problems, problems.items",
+        ["tests/objectives/test_augmented.py::test_the_loss_is_that_of_changed_images"],
+    ),
 ]

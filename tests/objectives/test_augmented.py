@@ -1,0 +1,230 @@
+"""RandAugment as an objective: what is drawn from where, what the operations do, bad input."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from farfield.core import Problems, stream
+from farfield.objectives import OBJECTIVES, Augmented, Supervised
+from farfield.objectives import _rand_augment as augmenting
+from farfield.objectives._rand_augment import OPERATIONS, rand_augmented
+
+BYTES = torch.randint(
+    256, (40, 3, 12, 16), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
+)
+
+
+def changed(images: torch.Tensor, seed: int = 0, operations: int = 2) -> torch.Tensor:
+    return rand_augmented(
+        images, operations=operations, magnitude=9.0, stream=stream(seed, "objective")
+    )
+
+
+class Linear(nn.Module):
+    """Ten logits from every pixel, of floating-point numbers or bytes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3 * 12 * 16, 10)
+
+    def forward(self, items: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return self.layer(items[index[:, 0]].flatten(1).to(torch.float32))
+
+
+def problems(items: torch.Tensor) -> Problems:
+    index = torch.tensor([[3], [1], [3], [7]])
+    return Problems(items=items, index=index, target=torch.tensor([4, 0, 9, 4]))
+
+
+def loss(outputs: torch.Tensor, problems: Problems) -> torch.Tensor:
+    return F.cross_entropy(outputs, problems.target, reduction="none")
+
+
+@pytest.mark.parametrize("items", [BYTES, BYTES.float() / 255], ids=["bytes", "numbers"])
+def test_the_loss_is_that_of_changed_images(items: torch.Tensor) -> None:
+    assert OBJECTIVES["augmented"] is Augmented
+    model, given = Linear(), problems(items)
+    place = stream(3, "objective").child(17)
+    found = Augmented()(model, given, loss, place)
+    other = problems(rand_augmented(items, operations=2, magnitude=9.0, stream=place))
+    assert torch.equal(found, Supervised()(model, other, loss, place))
+    assert not torch.equal(found, Supervised()(model, given, loss, place))
+    found.backward()
+    assert model.layer.weight.grad is not None
+
+
+def test_every_draw_is_from_the_stream_and_no_generator_is_moved(unchecked: None) -> None:
+    expected = changed(BYTES)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        states = (
+            torch.get_rng_state(),
+            random.getstate(),
+            np.random.get_state()[1].copy(),  # noqa: NPY002
+        )
+        assert torch.equal(changed(BYTES), expected)
+        assert torch.equal(torch.get_rng_state(), states[0])
+        assert random.getstate() == states[1]
+        assert (np.random.get_state()[1] == states[2]).all()  # noqa: NPY002
+    assert not torch.equal(changed(BYTES, seed=1), expected)
+
+
+def test_the_generators_are_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        torch.rand(5)
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(augmenting, "_operation", broken)
+    before = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="broken"):
+        changed(BYTES)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_type_stays_and_the_images_given_are_left_as_they_are() -> None:
+    for items in (BYTES, BYTES.float() / 255, BYTES.double() / 255):
+        before = items.clone()
+        found = changed(items)
+        assert (found.dtype, found.shape) == (items.dtype, items.shape)
+        assert torch.equal(items, before)
+        assert 0 <= float(found.min()) <= float(found.max()) <= (255 if items is BYTES else 1)
+    numbers = changed(BYTES.float() / 255)
+    assert torch.equal((255 * numbers).round().to(torch.uint8), changed(BYTES))
+    assert changed(BYTES[:0]).shape == (0, 3, 12, 16)
+
+
+def test_each_image_has_operations_of_its_own_all_equally_likely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = np.zeros(len(OPERATIONS), int)
+    seen: list[torch.Tensor] = []
+
+    def counted(place: int, magnitude: float):
+        assert magnitude == 9
+
+        def count(images: torch.Tensor) -> torch.Tensor:
+            counts[place] += len(images)
+            seen.append(images[:, 0, 0, 0])
+            return images
+
+        return count
+
+    monkeypatch.setattr(augmenting, "_operation", counted)
+    images = torch.linspace(0, 1, 7_000)[:, None, None, None].expand(-1, 3, 1, 1)
+    found = changed(images, operations=2)
+    assert torch.equal(found, images)
+    assert len(OPERATIONS) == 13
+    expected, deviation = 14_000 / 14, np.sqrt(14_000 / 14 * 13 / 14)
+    assert abs(counts - expected).max() < 4 * deviation
+    assert abs(14_000 - counts.sum() - expected) < 4 * deviation  # the identity
+    # The second operation of an image does not depend on its first one.
+    first = torch.cat(seen[: len(seen) // 2])
+    assert len(torch.unique(first)) == len(first)
+
+
+def alone(name: str, images: torch.Tensor) -> torch.Tensor:
+    [place] = [place for place, operation in enumerate(OPERATIONS) if operation[0] == name]
+    with augmenting.drawing_from(stream(0)):
+        return augmenting._operation(place, 9.0)(images)
+
+
+def test_operations_do_what_their_names_say() -> None:
+    x = BYTES.float() / 255
+    share = 9 / 30
+    darker = (x + 0.1 + 1.8 * share - 1).clamp(0, 1)
+    torch.testing.assert_close(alone("brightness", x), darker)
+    torch.testing.assert_close(alone("contrast", x), x * (0.1 + 1.8 * share))
+    folded = torch.where(x < share, x, 1 - x)
+    torch.testing.assert_close(alone("solarize", x), folded)
+    six_bits = (BYTES & 0b11111100).float() / 255  # 8 − 4 · 0.3, whole ones only
+    torch.testing.assert_close(alone("posterize", x), six_bits)
+    low, high = x.amin((2, 3), keepdim=True), x.amax((2, 3), keepdim=True)
+    torch.testing.assert_close(alone("auto_contrast", x), (x - low) / (high - low))
+    grey = alone("color", x).std(1).mean()
+    assert grey < x.std(1).mean()
+    flat = torch.full((4, 3, 12, 16), 0.5)
+    for name, _, _ in OPERATIONS:
+        assert alone(name, x).shape == x.shape
+        if name.startswith(("rotate", "shear", "translate")):
+            moved = alone(name, flat)
+            inside, edge = moved[:, :, 4:8, 6:10], moved
+            torch.testing.assert_close(inside, torch.full_like(inside, 0.5))
+            assert edge.min() < 0.5  # what comes in from outside is black
+
+
+def test_moves_go_to_either_side() -> None:
+    ramp = torch.linspace(0, 1, 33).expand(64, 3, 33, 33).contiguous()
+    middle = alone("translate_x", ramp)[:, 0, 16, 16] - ramp[:, 0, 16, 16]
+    shift = 0.1 * 9 / 30 * 33 / 32
+    assert set(middle.sign().tolist()) == {-1.0, 1.0}
+    torch.testing.assert_close(middle.abs(), torch.full_like(middle, shift), rtol=1e-4, atol=1e-5)
+
+
+def test_in_a_stack_of_networks_it_does_not_run() -> None:
+    """There, streams are not those of the seeds: it must not seem to work."""
+    model = Linear()
+
+    def one(items: torch.Tensor) -> torch.Tensor:
+        return Augmented()(model, problems(items), loss, stream(0))
+
+    for items in (BYTES, BYTES.float() / 255):
+        with pytest.raises(RuntimeError):
+            torch.func.vmap(one)(torch.stack([items, items]))
+
+
+def test_kornia_is_loaded_only_where_it_is_needed() -> None:
+    code = (
+        "import sys, farfield.objectives, farfield.experiments;"
+        "sys.exit(any(name.startswith('kornia') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_kornia_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    augmenting._operation.cache_clear()
+    monkeypatch.setitem(sys.modules, "kornia.augmentation.auto", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'farfield\[vision\]'"):
+        changed(BYTES)
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (torch.zeros(4, 12, 16), r"items must be images in colour, .* got shape \(4, 12, 16\)"),
+        (torch.zeros(4, 1, 12, 16), r"items must be images in colour, .* got shape \(4, 1, 12"),
+        (torch.full((4, 3, 12, 16), 1.5), r"items must be bytes or numbers .* 1\.5…1\.5"),
+        (
+            torch.full((4, 3, 12, 16), torch.nan),
+            "items must be bytes or numbers .*nan",
+        ),
+        (torch.zeros(4, 3, 12, 16, dtype=torch.int64), "items must be bytes .* got torch.int64"),
+    ],
+)
+def test_items_that_are_no_images_in_colour_are_refused(
+    unchecked: None, items: torch.Tensor, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        changed(items)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"operations": 0}, "operations must be at least 1, got 0; Supervised does without"),
+        ({"magnitude": 0.0}, "magnitude must be above 0 and below 30, got 0"),
+        ({"magnitude": 30.0}, "magnitude must be above 0 and below 30, got 30"),
+    ],
+)
+def test_bad_fields_are_named(fields: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Augmented(**fields)
