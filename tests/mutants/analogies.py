@@ -76,15 +76,15 @@ MUTANTS = [
         ["tests/reports/test_problem_sheet.py::test_rows_of_panels_say_their_relation_and_domains"],
     ),
     (
-        "tasks/_analogy_archive.py",
-        "return image.astype(np.uint8).reshape(_PANELS)",
+        "tasks/_panel_archive.py",
+        "return image.astype(np.uint8).reshape(self.panels, PANEL_SIZE, PANEL_SIZE)",
         "return np.moveaxis(image.astype(np.uint8).reshape(160, 160, 9), 2, 0)",
         [
             "tests/tasks/test_published_analogies.py::test_what_is_published_is_read_in_the_order_of_the_numbers"
         ],
     ),
     (
-        "tasks/_analogy_archive.py",
+        "tasks/_panel_archive.py",
         "    if header.dtype.hasobject:",
         "    if False:",
         [
@@ -92,7 +92,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_archive.py",
+        "tasks/_panel_archive.py",
         " or (image != image.astype(np.uint8)).any()",
         "",
         [
@@ -100,7 +100,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_archive.py",
+        "tasks/_panel_archive.py",
         "content = stream.read(length + 1)",
         "content = stream.read()[: length]",
         [
@@ -108,14 +108,14 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_published_analogies.py",
+        "tasks/_panel_files.py",
         "    if not found.is_relative_to(folder.resolve()):",
         "    if False:",
         ["tests/tasks/test_published_analogies.py::test_nothing_outside_the_folder_is_opened"],
     ),
     (
-        "tasks/_published_analogies.py",
-        "return (int(last) if last.isdecimal() else _MOST, path.name)",
+        "tasks/_panel_files.py",
+        "return (int(numbers[-1]) if numbers else MOST_FILES, path.name)",
         "return (0, path.name)",
         [
             "tests/tasks/test_published_analogies.py::test_what_is_published_is_read_in_the_order_of_the_numbers"

@@ -67,4 +67,30 @@ MUTANTS = [
             "tests/tasks/test_progressive_matrices.py::test_sizes_and_colours_are_familiar_but_where_a_test_is_about_them"
         ],
     ),
+    (
+        "tasks/_panel_files.py",
+        "side, step, side, step).astype(np.int64)",
+        "side, step, side, step)",
+        ["tests/tasks/test_published_matrices.py::test_smaller_panels_are_means_of_their_squares"],
+    ),
+    (
+        "tasks/_published_matrices.py",
+        "structure.amax(dim=1)",
+        "structure[:, 0]",
+        ["tests/tasks/test_published_matrices.py::test_without_descriptions_there_are_fewer_parts"],
+    ),
+    (
+        "tasks/_panel_archive.py",
+        "if not set(bits.ravel().tolist()) <= {0, 1}:",
+        "if False:",
+        [
+            "tests/tasks/test_published_matrices.py::test_what_is_not_as_published_is_refused_by_file_and_field"
+        ],
+    ),
+    (
+        "tasks/_raven.py",
+        "numbers.repeat_interleave(counts)",
+        "numbers.repeat_interleave(counts.flip(0))",
+        ["tests/tasks/test_published_matrices.py::test_configurations_are_read_together"],
+    ),
 ]

@@ -23,6 +23,9 @@ from farfield.tasks._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
 from farfield.tasks._published_analogies import read_visual_analogies as read_visual_analogies
+from farfield.tasks._published_matrices import PublishedMatrices as PublishedMatrices
+from farfield.tasks._published_matrices import read_matrices as read_matrices
+from farfield.tasks._raven import RAVEN as RAVEN
 from farfield.tasks._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
@@ -78,6 +81,7 @@ TASKS: dict[str, type] = {
 
 __all__ = [
     "DATA_SETS",
+    "RAVEN",
     "TASKS",
     "TRAINING",
     "VALIDATION",
@@ -101,6 +105,7 @@ __all__ = [
     "KMNISTAdaptation",
     "ObjectFrames",
     "ProgressiveMatrices",
+    "PublishedMatrices",
     "PublishedVisualAnalogies",
     "Regime",
     "RelationalMatchToSample",
@@ -120,6 +125,7 @@ __all__ = [
     "fetch",
     "is_at_hand",
     "metric_of",
+    "read_matrices",
     "read_vaec",
     "read_visual_analogies",
     "write_vaec",

@@ -49,17 +49,6 @@ TRIPLES: Final = tuple(
 TRIPLE_NAMES: Final = tuple(
     f"{RELATIONS[relation]} of {ATTRIBUTES[attribute]}" for relation, attribute in TRIPLES
 )
-COLUMNS: Final = (
-    "shape",
-    "line",
-    "colour",
-    "number",
-    "position",
-    "size",
-    "type",
-    *RELATIONS,
-)
-"""What the columns of a published description say of a problem."""
 
 WHOLE: Final = np.array([[[0, 1, 2], [3, 4, 5]], [[0, 3, 6], [1, 4, 7]]])
 """Places of the two whole lines of a matrix, if lines are rows and if they are columns."""
@@ -156,7 +145,7 @@ _LEGAL: Final = np.array(
 
 
 def described(triple: int) -> tuple[str, ...]:
-    """The columns of `COLUMNS` that are 1 for a triple.
+    """The columns of a published description that are 1 for a triple.
 
     Args:
         triple: Place in `TRIPLES`.

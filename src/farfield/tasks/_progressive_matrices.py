@@ -19,7 +19,6 @@ from farfield.tasks._matrix_holdouts import HOLDOUTS, MOST_TRIPLES, NO_TRIPLE, H
 from farfield.tasks._matrix_panels import shown
 from farfield.tasks._matrix_problems import CONTEXT, PLACES, Matrices
 from farfield.tasks._matrix_relations import (
-    COLUMNS,
     RELATIONS,
     TRIPLE_NAMES,
     TRIPLES,
@@ -28,6 +27,7 @@ from farfield.tasks._matrix_relations import (
     laws,
 )
 from farfield.tasks._matrix_task import MatrixTask
+from farfield.tasks._panel_archive import COLUMNS
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
 _MOST: Final = 10_000_000

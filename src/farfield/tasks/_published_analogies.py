@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, final
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int64, UInt8
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError
+from farfield.core import Problems, Stream, UnknownNameError
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._analogy_archive import COLUMNS, read_answer, read_panels
-from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._analogy_relations import RELATIONS
+from farfield.tasks._panel_archive import COLUMNS, PanelFile
+from farfield.tasks._panel_files import (
+    MOST_FILES,
+    check_image_size,
+    every_so_manyth,
+    files_of,
+    found_folder,
+    read_files,
+)
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._visual_analogy_task import VisualAnalogyTask
 
@@ -32,9 +35,11 @@ ARCHIVES: Final = (
     "novel.target.domain.shape.color",
 )
 """The published sets, each with training and test problems of its own."""
-_MOST: Final = 10_000_000
-_LARGEST_LIST: Final = 2**28
-"""Bytes; a list of 600,000 paths has 40 million."""
+_FILE: Final = PanelFile(
+    panels=PLACES,
+    candidates=NUM_CANDIDATES,
+    described=(("relation_structure_encoded", (1, len(COLUMNS))),),
+)
 
 
 def read_visual_analogies(
@@ -69,93 +74,16 @@ def read_visual_analogies(
     Reference:
         hill2019; webb2020, section 2.2 and supplement 2.
     """
-    _check_image_size(image_size)
-    if at_most is not None:
-        rules.check_number("at_most", at_most, 1, _MOST)
-    source = Path(source)
-    folder, named = (
-        (source.parent, _listed(source))
-        if source.is_file()
-        else (source, _matching(source, pattern))
+    check_image_size(image_size)
+    problems = read_files(
+        files_of(source, pattern, at_most),
+        image_size=image_size,
+        layout=_FILE,
+        smaller=every_so_manyth,
     )
-    paths = [_inside(folder, path) for path in named[:at_most]]
-    answers = [read_answer(path) for path in paths]
-    structures = [structure for _, structure in answers if structure is not None]
-    latent = (
-        {"relation_structure": torch.from_numpy(np.stack(structures))}
-        if len(structures) == len(answers)
-        else {}
-    )
-    count = len(answers)
-    return Problems(
-        items=DrawnItems(
-            latent=torch.arange(count * PLACES),
-            draw=partial(_panels, paths=tuple(map(str, paths)), image_size=image_size),
-        ),
-        index=torch.arange(count * PLACES).view(count, PLACES),
-        target=torch.tensor([answer for answer, _ in answers]),
-        latent=latent,
-    )
-
-
-def _panels(
-    rows: Int64[Tensor, " item"], *, paths: Sequence[str], image_size: int
-) -> UInt8[Tensor, "item height width"]:
-    """The panels of these numbers, of nine a file; each file is read once."""
-    step = PANEL_SIZE // image_size
-    panels = torch.empty(len(rows), image_size, image_size, dtype=torch.uint8)
-    files, places = rows // PLACES, rows % PLACES
-    for file in sorted(set(files.tolist())):
-        wanted = files == file
-        read = torch.from_numpy(read_panels(Path(paths[file]))[:, ::step, ::step])
-        panels[wanted] = read[places[wanted]]
-    return panels
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    """Files of a folder, in the order of the number at the end of their names."""
-    if not folder.is_dir():
-        raise ValueError(f"source must be a folder or a list of files, there is no {folder}")
-    if "/" in pattern or os.sep in pattern or ".." in pattern:
-        raise ValueError(f"pattern must be of names in the folder, without a path, got {pattern!r}")
-    paths = sorted(folder.glob(pattern), key=_number)
-    if not paths:
-        raise ValueError(f"source must hold files {pattern!r}, there are none in {folder}")
-    return paths
-
-
-def _number(path: Path) -> tuple[int, str]:
-    last = path.stem.rpartition("_")[2]
-    return (int(last) if last.isdecimal() else _MOST, path.name)
-
-
-def _listed(source: Path) -> list[Path]:
-    """Files that a list names, in its order."""
-    if (size := source.stat().st_size) > _LARGEST_LIST:
-        raise ValueError(f"{source} must be of at most {_LARGEST_LIST:,} B, got {size:,} B")
-    try:
-        lines = source.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{source} must be a list of paths in UTF-8: {error}") from error
-    paths = [source.parent / line.strip() for line in lines if line.strip()]
-    if not paths:
-        raise ValueError(f"{source} must name files, one a line, got an empty list")
-    return paths
-
-
-def _inside(folder: Path, path: Path) -> Path:
-    """The path, if what it leads to lies in the folder."""
-    found = path.resolve()
-    if not found.is_relative_to(folder.resolve()):
-        raise ValueError(
-            f"{path} must lie in {folder}, it leads to {found}: keep the files beside their list"
-        )
-    return found
-
-
-def _check_image_size(image_size: int) -> None:
-    if image_size not in IMAGE_SIZES:
-        raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {image_size!r}")
+    described = problems.latent.get("relation_structure_encoded")
+    latent = {} if described is None else {"relation_structure": described[:, 0]}
+    return replace(problems, latent=latent)
 
 
 @final
@@ -222,10 +150,10 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
     def __post_init__(self) -> None:
         if self.archive not in ARCHIVES:
             raise UnknownNameError("archive", self.archive, ARCHIVES)
-        _check_image_size(self.image_size)
+        check_image_size(self.image_size)
         for name in ("training_problems", "test_problems"):
             if (value := getattr(self, name)) is not None:
-                rules.check_number(name, value, 1, _MOST)
+                rules.check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -275,13 +203,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
 
     def _place(self) -> Path:
         """The folder that holds the files."""
-        named = self.folder or os.environ.get("FARFIELD_DATA")
-        if not named:
-            raise ValueError(
-                "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
-            )
-        place = Path(named) / "analogies"
-        return place / self.archive if (place / self.archive).is_dir() else place
+        return found_folder(self.folder, "analogies", self.archive)
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The published answers as outputs.

@@ -1,4 +1,4 @@
-"""One published analogy: a file of arrays in which nothing is taken on trust."""
+"""One published problem: a file of arrays in which nothing is taken on trust."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast, final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
 
 from farfield.tasks._analogy_drawing import PANEL_SIZE
-from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
 
 COLUMNS: Final = (
     "shape",
@@ -31,10 +32,9 @@ COLUMNS: Final = (
     "AND",
     "consistent union",
 )
-"""What the columns of `relation_structure_encoded` say of a problem."""
-_PANELS: Final = (PLACES, PANEL_SIZE, PANEL_SIZE)
+"""What the columns of a published description say of a problem."""
 _LARGEST_FILE: Final = 2**24
-"""Bytes; pixels of eight bytes that nothing compresses are 1.8 million."""
+"""Bytes; pixels of eight bytes that nothing compresses are 3.3 million."""
 _MOST_FIELDS: Final = 64
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How NumPy packs fields."""
@@ -59,56 +59,79 @@ class _Header(NamedTuple):
     dtype: np.dtype
 
 
-def read_answer(path: Path) -> tuple[int, Int64[np.ndarray, " value"] | None]:
-    """Which candidate is right, and the columns of `COLUMNS`, where the file holds them.
-
-    That there are pictures of the right size is checked as well; they are not read.
-
-    Args:
-        path: A file in the published layout.
-
-    Raises:
-        ValueError: If it is none. The message names the file and the field.
-    """
-    with _opened(path) as archive:
-        with _field(path, archive, "image") as stream:
-            _check_image(path, _header(path, "image", stream))
-        target = _array(path, archive, "target", _check_target)
-        encoded = None
-        if "relation_structure_encoded.npy" in archive.namelist():
-            encoded = _array(path, archive, "relation_structure_encoded", _check_encoded)
-    if not 0 <= (answer := int(target.reshape(()))) < NUM_CANDIDATES:
-        raise ValueError(f"{path}: target must be 0…{NUM_CANDIDATES - 1}, got {answer}")
-    if encoded is None:
-        return answer, None
-    if not set(encoded.ravel().tolist()) <= {0, 1}:
-        raise ValueError(
-            f"{path}: relation_structure_encoded must hold 0 and 1, got {encoded[0].tolist()}"
-        )
-    return answer, encoded[0].astype(np.int64)
-
-
-def read_panels(path: Path) -> UInt8[np.ndarray, "time height width"]:
-    """The nine panels of a problem: three of the source, two of the target, four candidates.
-
-    They are stored one after another, whatever the shape of the array says; to move its last axis
-    to the front would mix them up.
+@final
+@dataclass(frozen=True, kw_only=True)
+class PanelFile:
+    """What the file of a published problem holds, beside other fields, which are not looked at.
 
     Args:
-        path: A file in the published layout.
-
-    Raises:
-        ValueError: If it is none, or holds other than grey levels. The message names the file and
-            the field.
+        panels: Number of panels, the fields `image`.
+        candidates: How many of them, the last ones, are candidates; `target` names one.
+        described: Fields of 0 and 1 that describe a problem and may be absent, with their shapes.
     """
-    with _opened(path) as archive:
-        image = _array(path, archive, "image", _check_image)
-    low, high = image.min(), image.max()
-    if not (0 <= low <= high <= 255) or (image != image.astype(np.uint8)).any():
-        raise ValueError(
-            f"{path}: image must hold whole grey levels 0…255, got {image.dtype} of {low}…{high}"
-        )
-    return image.astype(np.uint8).reshape(_PANELS)
+
+    panels: int
+    candidates: int
+    described: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def read_answer(self, path: Path) -> tuple[int, dict[str, Int64[np.ndarray, ...]]]:
+        """Which candidate is right, and those of the describing fields that the file holds.
+
+        That there are pictures of the right size is checked as well; they are not read.
+
+        Args:
+            path: A file in the published layout.
+
+        Raises:
+            ValueError: If it is none. The message names the file and the field.
+        """
+        with _opened(path) as archive:
+            with _field(path, archive, "image") as stream:
+                self._check_image(path, _header(path, "image", stream))
+            target = _array(path, archive, "target", _check_target)
+            described = {
+                field: _array(path, archive, field, partial(_check_bits, field=field, shape=shape))
+                for field, shape in self.described
+                if f"{field}.npy" in archive.namelist()
+            }
+        if not 0 <= (answer := int(target.reshape(()))) < self.candidates:
+            raise ValueError(f"{path}: target must be 0…{self.candidates - 1}, got {answer}")
+        for field, bits in described.items():
+            if not set(bits.ravel().tolist()) <= {0, 1}:
+                raise ValueError(f"{path}: {field} must hold 0 and 1, got {bits.tolist()}")
+        return answer, {field: bits.astype(np.int64) for field, bits in described.items()}
+
+    def read_panels(self, path: Path) -> UInt8[np.ndarray, "time height width"]:
+        """The panels of a problem, candidates last.
+
+        They are stored one after another, whatever the shape of the array says; to move its last
+        axis to the front would mix them up.
+
+        Args:
+            path: A file in the published layout.
+
+        Raises:
+            ValueError: If it is none, or holds other than grey levels. The message names the file
+                and the field.
+        """
+        with _opened(path) as archive:
+            image = _array(path, archive, "image", self._check_image)
+        low, high = image.min(), image.max()
+        if not (0 <= low <= high <= 255) or (image != image.astype(np.uint8)).any():
+            raise ValueError(
+                f"{path}: image must hold whole grey levels 0…255, "
+                f"got {image.dtype} of {low}…{high}"
+            )
+        return image.astype(np.uint8).reshape(self.panels, PANEL_SIZE, PANEL_SIZE)
+
+    def _check_image(self, path: Path, header: _Header) -> None:
+        side, panels = PANEL_SIZE, self.panels
+        stored = ((side, side, panels), (panels, side, side), (panels * side * side,))
+        if header.dtype.kind not in "iuf" or header.shape not in stored:
+            raise ValueError(
+                f"{path}: image must be grey levels of shape {stored[0]}, "
+                f"got {header.dtype} of shape {header.shape}"
+            )
 
 
 @contextmanager
@@ -182,15 +205,6 @@ def _array(
     return numbers.reshape(header.shape)
 
 
-def _check_image(path: Path, header: _Header) -> None:
-    stored = (_PANELS, (*_PANELS[1:], _PANELS[0]))
-    if header.dtype.kind not in "iuf" or header.shape not in stored:
-        raise ValueError(
-            f"{path}: image must be grey levels of shape {stored[1]}, "
-            f"got {header.dtype} of shape {header.shape}"
-        )
-
-
 def _check_target(path: Path, header: _Header) -> None:
     if header.dtype.kind not in "iu" or math.prod(header.shape) != 1:
         raise ValueError(
@@ -198,9 +212,9 @@ def _check_target(path: Path, header: _Header) -> None:
         )
 
 
-def _check_encoded(path: Path, header: _Header) -> None:
-    if header.dtype.kind not in "iu" or header.shape != (1, len(COLUMNS)):
+def _check_bits(path: Path, header: _Header, *, field: str, shape: tuple[int, ...]) -> None:
+    if header.dtype.kind not in "iu" or header.shape != shape:
         raise ValueError(
-            f"{path}: relation_structure_encoded must be integers of shape (1, {len(COLUMNS)}), "
+            f"{path}: {field} must be integers of shape {shape}, "
             f"got {header.dtype} of shape {header.shape}"
         )

@@ -1,0 +1,199 @@
+"""Published problems: which files hold them, and the problems that they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Int64, UInt8
+from torch import Tensor
+
+from farfield.core import DrawnItems, Problems
+from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
+from farfield.tasks._panel_archive import PanelFile
+
+MOST_FILES: Final = 10_000_000
+_LARGEST_LIST: Final = 2**28
+"""Bytes; a list of 1,200,000 paths has 80 million."""
+
+Panels = UInt8[np.ndarray, "time _ _"]
+Smaller = Callable[[Panels, int], Panels]
+"""Makes panels smaller by a whole number of times in each direction."""
+
+
+def every_so_manyth(panels: Panels, step: int) -> Panels:
+    """Panels of which every so manyth pixel is kept, the first included.
+
+    Args:
+        panels: The panels.
+        step: How many times smaller they become.
+    """
+    return panels[:, ::step, ::step]
+
+
+def block_means(panels: Panels, step: int) -> Panels:
+    """Panels with the rounded mean of each square of pixels, so that thin lines fade, not vanish.
+
+    For halves it is what bilinear interpolation gives.
+
+    Args:
+        panels: The panels.
+        step: How many times smaller they become.
+    """
+    side = panels.shape[1] // step
+    blocks = panels.reshape(-1, side, step, side, step).astype(np.int64)
+    return ((blocks.sum(axis=(2, 4)) + step * step // 2) // (step * step)).astype(np.uint8)
+
+
+def files_of(source: str | Path, pattern: str, at_most: int | None) -> list[Path]:
+    """Files of problems, none of them outside the folder they are looked for in.
+
+    Args:
+        source: A folder of files, in the order of the last number in their names; or a text
+            file with a path a line, relative to its own folder.
+        pattern: Which files of a folder, with the wildcards of a shell; without effect on a list.
+        at_most: Number of files, the first ones; `None` for all.
+
+    Raises:
+        ValueError: If an argument is wrong, there are none, or a path leads out of the folder.
+    """
+    if at_most is not None:
+        rules.check_number("at_most", at_most, 1, MOST_FILES)
+    source = Path(source)
+    folder, named = (
+        (source.parent, _listed(source))
+        if source.is_file()
+        else (source, _matching(source, pattern))
+    )
+    return [_inside(folder, path) for path in named[:at_most]]
+
+
+def read_files(
+    paths: Sequence[Path], *, image_size: int, layout: PanelFile, smaller: Smaller
+) -> Problems:
+    """Problems from files, one a file: answers at once, panels when they are asked for.
+
+    Args:
+        paths: The files.
+        image_size: Width and height of a panel.
+        layout: What a file holds.
+        smaller: Makes panels smaller where `image_size` is less than is stored.
+
+    Raises:
+        ValueError: If an argument is wrong, or a file is no whole file in the published layout.
+    """
+    check_image_size(image_size)
+    answers, described = zip(*(layout.read_answer(path) for path in paths), strict=True)
+    fields = [name for name, _ in layout.described if all(name in each for each in described)]
+    count = len(answers)
+    return Problems(
+        items=DrawnItems(
+            latent=torch.arange(count * layout.panels),
+            draw=partial(
+                _drawn,
+                paths=tuple(map(str, paths)),
+                image_size=image_size,
+                layout=layout,
+                smaller=smaller,
+            ),
+        ),
+        index=torch.arange(count * layout.panels).view(count, layout.panels),
+        target=torch.tensor(answers),
+        latent={
+            name: torch.from_numpy(np.stack([each[name] for each in described])) for name in fields
+        },
+    )
+
+
+def _drawn(
+    rows: Int64[Tensor, " item"],
+    *,
+    paths: Sequence[str],
+    image_size: int,
+    layout: PanelFile,
+    smaller: Smaller,
+) -> UInt8[Tensor, "item height width"]:
+    """The panels of these numbers, counted from file to file; each file is read once."""
+    panels = torch.empty(len(rows), image_size, image_size, dtype=torch.uint8)
+    files, places = rows // layout.panels, rows % layout.panels
+    for file in sorted(set(files.tolist())):
+        wanted = files == file
+        read = smaller(layout.read_panels(Path(paths[file])), PANEL_SIZE // image_size)
+        panels[wanted] = torch.from_numpy(read)[places[wanted]]
+    return panels
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """Files of a folder, in the order of the last number in their names."""
+    if not folder.is_dir():
+        raise ValueError(f"source must be a folder or a list of files, there is no {folder}")
+    if "/" in pattern or os.sep in pattern or ".." in pattern:
+        raise ValueError(f"pattern must be of names in the folder, without a path, got {pattern!r}")
+    paths = sorted(folder.glob(pattern), key=_number)
+    if not paths:
+        raise ValueError(f"source must hold files {pattern!r}, there are none in {folder}")
+    return paths
+
+
+def _number(path: Path) -> tuple[int, str]:
+    numbers = [part for part in path.stem.split("_") if part.isdecimal()]
+    return (int(numbers[-1]) if numbers else MOST_FILES, path.name)
+
+
+def _listed(source: Path) -> list[Path]:
+    """Files that a list names, in its order."""
+    if (size := source.stat().st_size) > _LARGEST_LIST:
+        raise ValueError(f"{source} must be of at most {_LARGEST_LIST:,} B, got {size:,} B")
+    try:
+        lines = source.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source} must be a list of paths in UTF-8: {error}") from error
+    paths = [source.parent / line.strip() for line in lines if line.strip()]
+    if not paths:
+        raise ValueError(f"{source} must name files, one a line, got an empty list")
+    return paths
+
+
+def _inside(folder: Path, path: Path) -> Path:
+    """The path, if what it leads to lies in the folder."""
+    found = path.resolve()
+    if not found.is_relative_to(folder.resolve()):
+        raise ValueError(
+            f"{path} must lie in {folder}, it leads to {found}: keep the files beside their list"
+        )
+    return found
+
+
+def found_folder(named: str | None, *names: str) -> Path:
+    """A folder within the data folder: `names` one in another, the last one left out if it is none.
+
+    Args:
+        named: The data folder; without one, that of the environment variable FARFIELD_DATA.
+        names: What the publication's folder is called, and one in it, which files may also be in.
+
+    Raises:
+        ValueError: If no folder is named.
+    """
+    named = named or os.environ.get("FARFIELD_DATA")
+    if not named:
+        raise ValueError(
+            "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
+        )
+    place = Path(named, *names)
+    return place if place.is_dir() else place.parent
+
+
+def check_image_size(image_size: int) -> None:
+    """Raise `ValueError` unless panels can be had at this size.
+
+    Args:
+        image_size: Width and height in pixels.
+    """
+    if image_size not in IMAGE_SIZES:
+        raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {image_size!r}")
