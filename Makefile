@@ -58,6 +58,7 @@ bench: env
 	$(BIN)/python -m benchmarks.normalizers
 	$(BIN)/python -m benchmarks.analogies
 	$(BIN)/python -m benchmarks.rims
+	$(BIN)/python -m benchmarks.matrices
 
 mutants: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"

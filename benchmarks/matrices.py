@@ -1,0 +1,184 @@
+"""How many progressive matrices a second are drawn and rendered, on one thread.
+
+Run from the root of the checkout:
+
+    python -m benchmarks.matrices            # half a minute
+
+In every round each kind of problem is described and then rendered in batches, one kind after
+another; what counts is the median of the rounds, in processor time, which a neighbour on the
+machine does not lengthen by its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any, Final, final
+
+import torch
+import tyro
+from rich.console import Console
+
+from benchmarks import _pages
+from benchmarks._contenders import timed
+from benchmarks._worker import ROOT
+from farfield.core import Problems, stream
+from farfield.records import environment
+from farfield.tasks import TRAINING, ProgressiveMatrices
+
+RESULTS: Final = _pages.RESULTS / "matrices"
+TARGET: Final = 2_000
+"""Rendered problems a second, at 80×80."""
+BATCH: Final = 32
+COLUMNS: Final = (
+    "problems",
+    "MB each",
+    "described /s",
+    "rendered /s",
+    "both /s",
+    "range",
+    "goal met",
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to measure.
+
+    Args:
+        rounds: Rounds; medians are over these.
+        problems: Problems of each kind and round.
+        beside: What else ran on the machine, for the page; empty for nothing.
+        name: Name of the result files; by default date and processor.
+    """
+
+    rounds: int = 5
+    problems: int = 1_000
+    beside: str = ""
+    name: str | None = None
+
+
+def kinds(count: int) -> dict[str, ProgressiveMatrices]:
+    """Tasks by what is said of them; the first is the default.
+
+    Args:
+        count: Problems of the training set.
+    """
+    made = partial(ProgressiveMatrices, training_problems=count, test_problems=1)
+    return {
+        "80×80": made(),
+        "80×80, no distraction": made(distractors=False),
+        "40×40": made(image_size=40),
+        "160×160": made(image_size=160),
+    }
+
+
+def rendered(problems: Problems) -> None:
+    """All panels, in batches as training takes them."""
+    for first in range(0, len(problems), BATCH):
+        problems.items.index_select(0, problems.index[first : first + BATCH].flatten())
+
+
+def measured(task: ProgressiveMatrices, seed: int) -> dict[str, float]:
+    """Processor seconds of a problem, described and rendered.
+
+    Args:
+        task: The task, with its number of training problems.
+        seed: The run that is drawn.
+    """
+    count = task.training_problems
+    sets: dict[str, Problems] = {}
+    drawn = timed(lambda: sets.update(task.draw(stream(seed))), count)
+    shown = timed(partial(rendered, sets[TRAINING]), count)
+    return {"described": drawn["processor"] / count, "rendered": shown["processor"] / count}
+
+
+def rows(lines: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Cells of the table.
+
+    Args:
+        lines: A line for each kind of problem.
+    """
+    table = []
+    for line in lines:
+        turns = line["turns"]
+        both = [1 / (turn["described"] + turn["rendered"]) for turn in turns]
+        apart = [median(1 / turn[part] for turn in turns) for part in ("described", "rendered")]
+        met = "–" if line["target"] is None else "yes" if median(both) >= line["target"] else "no"
+        table.append(
+            (
+                line["name"],
+                f"{line['megabytes']:.3f}",
+                *(f"{rate:,.0f}" for rate in (*apart, median(both))),
+                f"{min(both):,.0f}–{max(both):,.0f}",
+                met,
+            )
+        )
+    return table
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """The page.
+
+    Args:
+        results: What was measured.
+    """
+    settings = results["settings"]
+    head = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    body = ["| " + " | ".join(row) + " |" for row in rows(results["lines"])]
+    beside = f" {settings['beside']}" if settings["beside"] else ""
+    machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    return "\n".join(
+        [
+            "# Progressive matrices a second",
+            "",
+            (
+                f"Medians of {settings['rounds']} rounds of {settings['problems']:,} problems of "
+                f"16 panels, in processor time of one thread; the goal is {TARGET:,} at 80×80.{beside}"
+            ),
+            "",
+            *head,
+            *body,
+            "",
+            f"Made by `python -m benchmarks.matrices` on: {machine}.",
+            "",
+        ]
+    )
+
+
+def main(options: Options) -> None:
+    """Measure, show it and write it down."""
+    torch.set_num_threads(1)
+    described = environment(device="cpu", engine="one thread")
+    tasks = kinds(options.problems)
+    for task in tasks.values():
+        measured(task, 0)
+    turns = [
+        [measured(task, 1 + number) for task in tasks.values()] for number in range(options.rounds)
+    ]
+    lines: list[Mapping[str, Any]] = [
+        {
+            "name": name,
+            "megabytes": 16 * task.image_size**2 / 1e6,
+            "target": TARGET if task.image_size == 80 else None,
+            "turns": list(found),
+        }
+        for (name, task), found in zip(tasks.items(), zip(*turns, strict=True), strict=True)
+    ]
+    settings = {
+        "rounds": options.rounds,
+        "problems": options.problems,
+        "beside": options.beside,
+    }
+    results = {"environment": described, "settings": settings, "lines": lines}
+    name = options.name or _pages.name_of_today(described)
+    path = _pages.write(results, RESULTS, name, markdown)
+    Console().print(markdown(results), markup=False, highlight=False)
+    Console().print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
