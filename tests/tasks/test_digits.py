@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 from torch.nn import functional as F
 
@@ -74,7 +72,7 @@ def test_drawn_sets_are_frozen_for_this_version(files: Path) -> None:
     assert image_bytes(SMALL.draw(stream(0))) == SHOWN
 
 
-@given(st.integers(0, 2**32 - 1))
+@pytest.mark.parametrize("seed", range(3))
 def test_images_grow_as_the_fractions_say(seed: int) -> None:
     image = np.random.default_rng(seed).integers(0, 256, (28, 28)).astype(np.uint8)
     found = upsampled(image)
