@@ -61,6 +61,7 @@ from farfield.functional import (
     field_moments,
     field_norm,
     field_statistics,
+    folded_query,
     gru_dynamics,
     holding_recurrence,
     interpreter,
@@ -1308,6 +1309,11 @@ FUNCTIONS = {
         lambda z: compatibilities(streams(z).exp()).transpose(0, 1),
         (SEQUENCES,),
         (BATCH, 3, TIME, FEATURES),
+    ),
+    "folded_query": (
+        lambda z: folded_query(ModulatedLayer(z), ModulatedLayer(z.cos()), 3).weight,
+        (SEQUENCES,),
+        (BATCH, 3 * FEATURES, FEATURES),
     ),
     "interpreter": (
         lambda z: interpreter(z, shares(z), [line_of(z)], RULES),

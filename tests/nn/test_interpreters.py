@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional import (
+    _line_of_code,
     interpreter,
     modulated_attention,
     modulated_linear,
@@ -154,6 +155,114 @@ def test_straight_through_reaches_what_is_cut() -> None:
         (found,) = torch.autograd.grad(kernel.sum(), distance)
         slopes = -(-distance / 0.7).exp() / 0.7
         assert_same(found, slopes * torch.tensor([1.0, float(straight_through)]))
+
+
+# --- Gradients by hand ---------------------------------------------------------------------------
+
+HAND = replace(TEXT, instructions=Instructions(num_heads=2, key_size=30), outer_residual=False)
+
+
+def by_hand(monkeypatch: pytest.MonkeyPatch, *, on: bool) -> None:
+    """Whether what is small, too, is computed by hand; or nothing."""
+    if on:
+        monkeypatch.setattr(_line_of_code, "WORTHWHILE", 0)
+    else:
+        monkeypatch.setattr(_line_of_code, "_may_be_by_hand", lambda x: False)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("lines, grid", [(1, None), (1, (2, 2)), (2, (1, 3))])
+def test_gradients_by_hand_are_those_of_autograd(monkeypatch, lines, grid, padded) -> None:
+    core, x = built(HAND, num_lines=lines, grid=grid), drawn(BATCH, ITEMS, FEATURES)
+    mask = torch.zeros(BATCH, ITEMS, dtype=torch.bool)
+    mask[1, :1] = padded
+    found = []
+    for on in (True, False):
+        with monkeypatch.context() as patched:
+            by_hand(patched, on=on)
+            leaves = [x.requires_grad_(), *core.parameters()]
+            y = core(x, mask if padded else None)
+            assert ("ByHand" in names_of_graph(y)) is on
+            found.append((y, *torch.autograd.grad((y * drawn(*y.shape)).sum(), leaves)))
+            with torch.no_grad():
+                assert_same(core(x, mask if padded else None), y.detach())
+    for mine, other in zip(*found, strict=True):
+        assert_same(mine, other, 1e-10)
+
+
+def names_of_graph(y: Tensor) -> str:
+    names, nodes = set(), [y.grad_fn]
+    while nodes:
+        node = nodes.pop()
+        if node is not None and node not in names:
+            names.add(node)
+            nodes.extend(parent for parent, _ in node.next_functions)
+    return " ".join(node.name() for node in names)
+
+
+def test_gradients_by_hand_from_other_strides(monkeypatch) -> None:
+    line = LineOfCode(FEATURES, 4, instructions=HAND.instructions, generator=generator())
+    line, codes = unsettled(line), drawn(FUNCTIONS, 4)
+    by_hand(monkeypatch, on=True)
+    for streams in (1, FUNCTIONS):
+        x, shares = drawn(streams, BATCH, ITEMS, FEATURES), drawn(FUNCTIONS, BATCH, ITEMS).abs()
+        found = []
+        for order in ((0, 1, 2, 3), (2, 1, 0, 3), (3, 1, 2, 0)):
+            back = torch.tensor(order).argsort().tolist()
+            leaves = [
+                x.permute(order).contiguous().permute(back).requires_grad_(),
+                shares.permute(*order[:-1] if order[-1] == 3 else (1, 2, 0)).contiguous(),
+            ]
+            leaves[1] = leaves[1].permute(*back[:-1] if order[-1] == 3 else (2, 0, 1))
+            y = line(leaves[0], leaves[1].requires_grad_(), codes)
+            found.append(torch.autograd.grad((y * drawn(*y.shape)).sum(), leaves))
+        assert_same(found[1], found[0])
+        assert_same(found[2], found[0])
+
+
+def test_gradients_of_gradients_by_hand(monkeypatch) -> None:
+    core, x = built(HAND, num_iterations=1, grid=(1, 2)), drawn(1, 3, FEATURES).requires_grad_()
+    found = []
+    for on in (True, False):
+        with monkeypatch.context() as patched:
+            by_hand(patched, on=on)
+            (first,) = torch.autograd.grad(core(x).square().sum(), x, create_graph=True)
+            leaves = [x, *core.parameters()]
+            second = torch.autograd.grad(first.square().sum(), leaves, allow_unused=True)
+            found.append((first, *(tensor for tensor in second if tensor is not None)))
+    assert len(found[0]) == len(found[1]) > 10
+    for mine, other in zip(*found, strict=True):
+        assert_same(mine, other, 1e-9)
+
+
+def test_keys_are_folded_where_that_is_cheaper() -> None:
+    line = NeuralInterpreter.released_digits().scripts[0].lines[0]
+    assert line.functional(drawn(2, 192).float(), 67, shared=True)[0].key is None
+    assert line.functional(drawn(2, 192).float(), 67)[0].key is not None
+    narrow = NeuralInterpreter(192).scripts[0].lines[0]
+    assert narrow.functional(drawn(2, 192).float(), 67, shared=True)[0].key is not None
+
+
+def test_little_is_kept_for_the_gradient() -> None:
+    """Per set and iteration: queries, values, attention, and three numbers of every stream."""
+    core = NeuralInterpreter.released_digits(generator=generator())
+    core.num_iterations = 1
+    kept: dict[int, int] = {}
+
+    def packed(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    sizes = []
+    for batch in (1, 3):
+        kept.clear()
+        x = torch.randn(batch, 67, 192, generator=generator())
+        with torch.autograd.graph.saved_tensors_hooks(packed, lambda tensor: tensor):
+            y = core(x)
+        sizes.append(sum(kept.values()))
+        del y
+    streams = 5 * 67 * (4 * 192 + 192 + 3 * 192 + 4 * 67)
+    assert (sizes[1] - sizes[0]) / 2 / 4 < 1.2 * streams
 
 
 # --- What functions promise ----------------------------------------------------------------------

@@ -58,6 +58,7 @@ from farfield.functional._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._initialization import xavier_uniform_ as xavier_uniform_
 from farfield.functional._line_of_code import LineParameters as LineParameters
 from farfield.functional._line_of_code import LineRules as LineRules
+from farfield.functional._line_of_code import folded_query as folded_query
 from farfield.functional._line_of_code import line_of_code as line_of_code
 from farfield.functional._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._lstm import lstm as lstm
@@ -192,6 +193,7 @@ __all__ = [
     "field_moments",
     "field_norm",
     "field_statistics",
+    "folded_query",
     "gru_dynamics",
     "holding_recurrence",
     "interpreter",

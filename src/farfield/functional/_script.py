@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._line_of_code import LineParameters, LineRules, line_of_code
+from farfield.functional._line_of_code import LineParameters, LineRules, run_line
 from farfield.functional._type_matching import TypingParameters, type_inference, type_matching
 
 
@@ -102,9 +102,16 @@ def interpreter(
         gondal2021, section 2, equation 11.
     """
     streams = x.unsqueeze(0)
-    for line in lines:
-        streams = line_of_code(streams, compatibility, line, rules.line, key_padding_mask)
-    found = torch.einsum("fbi,fbid->bid", compatibility, streams)
+    for number, line in enumerate(lines, start=1):
+        streams = run_line(
+            streams,
+            compatibility,
+            line,
+            rules.line,
+            key_padding_mask,
+            summed=number == len(lines),
+        )
+    found = streams[0]
     if rules.sums_changes:
         found = found - compatibility.sum(0).unsqueeze(-1) * x
     return x + found if rules.outer_residual else found

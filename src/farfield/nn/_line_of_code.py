@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from farfield.functional import LineParameters, LineRules, line_of_code
+from farfield.functional import LineParameters, LineRules, folded_query, line_of_code
 from farfield.nn._mod_attn import ModAttn
 from farfield.nn._mod_lin import ModMLP
 from farfield.nn._relative_position import RelativePosition
@@ -84,13 +84,25 @@ class LineOfCode(nn.Module):
         self.mlp = ModMLP((num_features, hidden, num_features), code_size, generator=generator)
 
     def functional(
-        self, codes: Float[Tensor, "function code"], num_items: int
+        self, codes: Float[Tensor, "function code"], num_items: int, *, shared: bool = False
     ) -> tuple[LineParameters, LineRules]:
-        """Weights for these codes and so many elements, for `farfield.functional.line_of_code`."""
+        """Weights for these codes and so many elements, for `farfield.functional.line_of_code`.
+
+        Args:
+            codes: Of the functions.
+            num_items: Number of elements of a set.
+            shared: Whether all functions have the same elements.
+        """
+        layers = self.attention.modulated(codes)
+        query, key = layers.query, layers.key
+        folds = shared and self._folds(num_items)
         parameters = LineParameters(
             self.norm1.weight,
             self.norm1.bias,
-            *self.attention.modulated(codes),
+            folded_query(query, key, self.attention.num_heads) if folds else query,
+            None if folds else key,
+            layers.value,
+            layers.out,
             self.norm2.weight,
             self.norm2.bias,
             self.mlp.modulated(codes),
@@ -101,8 +113,13 @@ class LineOfCode(nn.Module):
     @property
     def rules(self) -> LineRules:
         """What of it is no weight."""
-        own = self.instructions
-        return LineRules(num_heads=own.num_heads, residual=own.residual, eps=own.eps)
+        own, size = self.instructions, self.attention.key_size
+        return LineRules(num_heads=own.num_heads, key_size=size, residual=own.residual, eps=own.eps)
+
+    def _folds(self, num_items: int) -> bool:
+        """Whether it takes fewer multiplications to have the elements themselves as keys."""
+        features, size = self.attention.value.in_features, self.attention.key_size
+        return features * (features + num_items) < size * (2 * features + num_items)
 
     def forward(
         self,
@@ -112,5 +129,5 @@ class LineOfCode(nn.Module):
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     ) -> Float[Tensor, "function batch item feature"]:
         """The elements of each stream after the line."""
-        parameters, rules = self.functional(codes, x.shape[-2])
+        parameters, rules = self.functional(codes, x.shape[-2], shared=len(x) == 1)
         return line_of_code(x, compatibility, parameters, rules, key_padding_mask)

@@ -141,7 +141,10 @@ class Script(nn.Module):
 
     def functional(self, num_items: int) -> ScriptParameters:
         """The weights for so many elements, for `farfield.functional.script`."""
-        lines = [line.functional(self.codes, num_items) for line in self.lines]  # type: ignore[operator]
+        lines = [
+            line.functional(self.codes, num_items, shared=number == 0)  # type: ignore[operator]
+            for number, line in enumerate(self.lines)
+        ]
         return ScriptParameters(
             self.typing.functional(),
             self.signatures,
