@@ -64,6 +64,30 @@ MUTANTS = [
         ["tests/nn/test_interpreters.py::test_as_released_an_element_without_a_function_is_gone"],
     ),
     (
+        "functional/_modulated_attention_by_hand.py",
+        "out=of_found[..., -1:]).neg_()",
+        "out=of_found[..., -1:])",
+        ["tests/nn/test_interpreters.py::test_gradients_by_hand_are_those_of_autograd"],
+    ),
+    (
+        "functional/_modulated_attention_by_hand.py",
+        "else tensor.view_as(tensor)",
+        "else tensor",
+        ["tests/nn/test_interpreters.py::test_gradients_of_gradients_by_hand"],
+    ),
+    (
+        "functional/_line_of_code_by_hand.py",
+        "of_c = 2 * c.squeeze(-1) * of_c",
+        "of_c = c.squeeze(-1) * of_c",
+        ["tests/nn/test_interpreters.py::test_gradients_by_hand_are_those_of_autograd"],
+    ),
+    (
+        "functional/_line_of_code_by_hand.py",
+        "to_x, to_gathered = x.new_zeros(x.shape)",
+        "to_x, to_gathered = torch.zeros_like(x)",
+        ["tests/nn/test_interpreters.py::test_gradients_by_hand_from_other_strides"],
+    ),
+    (
         "nn/_neural_interpreter.py",
         "return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)",
         "return x",
