@@ -59,6 +59,7 @@ bench: env
 	$(BIN)/python -m benchmarks.analogies
 	$(BIN)/python -m benchmarks.rims
 	$(BIN)/python -m benchmarks.matrices
+	$(BIN)/python -m benchmarks.interpreters
 
 mutants: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"

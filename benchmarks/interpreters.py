@@ -1,0 +1,154 @@
+"""Training a Neural Interpreter beside a direct transcription and a Vision Transformer's encoder.
+
+Run from the root of the checkout:
+
+    python -m benchmarks.interpreters            # about two minutes
+    python -m benchmarks.interpreters --quick    # fewer rounds
+
+The interpreter is that of the released settings for digits, the core of 643,059 parameters: sets of
+64 patches and three CLS tokens, 192 features each, eight iterations of five functions. The Vision
+Transformer's encoder is torch's, with about as many floating point operations. In every round each
+contender makes one training step, forward and backward, one after another in one process of one
+thread, so that a neighbour on the machine slows all of them alike; what counts is the median of the
+rounds' ratios. Processor time is taken, which a neighbour does not lengthen by its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import torch
+import tyro
+from rich.console import Console
+from torch import Tensor, nn
+
+from benchmarks import _interpreters_report, _pages
+from benchmarks._held import most_bytes
+from benchmarks._products import flops
+from benchmarks._worker import ROOT
+from benchmarks.rims import seconds_of
+from benchmarks.straightforward_interpreters import DirectInterpreter
+from farfield.execution import keep_freed_memory
+from farfield.nn import NeuralInterpreter
+from farfield.records import environment
+
+RESULTS = _pages.RESULTS / "interpreters"
+ITEMS, BATCH = 67, 32
+WARM_UP = 1
+VIT_FEATURES, VIT_LAYERS, VIT_HEADS = 384, 9, 6
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to measure and how long.
+
+    Args:
+        rounds: Rounds of turns; the medians are over these.
+        batch: Sets of a step.
+        quick: Two rounds, for a first look.
+        beside: What else ran on the machine, for the page; empty for nothing.
+        name: Name of the result files; by default date and processor.
+    """
+
+    rounds: int = 7
+    batch: int = BATCH
+    quick: bool = False
+    beside: str = ""
+    name: str | None = None
+
+
+def transformer() -> nn.TransformerEncoder:
+    """The encoder of a Vision Transformer, normalized before each residual."""
+    layer = nn.TransformerEncoderLayer(
+        VIT_FEATURES,
+        VIT_HEADS,
+        4 * VIT_FEATURES,
+        dropout=0.0,
+        activation="gelu",
+        batch_first=True,
+        norm_first=True,
+    )
+    return nn.TransformerEncoder(layer, VIT_LAYERS, enable_nested_tensor=False)
+
+
+def contenders() -> dict[str, tuple[nn.Module, int]]:
+    """All of them with their features, by the names on the page."""
+    return {
+        _interpreters_report.VIT: (transformer(), VIT_FEATURES),
+        _interpreters_report.DIRECT: (DirectInterpreter(), 192),
+        _interpreters_report.OURS: (NeuralInterpreter.released_digits(), 192),
+        "NeuralInterpreter(192), as the text has it": (NeuralInterpreter(192, grid=(8, 8)), 192),
+    }
+
+
+def one_step(core: nn.Module, x: Tensor, gradient: Tensor) -> None:
+    """Forward and backward."""
+    for parameter in core.parameters():
+        parameter.grad = None
+    core(x).backward(gradient)
+
+
+def measure(cores: Mapping[str, tuple[nn.Module, int]], items: int, batch: int, rounds: int) -> Any:
+    """A line for each contender: operations, memory, and its time in every round.
+
+    Args:
+        cores: From set to set, with their features, by name.
+        items: Elements of a set.
+        batch: Sets of a step.
+        rounds: Rounds of turns.
+    """
+    generator = torch.Generator().manual_seed(0)
+    works = {}
+    for name, (core, features) in cores.items():
+        drawn = (torch.randn(batch, items, features, generator=generator) for _ in range(2))
+        x, gradient = drawn
+        works[name] = partial(one_step, core, x.requires_grad_(), gradient)
+    samples: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(WARM_UP + rounds):
+        for name, work in works.items():
+            taken = seconds_of(work)
+            if number >= WARM_UP:
+                samples[name].append(taken)
+    return [
+        {
+            "name": name,
+            "parameters": sum(p.numel() for p in cores[name][0].parameters()),
+            "flops": flops(work),
+            "bytes": most_bytes(work),
+            "seconds": samples[name],
+        }
+        for name, work in works.items()
+    ]
+
+
+def main(options: Options) -> None:
+    """Measure, show it and write it down."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    keep_freed_memory()
+    described = environment(device="cpu", engine="one thread, freed memory kept")
+    rounds = 2 if options.quick else options.rounds
+    results = {
+        "environment": described,
+        "settings": {
+            "rounds": rounds,
+            "items": ITEMS,
+            "batch": options.batch,
+            "beside": options.beside,
+        },
+        "lines": measure(contenders(), ITEMS, options.batch, rounds),
+    }
+    name = options.name or _pages.name_of_today(described)
+    path = _pages.write(results, RESULTS, name, _interpreters_report.markdown)
+    console = Console()
+    for line in results["lines"]:
+        console.print(" · ".join(_interpreters_report.cells(line, results["lines"])))
+    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
