@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
+from torch import Tensor
 
 from farfield.core import stream
-from farfield.reproductions import TABLES, Budget
+from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.reproductions.gondal2021 import _print as printed
 from farfield.tasks import FuzzyBoolean
 from farfield.training import OneNetwork
+from farfield.training._start import first_network
 
 TABLE_1 = {claim.row: claim for claim in TABLES["gondal2021/table-1"].claims}
 
@@ -70,3 +74,92 @@ def test_adaptation_moves_what_the_row_names(row: str, moving: tuple[str, ...]) 
     for part in ("tokens", "typing", "signatures", "codes", "lines", "heads", "encoder"):
         named = {name for name in start if part in name.split(".")}
         assert bool(named & moved) == (part in moving), part
+
+
+def cells(key: str) -> dict[str, Claim]:
+    return dict(TABLES[f"gondal2021/{key}"].cells)
+
+
+def test_table_2_is_as_printed() -> None:
+    found = {name: str(claim.published) for name, claim in cells("table-2").items()}
+    assert len(found) == 3 * 6 * 2
+    assert found["extrapolation/ni/validation"] == "91.8"
+    assert found["extrapolation/ni/extrapolation"] == "19.4"
+    assert found["triples/vit/attr.rels"] == "15.9"
+    assert found["attribute-pairs/wren/attrs.pairs"] == "27.2"
+    assert all(claim.data for claim in cells("table-2").values())
+
+
+def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
+    own = cells("table-2-generated")
+    assert all(isinstance(claim.published, Unpublished) for claim in own.values())
+    assert {claim.experiment.task.name for claim in own.values()} == {"progressive-matrices"}
+    recipes = {claim.experiment.recipe for claim in own.values()}
+    assert len(recipes) == 1  # every row has the same budget
+    goals = [claim for claim in cells("beyond").values() if claim.group == "extrapolation"]
+    assert {claim.row: claim.published.goal for claim in goals}["NI"] == 25.0
+    assert {claim.regime for claim in goals} == {"upper-half"}
+
+
+@pytest.mark.parametrize("row", ["NI", "ViT", "WReN", "SRAN", "CNN + LSTM"])
+def test_every_row_answers_a_matrix(row: str) -> None:
+    claim = next(claim for claim in cells("table-2-generated").values() if claim.row == row)
+    task = dataclasses.replace(claim.experiment.task, training_problems=3, test_problems=3)
+    problems = task.draw(stream(0, "problems"))["training"]
+    network = claim.experiment.model.build(task, stream(0, "weights"))
+    assert network(problems.table(), problems.index).shape == (3, 8)
+
+
+def test_networks_for_digits_have_the_size_of_the_paper_and_are_trained_alike() -> None:
+    claims = cells("digits")
+    ni, vit = (claims[f"{row}/validation"].experiment for row in ("ni", "vit"))
+    assert (ni.task, ni.recipe, ni.objective) == (vit.task, vit.recipe, vit.objective)
+    sizes = [
+        sum(p.numel() for p in one.model.build(one.task, stream(0, "weights")).parameters())
+        for one in (ni, vit)
+    ]
+    assert 0.60e6 < sizes[0] < 0.65e6
+    assert 1.75e6 < sizes[1] < 1.85e6
+    small = [claims[f"{row}-small/validation"].experiment for row in ("ni", "vit")]
+    assert len({(one.task, one.recipe, one.objective) for one in small}) == 1
+
+
+def taken(claim: Claim) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+    """The state of the network that is adapted, that it started from, and as it was drawn."""
+    experiment = claim.experiment
+    before = experiment.starts_from.experiment
+    start = before.model.build(before.task, stream(1, "weights")).state_dict()
+    drawn = experiment.model.build(experiment.task, stream(0, "weights")).state_dict()
+    return first_network(experiment, 0, start).state_dict(), start, drawn
+
+
+def test_what_adapts_keeps_all_but_token_and_head() -> None:
+    for row in ("ni-small", "vit-small"):
+        state, start, drawn = taken(cells("k-mnist")[f"samples-150/{row}/k-mnist"])
+        for name, tensor in state.items():
+            new = name.startswith(("reader.tokens", "reader.heads"))
+            assert torch.equal(tensor, (drawn if new else start)[name]), name
+
+
+def test_destroyed_functions_are_drawn_anew_and_nothing_else() -> None:
+    cell = cells("k-mnist")["samples-500/ni-functions-destroyed-small/k-mnist"]
+    state, start, drawn = taken(cell)
+    for name, tensor in state.items():
+        new = name.endswith(("signatures", "codes", "tokens")) or "heads" in name
+        assert torch.equal(tensor, (drawn if new else start)[name]), name
+
+
+@pytest.mark.parametrize("functions", [5, 8])
+def test_functions_are_added_behind_those_of_training_and_trained_alone(functions: int) -> None:
+    cell = cells("k-mnist")[f"functions-{functions}/ni-functions-only-small/k-mnist"]
+    state, start, drawn = taken(cell)
+    for name in ("signatures", "codes"):
+        own = next(key for key in state if key.endswith(name))
+        assert len(state[own]) == functions
+        assert torch.equal(state[own][:5], start[own])
+        assert torch.equal(state[own][5:], drawn[own][5:])
+    experiment = cell.experiment
+    network = experiment.model.build(experiment.task, stream(0, "weights"))
+    learned = {name.rpartition(".")[2] for name, p in network.named_parameters() if p.requires_grad}
+    assert learned == {"signatures", "codes", "tokens", "weight", "bias"}
+    assert not any(p.requires_grad for name, p in network.named_parameters() if "lines" in name)

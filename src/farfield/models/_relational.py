@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -37,7 +37,7 @@ class Relational(nn.Module):
         self.reasoner = reasoner
 
     def forward(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch.
 
@@ -51,7 +51,7 @@ class Relational(nn.Module):
         return self.answer(self.encode(items), index)
 
     def answer_and_error(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
         """Answer every problem, and tell how far the reasoner's memory is from what it was given.
 
@@ -73,7 +73,7 @@ class Relational(nn.Module):
         return answers
 
     def embed(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time _"]:
         """What the reasoner receives: embeddings in place and in context.
 
@@ -86,7 +86,7 @@ class Relational(nn.Module):
         """
         return self._in_context(self.encode(items), index)
 
-    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+    def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item: the first of two stages.
 
         Args:

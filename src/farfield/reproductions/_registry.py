@@ -12,6 +12,10 @@ TABLES: Final[dict[str, Table]] = {
     table.key: table
     for table in (
         gondal2021.TABLE_1,
+        gondal2021.TABLE_2,
+        gondal2021.TABLE_2_GENERATED,
+        gondal2021.DIGITS,
+        gondal2021.K_MNIST,
         gondal2021.BEYOND,
         webb2020.TABLE_1,
         webb2020.TABLE_2,
@@ -60,6 +64,13 @@ TABLES: Final[dict[str, Table]] = {
 FIGURES: Final[dict[str, Figure]] = {
     figure.table.key: figure
     for figure in (
+        gondal2021.FIGURE_3,
+        gondal2021.FIGURE_4,
+        gondal2021.FIGURE_5A,
+        gondal2021.FIGURE_5B,
+        gondal2021.FIGURE_5C,
+        gondal2021.FIGURE_6,
+        gondal2021.FIGURE_8,
         lamb2022.FIGURE_2,
         lamb2022.FIGURE_3,
         webb2020.FIGURE_S1,

@@ -13,6 +13,7 @@ from farfield.experiments import SetNetwork, Spec
 from farfield.nn import (
     ComponentEncoder,
     Functions,
+    Instructions,
     NeuralInterpreter,
     PanelEncoder,
     PatchEncoder,
@@ -93,11 +94,12 @@ def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] 
     syntax = Syntax(
         functions=Functions(learned_signatures=learned_signatures),
         matching=TypeMatching(type_size=16),
+        instructions=Instructions(num_heads=2),
         outer_residual=False,
     )
     return SetNetwork(
         core=Spec(NeuralInterpreter, num_functions=4, num_iterations=2, syntax=syntax),
-        encoder=Spec(ComponentEncoder, out_features=32),
+        encoder=Spec(ComponentEncoder, out_features=64),
         outputs_per_token=1,
         shared_head=True,
         trained=trained,

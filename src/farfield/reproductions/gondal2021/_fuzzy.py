@@ -2,7 +2,8 @@
 
 A network learns twenty functions, then ten others that only its tokens, its tokens and what routes
 elements to functions, or all of it may adapt to. Sizes, batch and step size are not in the text
-that we have. They are ours, chosen on the validation points of a run that no claim uses.
+that we have. They are ours, after four trials of at most 1,500 updates on the validation points of
+the first run, of which no records are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from farfield.reproductions.gondal2021._cores import fuzzy_network
 from farfield.tasks import VALIDATION, FuzzyBoolean
 
 BATCH_SIZE: Final = 256
-LEARNING_RATE: Final = 3e-3
+LEARNING_RATE: Final = 4e-3
 QUICK: Final = 1 / 20
 
 RULE: Final = VerdictRule(margin=0.005)

@@ -1,0 +1,278 @@
+"""Figures 3 to 6 of gondal2021: digits, and what is adapted to K-MNIST after few examples.
+
+The figures print no numbers. Networks of the paper's size are trained for the paper's epochs in
+the paper budget; small ones, of a width that two cores can train, stand beside them as rows of
+their own. Of SVHN there is an excerpt (`svhn-first1083`). Step sizes, batches and augmentation are
+ours; nothing was tuned, and both kinds of networks are trained alike.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from farfield.experiments import Experiment, Pretrained, Recipe
+from farfield.objectives import Augmented
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._figures import (
+    AgainstColumns,
+    Analysis,
+    Figure,
+    FunctionsRemoved,
+    RoutingPaths,
+    Saying,
+    TypesByIteration,
+)
+from farfield.reproductions._published import Unpublished
+from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions.gondal2021._cores import (
+    FUNCTIONS,
+    HEADS,
+    TOKENS,
+    VECTORS,
+    DigitReader,
+)
+from farfield.tasks import VALIDATION, Digits, KMNISTAdaptation
+
+DATA_SETS: Final = ("mnist", "mnist-m", "svhn-first1083")
+TASK: Final = Digits(data_sets=DATA_SETS, validation_images=1_000, test_images=1_000)
+BATCH_SIZE: Final = 128
+EPOCHS: Final = 100
+IMAGES: Final = 55_000 + 55_000 + 780
+STEPS: Final = EPOCHS * IMAGES // BATCH_SIZE
+"""About the paper's hundred epochs."""
+SMALL_EPOCHS: Final = 2
+
+SAMPLES: Final = (150, 200, 250, 300, 350, 400, 450, 500)
+ADAPTATION_EPOCHS: Final = 10
+ADAPTATION_BATCH: Final = 32
+ADDED: Final = (0, 1, 2, 3)
+"""Functions added to those of training."""
+
+RULE: Final = VerdictRule()
+RUNS: Final = 5
+MEASURED: Final = Unpublished(runs=RUNS, selection="weights of the last step", split="test images")
+DATA: Final = (
+    "MNIST, K-MNIST, the first 1,083 images of SVHN and the photographs of BSDS in FARFIELD_DATA"
+)
+
+SMALL: Final = ", small"
+QUICK: Final = 1 / 1000
+"""Share of the steps of networks of the paper's size in the quick budget."""
+
+READERS: Final[dict[str, DigitReader]] = {
+    "NI": DigitReader(),
+    "ViT": DigitReader(interprets=False),
+    "NI, small": DigitReader(width=64, depth=4),
+    "ViT, small": DigitReader(width=64, depth=4, interprets=False),
+}
+"""What reads digits, by row."""
+TWO_SCRIPTS: Final = {
+    "NI, two scripts": DigitReader(depth=2, scripts=2),
+    "NI, two scripts, small": DigitReader(width=64, depth=2, scripts=2),
+}
+"""Two scripts of two iterations each, as in Figure 4."""
+
+
+def _is_small(reader: DigitReader) -> bool:
+    return reader.width < DigitReader().width
+
+
+def pretrained(reader: DigitReader) -> Experiment:
+    """Training on digits.
+
+    Args:
+        reader: What is trained.
+    """
+    epochs = SMALL_EPOCHS if _is_small(reader) else EPOCHS
+    return Experiment(
+        task=TASK,
+        model=reader.network(),
+        recipe=Recipe(
+            steps=epochs * IMAGES // BATCH_SIZE,
+            learning_rate=1e-3,
+            batch_size=BATCH_SIZE,
+            clip_norm=1.0,
+            warmup=0.1,
+            cosine_decay=True,
+        ),
+        objective=Augmented(),
+    )
+
+
+def adapted(
+    reader: DigitReader,
+    samples: int,
+    *,
+    added: int | None = None,
+    destroyed: bool = False,
+) -> Experiment:
+    """Adaptation to K-MNIST, with a token and a head of its own.
+
+    Args:
+        reader: What was trained on digits.
+        samples: Number of training images.
+        added: Functions added, when functions, token and head alone are trained; `None` for none,
+            and the whole network trained.
+        destroyed: Whether the functions of training are replaced by new ones.
+    """
+    without = TOKENS + HEADS + (VECTORS if destroyed else ())
+    trained: tuple[str, ...] = ()
+    larger = reader
+    if added is not None:
+        trained = TOKENS + HEADS + VECTORS
+        larger = dataclasses.replace(
+            reader, functions=reader.functions + added, learned_signatures=True
+        )
+    return Experiment(
+        task=KMNISTAdaptation(training_samples=samples, test_images=2_000),
+        model=larger.network(trained),
+        recipe=Recipe(
+            steps=ADAPTATION_EPOCHS * -(-samples // ADAPTATION_BATCH),
+            learning_rate=1e-3,
+            batch_size=ADAPTATION_BATCH,
+            clip_norm=1.0,
+        ),
+        starts_from=Pretrained(
+            experiment=pretrained(reader), without=without, grown=VECTORS if added else ()
+        ),
+    )
+
+
+def _claim(
+    table: str, row: str, column: str, experiment: Experiment, *, regime: str, group: str = ""
+) -> Claim:
+    """A cell; networks of the paper's size have a quick budget, small ones are trained in full."""
+    share = 1 if row.endswith(SMALL) else QUICK
+    adapts = experiment.starts_from is not None
+    return Claim(
+        paper="gondal2021",
+        table=table,
+        row=row,
+        column=column,
+        published=MEASURED,
+        experiment=experiment,
+        rule=RULE,
+        metric="accuracy",
+        quick=1 if adapts else share,
+        quick_before=share if adapts else None,
+        subject="K-MNIST" if adapts else "Digits",
+        data=DATA,
+        regime=regime,
+        group=group,
+    )
+
+
+DIGITS: Final = Table(
+    key="gondal2021/digits",
+    title="Digits of three data sets at once",
+    claims=tuple(
+        _claim("digits", row, regime, pretrained(reader), regime=regime)
+        for regime in (VALIDATION, *DATA_SETS)
+        for row, reader in (READERS | TWO_SCRIPTS).items()
+    ),
+)
+
+
+def _adapted_claim(row: str, column: str, experiment: Experiment) -> Claim:
+    number, what = column.split()
+    return _claim("k-mnist", row, column, experiment, regime="k-mnist", group=f"{what}-{number}")
+
+
+K_MNIST: Final = Table(
+    key="gondal2021/k-mnist",
+    title="K-MNIST after few examples",
+    claims=(
+        *(
+            _adapted_claim(row, f"{n} samples", adapted(reader, n))
+            for n in SAMPLES
+            for row, reader in READERS.items()
+        ),
+        *(
+            _adapted_claim(
+                f"NI, functions destroyed{size}",
+                f"{n} samples",
+                adapted(READERS[f"NI{size}"], n, destroyed=True),
+            )
+            for n in SAMPLES
+            for size in ("", SMALL)
+        ),
+        *(
+            _adapted_claim(
+                f"NI, functions only{size}",
+                f"{FUNCTIONS + added} functions",
+                adapted(READERS[f"NI{size}"], SAMPLES[-1], added=added),
+            )
+            for added in ADDED
+            for size in ("", SMALL)
+        ),
+    ),
+)
+
+
+def _figure(
+    number: str,
+    title: str,
+    chosen: Table,
+    analysis: Analysis,
+    says: tuple[Saying, ...] = (),
+) -> Figure:
+    return Figure(
+        table=Table(key=f"gondal2021/{number}", title=title, claims=chosen.claims),
+        analyses=(analysis,),
+        says=says,
+        quick_networks=1,
+    )
+
+
+FIGURE_3: Final = _figure(
+    "figure-3",
+    "Paths of elements through the functions",
+    DIGITS.select("ni/validation", "ni-small/validation"),
+    RoutingPaths(regime=VALIDATION),
+    (Saying(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
+)
+FIGURE_4: Final = _figure(
+    "figure-4",
+    "Types of elements, iteration by iteration",
+    DIGITS.select("ni-two-scripts*/validation"),
+    TypesByIteration(regime=VALIDATION),
+    (Saying(of="last", words="“more clustered in the later function iterations” (Figure 4)"),),
+)
+FIGURE_5A: Final = _figure(
+    "figure-5a",
+    "Adaptation to K-MNIST after few examples",
+    K_MNIST.select(*(f"samples-*/{row}/*" for row in ("ni", "vit", "ni-small", "vit-small"))),
+    AgainstColumns(label="training samples", pairs=(("NI", "ViT"), ("NI, small", "ViT, small"))),
+    (
+        Saying(
+            of="difference",
+            words="NI “significantly outperform” ViT “in the low-data regime” (section 4.2)",
+        ),
+    ),
+)
+FIGURE_5B: Final = _figure(
+    "figure-5b",
+    "Functions added after training",
+    K_MNIST.select("functions-*"),
+    AgainstColumns(label="functions"),
+)
+FIGURE_5C: Final = _figure(
+    "figure-5c",
+    "Functions removed after training",
+    DIGITS.select(*(f"{row}/{name}" for row in ("ni", "ni-small") for name in DATA_SETS)),
+    FunctionsRemoved(numbers=tuple(range(FUNCTIONS))),
+    (Saying(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
+)
+FIGURE_6: Final = _figure(
+    "figure-6",
+    "Adaptation with the functions of training, and with new ones",
+    K_MNIST.select(
+        *(f"samples-*/{row}/*" for row in ("ni", "ni-small", "ni-functions-destroyed*"))
+    ),
+    AgainstColumns(
+        label="training samples",
+        pairs=tuple((f"NI{size}", f"NI, functions destroyed{size}") for size in ("", SMALL)),
+    ),
+    (Saying(of="difference", words="intact functions do better (Figure 6)"),),
+)
