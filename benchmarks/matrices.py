@@ -137,7 +137,8 @@ def markdown(results: Mapping[str, Any]) -> str:
             "",
             (
                 f"Medians of {settings['rounds']} rounds of {settings['problems']:,} problems of "
-                f"16 panels, in processor time of one thread; the goal is {TARGET:,} at 80×80.{beside}"
+                f"16 panels, in processor time of one thread; the goal is {TARGET:,} at 80×80."
+                f"{beside}"
             ),
             "",
             *head,

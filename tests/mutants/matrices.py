@@ -69,8 +69,8 @@ MUTANTS = [
     ),
     (
         "tasks/_panel_files.py",
-        "side, step, side, step).astype(np.int64)",
-        "side, step, side, step)",
+        " + step * step // 2) //",
+        ") //",
         ["tests/tasks/test_published_matrices.py::test_smaller_panels_are_means_of_their_squares"],
     ),
     (

@@ -47,8 +47,10 @@ def block_means(panels: Panels, step: int) -> Panels:
         step: How many times smaller they become.
     """
     side = panels.shape[1] // step
-    blocks = panels.reshape(-1, side, step, side, step).astype(np.int64)
-    return ((blocks.sum(axis=(2, 4)) + step * step // 2) // (step * step)).astype(np.uint8)
+    blocks = panels.reshape(-1, side, step, side, step)
+    return ((blocks.sum(axis=(2, 4), dtype=np.int64) + step * step // 2) // (step * step)).astype(
+        np.uint8
+    )
 
 
 def files_of(source: str | Path, pattern: str, at_most: int | None) -> list[Path]:
