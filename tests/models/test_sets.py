@@ -24,11 +24,13 @@ from farfield.nn import (
 from farfield.tasks import (
     Adding,
     DistributionOfThree,
+    FuzzyBoolean,
     SameDifferent,
     SequentialMNIST,
     VisualAnalogies,
+    scored_of,
 )
-from farfield.training import OneNetwork
+from farfield.training import OneNetwork, evaluate, problems_of_run
 from made import generator, state_of, unsettled
 from oracles import sets as oracle
 
@@ -312,3 +314,25 @@ def test_parts_are_left_out_and_rows_are_added() -> None:
         OneNetwork(bare, 0, start=fewer)
     with pytest.raises(ValueError, match="without must be names of parts of a network"):
         Pretrained(experiment=first, without=("",))
+
+
+def test_a_large_training_set_is_scored_in_part() -> None:
+    task = FuzzyBoolean(variables=3, functions=2, training_points=2_100, validation_points=2_200)
+    experiment = Experiment(
+        task=task,
+        model=SetNetwork(
+            core=Spec(PreNormTransformer, num_layers=1, num_heads=2),
+            encoder=Spec(ComponentEncoder, out_features=4),
+        ),
+        recipe=Recipe(steps=1),
+    )
+    learner = OneNetwork(experiment, 0)
+    counts = {(s.regime, s.metric): s.count for s in learner.score(0)[0]}
+    assert counts["training", "r2"] == FuzzyBoolean.training_scored == 2_000
+    assert counts["validation", "r2"] == 2_200
+    problems = problems_of_run(task, 0)["training"]
+    assert len(scored_of(task, "training", problems)) == 2_000
+    assert len(scored_of(SameDifferent(), "training", problems)) == 2_100
+    found = evaluate(learner.model, task)["training"]
+    [own] = [s.value for s in learner.score(0)[0] if (s.regime, s.metric) == ("training", "r2")]
+    assert found == pytest.approx(own)

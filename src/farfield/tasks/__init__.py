@@ -45,6 +45,7 @@ from farfield.tasks._task import Task as Task
 from farfield.tasks._task import answers_everywhere as answers_everywhere
 from farfield.tasks._task import is_at_hand as is_at_hand
 from farfield.tasks._task import metric_of as metric_of
+from farfield.tasks._task import scored_of as scored_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
 from farfield.tasks._vaec_read import read_vaec as read_vaec
@@ -128,5 +129,6 @@ __all__ = [
     "read_matrices",
     "read_vaec",
     "read_visual_analogies",
+    "scored_of",
     "write_vaec",
 ]

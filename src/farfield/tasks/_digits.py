@@ -85,6 +85,7 @@ class Digits:
 
     name: ClassVar[str] = "digits"
     version: ClassVar[int] = 1
+    training_scored: ClassVar[int] = 2_000
 
     data_sets: tuple[str, ...] = ("mnist", "mnist-m", "svhn")
     training_images: int = LARGEST_FILE

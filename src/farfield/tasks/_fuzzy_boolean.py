@@ -91,6 +91,7 @@ class FuzzyBoolean:
     name: ClassVar[str] = "fuzzy-boolean"
     version: ClassVar[int] = 1
     metric: ClassVar[str] = "r2"
+    training_scored: ClassVar[int] = 2_000
 
     variables: int = 5
     first: int = 0

@@ -137,6 +137,7 @@ class ProgressiveMatrices(MatrixTask):
 
     name: ClassVar[str] = "progressive-matrices"
     version: ClassVar[int] = 1
+    training_scored: ClassVar[int] = 2_000
     triples: ClassVar[tuple[str, ...]] = TRIPLE_NAMES
     directions: ClassVar[tuple[str, ...]] = ("rows", "columns")
 

@@ -150,6 +150,7 @@ class PublishedMatrices(MatrixTask):
 
     name: ClassVar[str] = "published-matrices"
     version: ClassVar[int] = 1
+    training_scored: ClassVar[int] = 2_000
 
     archive: str = ARCHIVES[0]
     folder: str | None = None

@@ -176,6 +176,19 @@ def is_at_hand(task: Task) -> bool:
     return not isinstance(task, FromFiles) or task.is_at_hand()
 
 
+def scored_of(task: Task, regime: str, problems: Problems) -> Problems:
+    """The problems of a regime that a trained network is scored on: all, or the first of training.
+
+    Args:
+        task: A task; one whose training set is too large to be scored as a whole has a class
+            variable `training_scored` that says how many problems of it are.
+        regime: Name of the regime.
+        problems: The set.
+    """
+    most = getattr(task, "training_scored", None)
+    return problems if most is None or regime != TRAINING else problems[:most]
+
+
 def metric_of(task: Task) -> str:
     """Name of what the score of a task measures: `"accuracy"`, where the task names no other.
 

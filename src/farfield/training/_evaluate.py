@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.records import Score
-from farfield.tasks import TRAINING, InParts, SeveralAnswers, Task, metric_of
+from farfield.tasks import TRAINING, InParts, SeveralAnswers, Task, metric_of, scored_of
 
 CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
@@ -210,7 +210,8 @@ def score_regimes(
         step: Updates done so far, noted in the scores.
     """
     found: list[Score] = []
-    for regime, problems in sets.items():
+    for regime, whole in sets.items():
+        problems = scored_of(task, regime, whole)
         values = _measured(model, task, problems)
         if isinstance(task, InParts):
             metric, parts = metric_of(task), task.parts(problems)
@@ -244,12 +245,9 @@ def evaluate(model: nn.Module, task: Task, *, seed: int = 0) -> dict[str, float]
     model.eval()
     try:
         return {
-            regime: float(
-                score_problems(model, task, problems.to(parameter.device, parameter.dtype))[0]
-                .double()
-                .mean()
-            )
-            for regime, problems in problems_of_run(task, seed).items()
+            regime: float(score_problems(model, task, problems)[0].double().mean())
+            for regime, whole in problems_of_run(task, seed).items()
+            for problems in [scored_of(task, regime, whole).to(parameter.device, parameter.dtype)]
         }
     finally:
         model.train(was_training)

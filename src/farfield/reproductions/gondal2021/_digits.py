@@ -38,7 +38,8 @@ DATA_SETS: Final = ("mnist", "mnist-m", "svhn-first1083")
 TASK: Final = Digits(data_sets=DATA_SETS, validation_images=1_000, test_images=1_000)
 BATCH_SIZE: Final = 128
 EPOCHS: Final = 100
-IMAGES: Final = 55_000 + 55_000 + 780
+IMAGES: Final = 59_000 + 59_000 + 780
+"""Training images: what the files have, less those of validation."""
 STEPS: Final = EPOCHS * IMAGES // BATCH_SIZE
 """About the paper's hundred epochs."""
 SMALL_EPOCHS: Final = 2
