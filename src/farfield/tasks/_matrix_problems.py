@@ -35,6 +35,8 @@ PLACES: Final = CONTEXT + NUM_CANDIDATES
 """Panels of a problem: the matrix without its last one, then the candidates."""
 _PART: Final = 2_000
 """Problems drawn at once; each part has a stream of its own."""
+_DRAWS: Final = 1_000
+"""Draws of a matrix, at most, until it obeys its triples and no other; about six suffice."""
 _CELLS: Final = np.array([range(CONTEXT), [0, 3, 6, 1, 4, 7, 2, 5]])
 """Places of the panels in the order of the lines, where those are rows and where columns."""
 _ORDERS: Final = np.array(list(itertools.permutations(range(3))))
@@ -111,7 +113,7 @@ class Matrices:
         panels = np.empty((count, PLACES, PANEL_FIELDS), np.uint8)
         wanted = _wanted(triples, direction)
         lacking = np.arange(count)
-        while len(lacking):
+        for _ in range(_DRAWS):
             few = (column[lacking] for column in (triples, options, right, used))
             context = _context(generator, self.levels, *few)
             context = np.take_along_axis(context, _CELLS[direction[lacking]][:, :, None], axis=1)
@@ -119,7 +121,17 @@ class Matrices:
             panels[lacking] = fresh = self._composed(generator, values)
             found = shown(fresh[:, :CONTEXT].reshape(-1, PANEL_FIELDS)).reshape(context.shape)
             lacking = lacking[(laws(found) != wanted[lacking]).any(axis=(1, 2, 3))]
-        return {"panels": panels, "target": target, "triples": triples, "direction": direction}
+            if not len(lacking):
+                return {
+                    "panels": panels,
+                    "target": target,
+                    "triples": triples,
+                    "direction": direction,
+                }
+        raise RuntimeError(
+            f"{len(lacking)} of {count} matrices still obey more than their triples, or less, "
+            f"after {_DRAWS} draws"
+        )
 
     def _structures(self, generator: np.random.Generator, count: int) -> Triples:
         number = (self.structures != NO_TRIPLE).sum(axis=1)
