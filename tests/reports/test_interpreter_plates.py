@@ -104,7 +104,7 @@ def found(store: Store):
 
 def over(values: list[float], unit: str = " %") -> str:
     error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):.1f} ± {error:.1f}{unit} (2 networks)"
+    return f"{np.mean(values):.1f} ± {error:.1f}{unit} (2 networks)".replace("-", "−")
 
 
 def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:

@@ -191,3 +191,11 @@ def test_a_difference_shows_its_interval(report):
     found = Difference(value=-1.25, interval=Interval(low=-2.5, high=0.04), degrees=9.0)
     object.__setattr__(row.judgement, "difference", found)
     assert text.difference(row) in ("−1.2 [−2.5, 0.0]", "−1.3 [−2.5, 0.0]")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(-0.408, "−0.41"), (0.408, "0.41"), (-0.001, "0.00"), (0.0, "0.00"), (math.nan, "nan")],
+)
+def test_negative_numbers_have_a_minus(value: float, written: str) -> None:
+    assert text.plain(value, 2) == written

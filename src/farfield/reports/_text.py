@@ -34,14 +34,14 @@ def ours(row: Row) -> str:
         if math.isnan(summary.standard_error)
         else f" ± {summary.standard_error:.{error_digits}f}"
     )
-    return f"{summary.mean:.{mean_digits}f}{error} ({summary.count})"
+    return f"{plain(summary.mean, mean_digits)}{error} ({summary.count})"
 
 
 def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
     """Mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
     summary = mean_and_standard_error(values)
     spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
-    return f"{summary.mean:.{digits}f}{spread}{unit}"
+    return f"{plain(summary.mean, digits)}{spread}{unit}"
 
 
 def difference(row: Row) -> str:
@@ -52,6 +52,11 @@ def difference(row: Row) -> str:
     digits = row.claim.published.decimals[0]
     low, high = signed(found.interval.low, digits), signed(found.interval.high, digits)
     return f"{signed(found.value, digits)} [{low}, {high}]"
+
+
+def plain(value: float, digits: int) -> str:
+    """A number with a minus as wide as a digit where it is negative; zero has none."""
+    return signed(value, digits).removeprefix("+")
 
 
 def signed(value: float, digits: int) -> str:
@@ -78,7 +83,7 @@ def _level(row: Row, level: float) -> str:
     """A floor or a ceiling: to a digit in percent, otherwise to the digits of print."""
     number = row.claim.published
     digits = 1 if number.unit == "percent" else number.decimals[0]
-    return f"{level:.{digits}f}"
+    return plain(level, digits)
 
 
 def budget(row: Row) -> str:
