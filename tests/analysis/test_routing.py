@@ -77,6 +77,11 @@ def test_similarity_of_paths() -> None:
     assert path_similarity(compatibility) == pytest.approx(total / count, rel=1e-9)
     same = compatibility[:, :1].expand(-1, 3, -1, -1)
     assert path_similarity(same) == pytest.approx(1.0)
+    half = same.clone()
+    half[..., 0] = 0.0  # an element that no function has access to, in all samples alike
+    assert path_similarity(half) == pytest.approx(1.0)
+    half[:, 0, :, 0] = 0.25
+    assert path_similarity(half) == pytest.approx(1 - 2 / 3 / 5)
     apart = torch.eye(2).reshape(1, 2, 2, 1)
     assert path_similarity(apart) == pytest.approx(0.0)
     with pytest.raises(ValueError, match="compatibility must be of at least two samples, got 1"):
@@ -123,7 +128,8 @@ def test_functions_are_removed_one_after_another_from_a_copy() -> None:
     found = scores_without_functions(model, TASK, PROBLEMS, (0, 1, 2), place)
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, before[name]), name
-    order = [int(which) for which in place.numpy().permutation(3)]
+    drawn = [int(number) for number in place.numpy().bit_generator.random_raw(3)]
+    order = sorted(range(3), key=drawn.__getitem__)
     for number, score in enumerate(found):
         less = network(num_functions=3)
         less.load_state_dict(before)

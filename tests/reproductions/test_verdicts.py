@@ -1,5 +1,6 @@
 """What becomes of a claim, on records nobody trained."""
 
+import dataclasses
 import math
 
 import msgspec
@@ -81,6 +82,45 @@ def test_one_seed_has_no_interval():
     judgement = judge(CELL, made_up.records(CELL, [90.0]))
     assert judgement.verdict is Verdict.UNDERPOWERED
     assert judgement.difference.interval.high == math.inf
+
+
+def alone(mean: float = 63.0):
+    """A cell of which one network was printed, without a spread."""
+    own = dataclasses.replace(made_up.published(mean, 0.0, runs=1), spread=None)
+    return dataclasses.replace(made_up.claim(), published=own)
+
+
+def test_a_number_of_one_network_is_compared_as_if_it_were_exact():
+    claim = alone()
+    found = judge(claim, made_up.records(claim, [62.9, 63.0, 63.1]))
+    assert found.verdict is Verdict.REPRODUCED
+    far = judge(claim, made_up.records(claim, [69.9, 70.0, 70.1]))
+    assert far.verdict is Verdict.NOT_REPRODUCED
+    assert far.difference.interval.low > 6
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fewer_than_three_of_ours_never_judge_a_number_of_one_network(count):
+    claim = alone()
+    found = judge(claim, made_up.records(claim, [63.0] * count))
+    assert found.verdict is Verdict.UNDERPOWERED
+    assert found.reason == f"{count} of 3 networks"
+
+
+@pytest.mark.parametrize(
+    "score, reason",
+    [
+        (0.9935, "mean 0.9935, lower end 0.9935"),
+        (0.99329, "mean 0.9932 is below 0.9933"),
+    ],
+)
+def test_a_goal_is_told_to_its_own_digits(score, reason):
+    claim = made_up.unpublished()
+    own = dataclasses.replace(
+        claim.published, unit="fraction", decimals=(4, 4), goal=0.9933, low_goal=None
+    )
+    claim = dataclasses.replace(claim, published=own)
+    assert judge(claim, made_up.records(claim, [100 * score] * 10)).reason == reason
 
 
 def test_no_record_is_not_run():

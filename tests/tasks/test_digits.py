@@ -388,6 +388,10 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(
     monkeypatch.setattr(photographs, "MOST_PIXELS", 4_000)
     with pytest.raises(ValueError, match=r"c\.jpg must be .* all photographs together at most 4,0"):
         photographs.read_photographs("own", 28)
+    monkeypatch.setattr(photographs, "MOST_BYTES", 1_000)
+    with pytest.raises(ValueError, match="own must hold photographs of at most 1,000 bytes togeth"):
+        photographs.read_photographs("own", 28)
+    monkeypatch.setattr(photographs, "MOST_BYTES", 2**28)
     monkeypatch.setattr(photographs, "LARGEST_FILE", 100)
     with pytest.raises(ValueError, match=r"a\.jpg must be a photograph of at most 100 bytes"):
         photographs.read_photographs("own", 28)

@@ -38,7 +38,7 @@ ADDED = FuzzyBoolean(
     variables=3, first=1, functions=4, multilinear=True, training_points=200, validation_points=100
 )
 # The head of SHA-256 over all points and values of run 0; a change of it raises `version`.
-CELLS = {SMALL: "1eb1f037f0a38089", LATER: "bb77644c0ee68790", ADDED: "b94328ccd329177b"}
+CELLS = {SMALL: "c47acfc255b4615b", LATER: "b6c4e598fda614c5", ADDED: "6f38677053e968fb"}
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=["pre-training", "later", "added"])
 
 
@@ -294,6 +294,7 @@ def test_regimes_and_shapes() -> None:
     assert [(r.name, r.distance) for r in task.regimes] == [
         (TRAINING, 0),
         (VALIDATION, 0),
+        ("new-points", 0),
         (CORNERS, 5),
     ]
     assert (task.item_shape, task.length, task.num_outputs) == ((5,), 1, 20)

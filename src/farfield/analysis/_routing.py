@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -65,6 +66,7 @@ def routing_of(network: nn.Module, problems: Problems) -> Routing:
         gondal2021, Figures 3 and 4.
     """
     core = interpreter_of(network)
+    problems = problems.compact()
     shown: list[Tensor] = []
     hook = core.register_forward_pre_hook(lambda _, given: shown.append(given[0]))
     try:
@@ -96,7 +98,8 @@ def path_similarity(
     $$\frac{1}{|P|} \sum_{(a, b) \in P} \Big\langle \sum_u
       \min(\bar C^a_{ui}, \bar C^b_{ui}) \Big\rangle_{i, t}$$
 
-    over all pairs of samples, with compatibilities that are brought to the sum 1 over functions.
+    over all pairs of samples, with compatibilities that are brought to the sum 1 over functions;
+    no function at all counts as one more.
 
     Args:
         compatibility: Of at least two samples.
@@ -108,7 +111,8 @@ def path_similarity(
         raise ValueError(
             f"compatibility must be of at least two samples, got {compatibility.shape[1]}"
         )
-    shares = compatibility / compatibility.sum(2, keepdim=True).clamp(min=1e-12)
+    total = compatibility.sum(2, keepdim=True)
+    shares = torch.cat((compatibility / total.clamp(min=1e-12), (total == 0).to(total)), dim=2)
     pairs = itertools.combinations(shares.unbind(1), 2)
     common = [torch.minimum(first, second).sum(1).mean() for first, second in pairs]
     return float(torch.stack(common).mean())
@@ -192,7 +196,8 @@ def scores_without_functions(
     Reference:
         gondal2021, Figure 5c.
     """
-    order = place.numpy().permutation(interpreter_of(network).num_functions)
+    drawn = place.numpy().bit_generator.random_raw(interpreter_of(network).num_functions)
+    order = np.argsort(drawn, kind="stable")
     found = []
     for number in numbers:
         less = copy.deepcopy(network)

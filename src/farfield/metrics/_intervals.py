@@ -166,7 +166,7 @@ def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> 
     variance $h^2/3$ and does not come from few networks: that of a mean enters $v$ but not the
     denominator. That of a standard error raises its mean square by $h^2/3$, so that a printed 0.0
     is not taken for an error of zero. With neither rounding nor spread the interval is a point.
-    One network on either side gives the whole line.
+    One network on either side, whose error nobody knows, gives the whole line.
 
     Args:
         ours: One side, e.g. freshly trained networks.
@@ -180,14 +180,14 @@ def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> 
         Welch, B. L. (1947), Biometrika 34: 28–35.
     """
     value = ours.mean - theirs.mean
-    if ours.count == 1 or theirs.count == 1:
+    if math.isnan(ours.standard_error) or math.isnan(theirs.standard_error):
         everything = Interval(low=-math.inf, high=math.inf)
         return Difference(value=value, interval=everything, degrees=math.nan)
     variance = noise = 0.0
     for side in (ours, theirs):
         square = side.standard_error**2 + side.error_rounding**2 / 3
         variance += square + side.mean_rounding**2 / 3
-        noise += square**2 / (side.count - 1)
+        noise += square**2 / (side.count - 1) if square else 0.0
     degrees = variance**2 / noise if noise > 0 else math.inf
     reach = _quantile(degrees, confidence) * math.sqrt(variance)
     return Difference(

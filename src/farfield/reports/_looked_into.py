@@ -42,3 +42,12 @@ def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
     experiment = whole.at_fraction(record.steps / whole.recipe.steps)
     network = trained_network(experiment, record.seed, store)
     return LookedInto(experiment.task, network, problems_of_run(experiment.task, record.seed))
+
+
+def trained_share(row: Row) -> float:
+    """Share of its steps that a row was trained for; 0 where it was not run.
+
+    Args:
+        row: The cell.
+    """
+    return row.judgement.fraction or 0.0

@@ -15,7 +15,7 @@ from farfield.analysis import path_similarity, routing_of
 from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH
-from farfield.reports._looked_into import looked_into
+from farfield.reports._looked_into import looked_into, trained_share
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report
 from farfield.reports._theme import Theme
@@ -29,9 +29,9 @@ STRENGTH: Final = 5.0
 """Width in points of a line that all elements follow."""
 
 CAPTION: Final = (
-    "Three samples, seed {seed}. A dot is a function in an iteration, one colour each, as large as "
-    "the share of the elements that it has access to; a line is as wide as the share of the "
-    "elements that go from one function to the next. Similarity of paths: what the routing of two "
+    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, as "
+    "large as the share of the elements that it has access to; a line is as wide as the share of "
+    "the elements that go from one function to the next. Similarity of paths: what the routing of two "
     "samples has in common, element by element, over all pairs of {samples} samples; 100 % where "
     "all are routed alike."
 )
@@ -40,7 +40,7 @@ CAPTION: Final = (
 def path_plate(
     figure: Figure, analysis: RoutingPaths, report: Report, store: Store
 ) -> Plate | None:
-    """The paths of the first row that was run; `None` where none was.
+    """The paths of the row that was trained for most of its steps; `None` where none was run.
 
     Args:
         figure: What the paper says.
@@ -54,20 +54,20 @@ def path_plate(
     run = [row for row in report.rows if row.records]
     if not run:
         return None
-    row, found = run[0], []
+    row, found = max(run, key=trained_share), []
     for record in row.records:
         looked = looked_into(row, record, store)
         found.append(routing_of(looked.network, looked.sets[analysis.regime][:SAMPLES]))
     shares = [100 * path_similarity(routing.compatibility) for routing in found]
     finding = Finding(
-        what="similarity of the paths of two samples",
+        what=f"{row.claim.row}: similarity of the paths of two samples",
         paper=figure.words("similarity"),
         ours=f"{text.over_networks(shares, digits=1, unit=' %')} ({text.networks(len(shares))})",
     )
     return Plate(
         name="paths",
         title="Paths through the functions",
-        caption=CAPTION.format(seed=row.records[0].seed, samples=SAMPLES),
+        caption=CAPTION.format(row=row.claim.row, seed=row.records[0].seed, samples=SAMPLES),
         draw=partial(_draw, found[0].compatibility[:, :SHOWN]),
         findings=(finding,),
     )

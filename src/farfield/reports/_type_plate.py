@@ -12,7 +12,7 @@ from farfield.analysis import Routing, clustering, neighbour_map, routing_of
 from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH
-from farfield.reports._looked_into import looked_into
+from farfield.reports._looked_into import looked_into, trained_share
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report
 from farfield.reports._theme import Theme
@@ -24,16 +24,16 @@ PANELS: Final = 4
 """Iterations that are drawn, at most: evenly spaced, the first and the last among them."""
 
 CAPTION: Final = (
-    "Types of the elements of {samples} samples, seed {seed}, on a plane (t-SNE, each iteration by "
-    "itself); colours tell the function whose signature is nearest. Clustering: share of the "
-    "variance of the types that lies between the groups of one nearest function."
+    "Types of the elements of {samples} samples in {row}, seed {seed}, on a plane (t-SNE, each "
+    "iteration by itself); colours tell the function whose signature is nearest. Clustering: share "
+    "of the variance of the types that lies between the groups of one nearest function."
 )
 
 
 def type_plate(
     figure: Figure, analysis: TypesByIteration, report: Report, store: Store
 ) -> Plate | None:
-    """The types of the first row that was run; `None` where none was.
+    """The types of the row that was trained for most of its steps; `None` where none was run.
 
     Args:
         figure: What the paper says.
@@ -47,7 +47,7 @@ def type_plate(
     run = [row for row in report.rows if row.records]
     if not run:
         return None
-    row, found = run[0], []
+    row, found = max(run, key=trained_share), []
     for record in row.records:
         looked = looked_into(row, record, store)
         found.append(routing_of(looked.network, looked.sets[analysis.regime][:SAMPLES]))
@@ -57,7 +57,7 @@ def type_plate(
         shares = text.over_networks([100 * course[at] for course in courses], digits=1, unit=" %")
         findings.append(
             Finding(
-                what=f"clustering of types, {name} iteration",
+                what=f"{row.claim.row}: clustering of types, {name} iteration",
                 paper=figure.words(name),
                 ours=f"{shares} ({text.networks(len(courses))})",
             )
@@ -65,7 +65,7 @@ def type_plate(
     return Plate(
         name="types",
         title="Types of the elements",
-        caption=CAPTION.format(samples=SAMPLES, seed=row.records[0].seed),
+        caption=CAPTION.format(row=row.claim.row, samples=SAMPLES, seed=row.records[0].seed),
         draw=partial(_draw, found[0]),
         findings=tuple(findings),
     )

@@ -11,6 +11,10 @@ SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
 """What a score of 1 is printed as, by unit."""
 
 
+FEWEST: Final = 3
+"""Networks of ours that a verdict takes at least: fewer do not tell how far they scatter."""
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Published:
@@ -57,6 +61,11 @@ class Published:
     def scale(self) -> float:
         """What a score of 1 is printed as."""
         return SCALES[self.unit]
+
+    @property
+    def needed(self) -> int:
+        """Networks of ours behind a verdict: as many as in print, and three at least."""
+        return max(self.runs, FEWEST)
 
     @property
     def summary(self) -> Summary:
@@ -123,6 +132,11 @@ class Unpublished:
     def scale(self) -> float:
         """What a score of 1 is shown as."""
         return SCALES[self.unit]
+
+    @property
+    def needed(self) -> int:
+        """Networks behind a verdict."""
+        return self.runs
 
     def __str__(self) -> str:
         """The goal, e.g. `≥ 99.5`, or that there is none."""

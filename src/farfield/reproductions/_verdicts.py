@@ -195,16 +195,20 @@ def _goal(claim: Claim, published: Unpublished, records: Sequence[Record]) -> tu
     scores = _scores(claim, records)
     mean = mean_and_standard_error(scores).mean
     low = t_interval(scores, claim.rule.confidence).low
+    digits = max(2, published.decimals[0])
     goals = (("mean", published.goal, mean), ("lower end", published.low_goal, low))
     for what, goal, found in goals:
         if goal is not None and not found >= goal:
-            return Verdict.MISSED, f"{what} {_down(found)} is below {goal:g}"
-    return Verdict.REACHED, f"mean {_down(mean)}, lower end {_down(low)}"
+            return Verdict.MISSED, f"{what} {_down(found, digits)} is below {goal:g}"
+    return Verdict.REACHED, f"mean {_down(mean, digits)}, lower end {_down(low, digits)}"
 
 
-def _down(value: float) -> str:
-    """A number to two digits, rounded down: what misses a goal must not read as if it did not."""
-    return f"{math.floor(100 * value + 1e-6) / 100:.2f}" if math.isfinite(value) else f"{value}"
+def _down(value: float, digits: int) -> str:
+    """A number rounded down: what misses a goal must not read as if it did not."""
+    scale = 10**digits
+    if not math.isfinite(value):
+        return f"{value}"
+    return f"{math.floor(scale * value + 1e-6) / scale:.{digits}f}"
 
 
 def _check_records(claim: Claim, records: Sequence[Record]) -> None:
@@ -230,7 +234,7 @@ def _check_records(claim: Claim, records: Sequence[Record]) -> None:
 
 def _lack(claim: Claim, records: Sequence[Record]) -> str:
     """What the records fall short of the paper in; empty if in nothing."""
-    runs = claim.published.runs
+    runs = claim.published.needed
     lacks = [f"{len(records)} of {runs} networks"] if len(records) < runs else []
     return ", ".join([*lacks, *claim.lacks(records[0].experiment)])
 

@@ -18,6 +18,7 @@ from farfield.tasks._fuzzy_logic import disjunctions, multilinear, truth_tables
 from farfield.tasks._sequence_task import MOST
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
+NEW_POINTS: Final = "new-points"
 CORNERS: Final = "corners"
 MOST_VARIABLES: Final = 5
 MOST_FUNCTIONS: Final = 1_000
@@ -47,7 +48,8 @@ class FuzzyBoolean:
     ```
 
     **Regimes.** Points are uniform, each of the coordinates one of the 2²³ middles of equal parts
-    of 0…1, in `training` and, with new points, in `validation`. `corners` are the 2^N points whose
+    of 0…1, in `training` and, with other points each, in `validation`, on which models may be
+    chosen, and in the test `new-points`. `corners` are the 2^N points whose
     coordinates are 0 or 1: where a function is the Boolean one. The truth tables of a run are drawn
     once, each equally likely, no two the same and none of them constant; `first` and `functions`
     choose some of them. `FuzzyBoolean()` is for pre-training and
@@ -71,7 +73,8 @@ class FuzzyBoolean:
     not in the text that we have. The disjunctive normal form is our reading of it: it is made of
     the three primitives and has a function for each of the 2^(2^N) truth tables. The sum of
     the minterms in place of their fuzzy or (`multilinear=True`) is what other
-    readings come to: expressions that name every variable once. The corners are our own.
+    readings come to: expressions that name every variable once. The paper has no points besides
+    those of validation; the test and the corners are our own.
 
     Args:
         variables: Number of coordinates, N, at most 5.
@@ -79,7 +82,7 @@ class FuzzyBoolean:
         functions: Number of functions asked for.
         multilinear: Whether minterms are added instead of joined by fuzzy or.
         training_points: Number of training points.
-        validation_points: Number of points that models may be chosen on.
+        validation_points: Number of points that models may be chosen on, and of those of the test.
 
     Raises:
         ValueError: If a number is out of range, or there are not so many functions.
@@ -139,9 +142,9 @@ class FuzzyBoolean:
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation, and the corners."""
+        """Training, validation, new points, and the corners."""
         unit = "coordinates that are 0 or 1"
-        distances = {TRAINING: 0, VALIDATION: 0, CORNERS: self.variables}
+        distances = {TRAINING: 0, VALIDATION: 0, NEW_POINTS: 0, CORNERS: self.variables}
         return tuple(
             Regime(name=name, distance=float(distance), unit=unit)
             for name, distance in distances.items()

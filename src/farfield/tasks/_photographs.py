@@ -21,6 +21,7 @@ BSD_DIGEST: Final = "8000bfe0ac2c46262493c979f7f32c7a970776a8855dd299747c9d26116
 """SHA-256 over their names and digests, in the order of the names."""
 SUFFIXES: Final = (".jpg", ".jpeg")
 LARGEST_FILE: Final = 20_000_000
+MOST_BYTES: Final = 2**28
 MOST_PIXELS: Final = 2**26
 """Of all photographs of a folder together: 200 MB of bytes."""
 
@@ -83,6 +84,10 @@ def read_photographs(named: str, smallest: int) -> Photographs:
             f"photographs must name a folder with JPEG files, there are none in "
             f"{' nor in '.join(map(str, places))}: set FARFIELD_DATA to a folder that has "
             f"{named}, or name another"
+        )
+    if (size := sum(path.stat().st_size for path in found)) > MOST_BYTES:
+        raise ValueError(
+            f"{named} must hold photographs of at most {MOST_BYTES:,} bytes together, got {size:,}"
         )
     contents = [_content(path) for path in found]
     if named == BSD:

@@ -93,12 +93,12 @@ def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] 
     """
     syntax = Syntax(
         functions=Functions(learned_signatures=learned_signatures),
-        matching=TypeMatching(type_size=16),
-        instructions=Instructions(num_heads=2),
+        matching=TypeMatching(type_size=16, bandwidth=0.3),
+        instructions=Instructions(num_heads=2, hidden_size=128),
         outer_residual=False,
     )
     return SetNetwork(
-        core=Spec(NeuralInterpreter, num_functions=4, num_iterations=2, syntax=syntax),
+        core=Spec(NeuralInterpreter, num_functions=2, num_iterations=4, syntax=syntax),
         encoder=Spec(ComponentEncoder, out_features=64),
         outputs_per_token=1,
         shared_head=True,

@@ -40,8 +40,6 @@ BATCH_SIZE: Final = 128
 EPOCHS: Final = 100
 IMAGES: Final = 59_000 + 59_000 + 780
 """Training images: what the files have, less those of validation."""
-STEPS: Final = EPOCHS * IMAGES // BATCH_SIZE
-"""About the paper's hundred epochs."""
 SMALL_EPOCHS: Final = 2
 
 SAMPLES: Final = (150, 200, 250, 300, 350, 400, 450, 500)

@@ -2,8 +2,8 @@
 
 A network learns twenty functions, then ten others that only its tokens, its tokens and what routes
 elements to functions, or all of it may adapt to. Sizes, batch and step size are not in the text
-that we have. They are ours, after four trials of at most 1,500 updates on the validation points of
-the first run, of which no records are kept.
+that we have. They are ours, after a few trials of at most 2,000 updates on points of validation,
+of which no records are kept. What is reported is scored on points that nothing was chosen on.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.gondal2021 import _print as printed
 from farfield.reproductions.gondal2021._cores import fuzzy_network
-from farfield.tasks import VALIDATION, FuzzyBoolean
+from farfield.tasks import FuzzyBoolean
 
-BATCH_SIZE: Final = 256
-LEARNING_RATE: Final = 4e-3
+TEST: Final = "new-points"
+BATCH_SIZE: Final = 64
+LEARNING_RATE: Final = 2e-3
 QUICK: Final = 1 / 20
 
 RULE: Final = VerdictRule(margin=0.005)
@@ -91,7 +92,7 @@ TABLE_1: Final = Table(
             experiment=experiment,
             rule=RULE,
             metric="r2",
-            regime=VALIDATION,
+            regime=TEST,
             quick=QUICK,
             subject="Fuzzy Boolean functions",
         )
@@ -116,7 +117,7 @@ GOALS: Final = tuple(
         experiment=experiment,
         rule=RULE,
         metric="r2",
-        regime=VALIDATION,
+        regime=TEST,
         quick=1,
         subject="Fuzzy Boolean functions",
         group="fuzzy",
