@@ -32,8 +32,8 @@ CAPTION: Final = (
     "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, as "
     "large as the share of the elements that it has access to; a line is as wide as the share of "
     "the elements that go from one function to the next. Similarity of paths: what the routing of "
-    "two samples has in common, element by element, over all pairs of {samples} samples; 100 % where "
-    "all are routed alike."
+    "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
+    "where all are routed alike."
 )
 
 
