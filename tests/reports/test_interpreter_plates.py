@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from farfield.analysis import (
     clustering,
@@ -17,9 +19,10 @@ from farfield.analysis import (
 )
 from farfield.core import stream
 from farfield.execution import Job, run_one
-from farfield.experiments import Experiment, Recipe, SetNetwork, Spec
+from farfield.experiments import Experiment, Recipe, ScoringNetwork, SetNetwork, Spec
 from farfield.metrics import t_interval
-from farfield.nn import ComponentEncoder, NeuralInterpreter, PreNormTransformer
+from farfield.models import WReN
+from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Store
 from farfield.reports import LIGHT, Plate, illustrate, tabulate
 from farfield.reproductions import (
@@ -31,12 +34,13 @@ from farfield.reproductions import (
     IterationsAtTest,
     RoutingPaths,
     Saying,
+    ScoredMatrix,
     Table,
     TypesByIteration,
     Unpublished,
     VerdictRule,
 )
-from farfield.tasks import VALIDATION, FuzzyBoolean
+from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
 from farfield.training import problems_of_run, trained_network
 
 SEEDS = (0, 1)
@@ -220,3 +224,49 @@ def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
             analyses=(analysis,),
         )
         assert illustrate(figure, tabulate(figure.table, lambda claim: []), store) == ()
+
+
+def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> None:
+    task = ProgressiveMatrices(
+        image_size=40,
+        most_triples=1,
+        distractors=False,
+        training_problems=20,
+        test_problems=10,
+    )
+    readers = {
+        name: Experiment(
+            task=task,
+            model=ScoringNetwork(
+                scorer=Spec(WReN, hidden_size=size, panel_size=8, relation_size=8),
+                encoder=Spec(PanelEncoder),
+                context=None,
+            ),
+            recipe=Recipe(steps=1),
+        )
+        for name, size in (("WReN", 8), ("NI", 12))
+    }
+    ran(store, *readers.values())
+    claims = [
+        dataclasses.replace(claim(row, "R²", own), metric="accuracy")
+        for row, own in readers.items()
+    ]
+    plate = plate_of(ScoredMatrix(regime=VALIDATION), store, *claims)
+    problems = problems_of_run(task, 0)[VALIDATION][:1]
+    words = []
+    for row, own in readers.items():
+        network = trained_network(own, 0, store)
+        with torch.no_grad():
+            whole = problems.compact()
+            shares = 100 * network(whole.table(), whole.index)[0].softmax(-1)
+        words.append([f"{row} {float(share):.0f}" for share in shares])
+    picture = plate.draw(LIGHT)
+    candidates = picture.subfigs[1].axes
+    assert [[label.get_text() for label in axes.texts] for axes in candidates] == [
+        list(pair) for pair in zip(*words, strict=True)
+    ]
+    widths = [axes.spines["left"].get_linewidth() for axes in candidates]
+    assert int(np.argmax(widths)) == int(problems.target[0])
+    shown = candidates[3].images[0].get_array()
+    assert np.array_equal(shown, problems.sequences()[0, 8 + 3])
+    assert [axes.texts[0].get_text() for axes in picture.subfigs[0].axes if axes.texts] == ["?"]

@@ -21,6 +21,7 @@ from farfield.reproductions import (
     Published,
     RollOuts,
     Saying,
+    ScoredMatrix,
     Table,
     TimeCourses,
     gondal2021,
@@ -126,7 +127,7 @@ def quantities(figure: Figure) -> list[str]:
         elif isinstance(analysis, RollOuts):
             plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
             names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
-        elif isinstance(analysis, OfInterpreters | AgainstColumns):
+        elif isinstance(analysis, OfInterpreters | AgainstColumns | ScoredMatrix):
             names += [saying.of for saying in figure.says]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]

@@ -12,6 +12,7 @@ from farfield.reports._curve_plate import curve_plate
 from farfield.reports._difference_plate import difference_plate
 from farfield.reports._embedding_plate import embedding_plate
 from farfield.reports._key_plate import key_plate
+from farfield.reports._matrix_plate import matrix_plate
 from farfield.reports._path_plate import path_plate
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
@@ -32,6 +33,7 @@ from farfield.reproductions import (
     PairedTests,
     RollOuts,
     RoutingPaths,
+    ScoredMatrix,
     TimeCourses,
     TypesByIteration,
 )
@@ -64,7 +66,13 @@ def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> 
     match analysis:
         case RoutingPaths() | TypesByIteration() | IterationsAtTest() | FunctionsRemoved():
             return _interpreter_plate(figure, analysis, report, store)
-        case ActivationOverTime() | KeysByPlace() | EmbeddingsByDimension() | RollOuts():
+        case (
+            ActivationOverTime()
+            | KeysByPlace()
+            | EmbeddingsByDimension()
+            | RollOuts()
+            | ScoredMatrix()
+        ):
             return _network_plate(figure, analysis, report, store)
         case Generalization() | AgainstColumns() | TimeCourses() | PairedTests():
             return _score_plate(figure, analysis, report)
@@ -89,7 +97,7 @@ def _score_plate(
 
 def _network_plate(
     figure: Figure,
-    analysis: ActivationOverTime | KeysByPlace | EmbeddingsByDimension | RollOuts,
+    analysis: ActivationOverTime | KeysByPlace | EmbeddingsByDimension | RollOuts | ScoredMatrix,
     report: Report,
     store: Store,
 ) -> Plate | None:
@@ -103,6 +111,8 @@ def _network_plate(
             return embedding_plate(figure, report, store)
         case RollOuts():
             return roll_out_plate(figure, analysis, report, store)
+        case ScoredMatrix():
+            return matrix_plate(figure, analysis, report, store)
 
 
 def _interpreter_plate(

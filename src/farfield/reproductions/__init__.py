@@ -18,6 +18,7 @@ from farfield.reproductions._figures import PublishedTest as PublishedTest
 from farfield.reproductions._figures import RollOuts as RollOuts
 from farfield.reproductions._figures import RoutingPaths as RoutingPaths
 from farfield.reproductions._figures import Saying as Saying
+from farfield.reproductions._figures import ScoredMatrix as ScoredMatrix
 from farfield.reproductions._figures import TimeCourses as TimeCourses
 from farfield.reproductions._figures import TypesByIteration as TypesByIteration
 from farfield.reproductions._published import Published as Published
@@ -52,6 +53,7 @@ __all__ = [
     "RollOuts",
     "RoutingPaths",
     "Saying",
+    "ScoredMatrix",
     "Table",
     "TimeCourses",
     "TypesByIteration",

@@ -162,6 +162,20 @@ class AgainstColumns:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class ScoredMatrix:
+    """A matrix with what each row makes of its candidates.
+
+    The quantity bears the name `right`.
+
+    Args:
+        regime: Whose problems are shown.
+    """
+
+    regime: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class RoutingPaths:
     """The paths of elements through the functions of a Neural Interpreter.
 
@@ -222,6 +236,7 @@ OfInterpreters = RoutingPaths | TypesByIteration | IterationsAtTest | FunctionsR
 Analysis = (
     ActivationOverTime
     | AgainstColumns
+    | ScoredMatrix
     | OfInterpreters
     | Generalization
     | TimeCourses

@@ -70,6 +70,7 @@ FIGURES: Final[dict[str, Figure]] = {
         gondal2021.FIGURE_5B,
         gondal2021.FIGURE_5C,
         gondal2021.FIGURE_6,
+        gondal2021.FIGURE_7,
         gondal2021.FIGURE_8,
         lamb2022.FIGURE_2,
         lamb2022.FIGURE_3,

@@ -10,6 +10,7 @@ from farfield.reproductions.gondal2021._digits import FIGURE_5C as FIGURE_5C
 from farfield.reproductions.gondal2021._digits import FIGURE_6 as FIGURE_6
 from farfield.reproductions.gondal2021._digits import K_MNIST as K_MNIST
 from farfield.reproductions.gondal2021._fuzzy import TABLE_1 as TABLE_1
+from farfield.reproductions.gondal2021._matrices import FIGURE_7 as FIGURE_7
 from farfield.reproductions.gondal2021._matrices import FIGURE_8 as FIGURE_8
 from farfield.reproductions.gondal2021._matrices import TABLE_2 as TABLE_2
 from farfield.reproductions.gondal2021._matrices import TABLE_2_GENERATED as TABLE_2_GENERATED

@@ -14,7 +14,7 @@ from farfield.experiments import Architecture, Experiment, Network, Recipe, Scor
 from farfield.models import LSTM, SRAN, WReN
 from farfield.nn import PanelEncoder
 from farfield.reproductions._claims import Claim, Table
-from farfield.reproductions._figures import Figure, IterationsAtTest, Saying
+from farfield.reproductions._figures import Figure, IterationsAtTest, Saying, ScoredMatrix
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.gondal2021 import _print as printed
@@ -168,6 +168,18 @@ GOALS: Final = tuple(
     for row in MODELS
 )
 """Twice the score of guessing where levels lie beyond those of training."""
+
+FIGURE_7: Final = Figure(
+    table=Table(
+        key="gondal2021/figure-7",
+        title="A matrix of our own, and what each model makes of its candidates",
+        claims=TABLE_2_GENERATED.select(f"neutral/*/{VALIDATION}").claims,
+    ),
+    analyses=(ScoredMatrix(regime=VALIDATION),),
+    says=(Saying(of="right", words="one problem that NI gets right, and ViT and WReN do not"),),
+    quick_networks=1,
+)
+"""The paper's is one of the published problems; ours is the first one."""
 
 FIGURE_8: Final = Figure(
     table=Table(
