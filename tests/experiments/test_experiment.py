@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from farfield.experiments import (
     array_digest,
     arrays_of,
 )
+from farfield.experiments._describe import source_digest
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
@@ -261,3 +264,20 @@ def test_the_step_size_grows_and_falls() -> None:
     assert Recipe(steps=1, learning_rate=0.4, warmup=1.0, cosine_decay=True).rate(0) == 0.4
     with pytest.raises(ValueError, match="warmup must be a share of the steps, 0 to 1, got 2"):
         Recipe(steps=8, warmup=2)
+
+
+def test_source_is_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, most = [], []
+
+    def slow(thing: object) -> str:
+        inside.append(thing)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return "source"
+
+    monkeypatch.setattr("farfield.experiments._describe.inspect.getsource", slow)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(source_digest, [object] * 8))
+    assert len(set(found)) == 1
+    assert most == [1] * 8

@@ -255,8 +255,8 @@ MUTANTS = [
     ),
     (
         "analysis/_routing.py",
-        "compatibility / compatibility.sum(2, keepdim=True)",
-        "compatibility / compatibility.sum(3, keepdim=True)",
+        "total = compatibility.sum(2, keepdim=True)",
+        "total = compatibility.sum(3, keepdim=True)",
         ["tests/analysis/test_routing.py::test_similarity_of_paths"],
     ),
     (

@@ -57,8 +57,8 @@ MUTANTS = [
     ),
     (
         "metrics/_intervals.py",
-        "if ours.count == 1 or theirs.count == 1:",
-        "if ours.count == 1:",
+        "if math.isnan(ours.standard_error) or math.isnan(theirs.standard_error):",
+        "if math.isnan(ours.standard_error):",
         ["tests/metrics/test_intervals.py::test_one_network_says_nothing_of_the_spread"],
     ),
     (

@@ -11,10 +11,14 @@ import dataclasses
 import hashlib
 import importlib
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
+_PARSING = threading.Lock()
+"""Held while source is read: Python 3.11 parses it, and fails at that in two threads at once."""
 
 Json = Any
 """Anything `json.dumps` takes: objects, lists, text, numbers, true, false and null."""
@@ -35,7 +39,8 @@ def is_ours(thing: type | Callable[..., object]) -> bool:
 def source_digest(thing: type | Callable[..., object]) -> str:
     """Head of SHA-256 over the source text, so that an edited class gets another name."""
     try:
-        text = inspect.getsource(thing)
+        with _PARSING:
+            text = inspect.getsource(thing)
     except (OSError, TypeError):
         return "unknown"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
