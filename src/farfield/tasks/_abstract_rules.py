@@ -350,6 +350,11 @@ def binary_outputs(
     return logit if num_outputs == 1 else torch.cat([-logit, logit], dim=1)
 
 
+def target_outputs(problems: Problems, num_outputs: int) -> Float[Tensor, "batch candidate"]:
+    """The outputs of a model that is sure of the published answers: 1 for them, −1 else."""
+    return F.one_hot(problems.target, num_outputs).to(torch.float32) * 2 - 1
+
+
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
     """The items in place, as one number per picture: equal where the pictures are equal."""
     pictures = problems.table().flatten(1)

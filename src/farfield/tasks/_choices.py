@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import DrawnItems, Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._task import Regime
+
+_PART: Final = 10_000
+"""Problems whose descriptions are looked at together."""
 
 
 class ChoiceTask(ABC):
@@ -102,3 +107,27 @@ def choice_score(
     rules.check_outputs(outputs, problems, num_candidates)
     right = outputs.gather(1, problems.target[:, None])
     return ((outputs < right).sum(dim=1) == num_candidates - 1).to(torch.float32)
+
+
+def described_outputs(
+    problems: Problems, fitting: Callable[[np.ndarray], np.ndarray]
+) -> Float[Tensor, "batch candidate"]:
+    """The outputs of a rule that reads what panels are drawn from: 1 where one fits, −1 else.
+
+    Args:
+        problems: Problems with the items they were drawn with.
+        fitting: From the descriptions of the panels of a few problems, `(batch, time, …)`, to
+            whether each candidate fits, `(batch, candidate)`.
+
+    Raises:
+        ValueError: If the panels are pictures already.
+    """
+    items = problems.items
+    if not isinstance(items, DrawnItems):
+        raise ValueError(
+            "problems must have the items they were drawn with, got a tensor: pictures do "
+            "not say what they were drawn from"
+        )
+    parts = torch.split(problems.index.cpu(), _PART)
+    fits = torch.from_numpy(np.concatenate([fitting(items.latent[p].numpy()) for p in parts]))
+    return fits.to(problems.index.device, torch.float32) * 2 - 1

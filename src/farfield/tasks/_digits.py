@@ -14,7 +14,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
-from farfield.tasks._abstract_rules import check_number, check_outputs, check_regime
+from farfield.tasks._abstract_rules import (
+    check_number,
+    check_outputs,
+    check_regime,
+    target_outputs,
+)
 from farfield.tasks._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digit_images import SHOWN, Images, Mixture
 from farfield.tasks._draws import integers, permutation
@@ -266,7 +271,7 @@ class Digits:
         Args:
             problems: Problems of any regime.
         """
-        return F.one_hot(problems.target, self.num_outputs).to(torch.float32) * 2 - 1
+        return target_outputs(problems, self.num_outputs)
 
 
 def _problems(

@@ -8,12 +8,11 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64, UInt8
-from torch import Tensor
-from torch.nn import functional as F
+from jaxtyping import Int64, UInt8
 
 from farfield.core import Problems, Stream, stream
-from farfield.tasks._abstract_rules import answer_loss, answer_score, check_number, check_regime
+from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._class_task import ClassTask
 from farfield.tasks._digit_files import Labels, idx_images
 from farfield.tasks._digit_images import SHOWN, GreyImages
 from farfield.tasks._draws import integers, permutation
@@ -31,7 +30,7 @@ FEWEST: Final = {EXCERPT: 670, 60_000: 6_000}
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class KMNISTAdaptation:
+class KMNISTAdaptation(ClassTask):
     r"""Which character is it, after few examples? A task for a network trained on digits.
 
     **What is asked.** An image in red, green and blue (all the same) of 32 × 32 pixels, as bytes,
@@ -184,51 +183,6 @@ class KMNISTAdaptation:
             VALIDATION: order[: self.validation_images],
             TEST: test,
         }
-
-    def loss(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, 10)`.
-        """
-        return answer_loss(outputs, problems, CHARACTERS)
-
-    def score(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 where the character is right, 0 where it is wrong or not a number.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, 10)`.
-        """
-        return answer_score(outputs, problems, CHARACTERS)
-
-    def chance(self, regime: str) -> float:
-        """Share of right answers by guessing.
-
-        Args:
-            regime: Name of the regime.
-        """
-        check_regime(regime, self.regimes)
-        return 1 / CHARACTERS
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """The published labels as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return F.one_hot(problems.target, CHARACTERS).to(torch.float32) * 2 - 1
 
 
 def _has_excerpt() -> bool:

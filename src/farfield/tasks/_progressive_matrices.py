@@ -14,6 +14,7 @@ from torch import Tensor
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._analogy_drawing import IMAGE_SIZES
+from farfield.tasks._choices import described_outputs
 from farfield.tasks._matrix_drawing import draw_matrix_panels
 from farfield.tasks._matrix_holdouts import HOLDOUTS, MOST_TRIPLES, NO_TRIPLE, Holdout
 from farfield.tasks._matrix_panels import shown
@@ -31,8 +32,6 @@ from farfield.tasks._panel_archive import COLUMNS
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
 _MOST: Final = 10_000_000
-_PART: Final = 10_000
-"""Problems that the oracle looks at together."""
 _DESCRIBED: Final = torch.tensor(
     [
         *([int(name in described(triple)) for name in COLUMNS] for triple in range(len(TRIPLES))),
@@ -222,16 +221,7 @@ class ProgressiveMatrices(MatrixTask):
         Raises:
             ValueError: If the panels are pictures already.
         """
-        items = problems.items
-        if not isinstance(items, DrawnItems):
-            raise ValueError(
-                "problems must have the items they were drawn with, got a tensor: pictures do "
-                "not say what they were drawn from"
-            )
-        parts = torch.split(problems.index.cpu(), _PART)
-        rows = [_fitting(items.latent[part].numpy()) for part in parts]
-        fitting = torch.from_numpy(np.concatenate(rows)).to(problems.index.device)
-        return fitting.to(torch.float32) * 2 - 1
+        return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Which problems have how many triples, and which have one of a relation; those that occur.

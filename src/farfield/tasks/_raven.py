@@ -9,7 +9,6 @@ from typing import ClassVar, Final, final
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.nn import functional as F
 
 from farfield.core import Problems, Stream, UnknownNameError
 from farfield.tasks import _abstract_rules as rules
@@ -175,7 +174,7 @@ class RAVEN(MatrixTask):
         Args:
             problems: Problems of any regime.
         """
-        return F.one_hot(problems.target, NUM_CANDIDATES).to(torch.float32) * 2 - 1
+        return rules.target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Which problems are of which configuration, by its name; those that occur.

@@ -8,12 +8,11 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64, UInt8
-from torch import Tensor
-from torch.nn import functional as F
+from jaxtyping import Int64, UInt8
 
 from farfield.core import Problems, Stream, stream
-from farfield.tasks._abstract_rules import answer_loss, answer_score, check_number, check_regime
+from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._class_task import ClassTask
 from farfield.tasks._draws import integers, permutation
 from farfield.tasks._known_data_sets import MNIST
 from farfield.tasks._sequence_task import MOST
@@ -30,7 +29,7 @@ TEST_FILE: Final = 10_000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SequentialMNIST:
+class SequentialMNIST(ClassTask):
     r"""Which digit is it, read pixel by pixel? Tested on images larger than training shows.
 
     **What is asked.** An image of a handwritten digit, black on white, is read row by row, one
@@ -192,51 +191,6 @@ class SequentialMNIST:
                     latent={"image": torch.from_numpy(rows)},
                 )
         return made
-
-    def loss(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, 10)`.
-        """
-        return answer_loss(outputs, problems, DIGITS)
-
-    def score(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 where the digit is right, 0 where it is wrong or not a number.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, 10)`.
-        """
-        return answer_score(outputs, problems, DIGITS)
-
-    def chance(self, regime: str) -> float:
-        """Share of right answers by guessing.
-
-        Args:
-            regime: Name of the regime.
-        """
-        check_regime(regime, self.regimes)
-        return 1 / DIGITS
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """The published labels as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return F.one_hot(problems.target, DIGITS).to(torch.float32) * 2 - 1
 
 
 def pixels(

@@ -18,14 +18,13 @@ from farfield.tasks._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
 from farfield.tasks._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogy_problems import PLACES, ROW, Analogies, obeyed
 from farfield.tasks._analogy_relations import RELATIONS
+from farfield.tasks._choices import described_outputs
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._visual_analogy_task import VisualAnalogyTask
 
 _FAMILIAR: Final = "familiar"
 _PAIRS: Final = "withheld-pairs"
 _MOST: Final = 10_000_000
-_PART: Final = 10_000
-"""Problems that the oracle looks at together."""
 
 
 @final
@@ -221,16 +220,7 @@ class VisualAnalogies(VisualAnalogyTask):
         Raises:
             ValueError: If the panels are pictures already.
         """
-        items = problems.items
-        if not isinstance(items, DrawnItems):
-            raise ValueError(
-                "problems must have the items they were drawn with, got a tensor: pictures do "
-                "not say what they were drawn from"
-            )
-        parts = torch.split(problems.index.cpu(), _PART)
-        rows = [_fitting(items.latent[part].numpy()) for part in parts]
-        fitting = torch.from_numpy(np.concatenate(rows)).to(problems.index.device)
-        return fitting.to(torch.float32) * 2 - 1
+        return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Which problems are about which relation, by its name; those that occur.
