@@ -100,12 +100,11 @@ def _findings(figure: Figure, row: Row, networks: Sequence[_Network]) -> tuple[F
         ("changing", "dormant steps whose active set changes"),
     ):
         shares = [100 * getattr(network.difference, name) for network in networks]
-        ours = text.over_networks(shares, digits=1, unit=" %")
         found.append(
             Finding(
                 what=f"{row.claim.row}: {what}",
                 paper=figure.words(name),
-                ours=f"{ours} ({text.networks(len(networks))})",
+                ours=text.over_counted(shares),
             )
         )
     return tuple(found)

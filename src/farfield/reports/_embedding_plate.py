@@ -134,13 +134,13 @@ def _context_of_values(experiment: Experiment, num_values: int) -> nn.Module | N
 
 def _findings(figure: Figure, looked: _Looked) -> list[Finding]:
     """The share of the component, then how it follows each dimension, over the networks."""
-    label, networks = looked.row.claim.row, text.networks(len(looked.components))
+    label = looked.row.claim.row
     share = [100 * component.share for component in looked.components]
     found = [
         Finding(
             what=f"{label}: share of variance of component 1",
             paper=figure.words(f"{looked.name}/share"),
-            ours=f"{text.over_networks(share, digits=1, unit=' %')} ({networks})",
+            ours=text.over_counted(share),
         )
     ]
     for place, dimension in enumerate(looked.dimensions):
@@ -149,7 +149,7 @@ def _findings(figure: Figure, looked: _Looked) -> list[Finding]:
             Finding(
                 what=f"{label}: linearity along {dimension}",
                 paper=figure.words(f"{looked.name}/linearity/{dimension}"),
-                ours=f"{text.over_networks(fits, digits=3, unit='')} ({networks})",
+                ours=text.over_counted(fits, digits=3, unit=""),
             )
         )
     return found

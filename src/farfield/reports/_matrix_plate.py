@@ -82,8 +82,7 @@ def matrix_plate(
             Finding(
                 what=f"{row.claim.row}: right answers",
                 paper=figure.words("right"),
-                ours=f"{text.over_networks(right, digits=1, unit=' %')} "
-                f"({text.networks(len(right))})",
+                ours=text.over_counted(right),
             )
         )
     if shown is None:

@@ -62,7 +62,7 @@ def path_plate(
     finding = Finding(
         what=f"{row.claim.row}: similarity of the paths of two samples",
         paper=figure.words("similarity"),
-        ours=f"{text.over_networks(shares, digits=1, unit=' %')} ({text.networks(len(shares))})",
+        ours=text.over_counted(shares),
     )
     return Plate(
         name="paths",

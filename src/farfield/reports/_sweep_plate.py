@@ -60,7 +60,9 @@ def iteration_plate(
         Finding(
             what=f"{_place(row)}: share of the score that half of the iterations keep",
             paper=figure.words("half"),
-            ours=_over([100 * course[half] / course[-1] for course in found if course[-1]]),
+            ours=text.over_counted(
+                [100 * course[half] / course[-1] for course in found if course[-1]]
+            ),
         )
         for row, found in courses
     )
@@ -91,7 +93,7 @@ def removal_plate(
         Finding(
             what=f"{_place(row)}: score lost with each function, at most",
             paper=figure.words("step"),
-            ours=_over([100 * max(-np.diff(course)) for course in found]),
+            ours=text.over_counted([100 * max(-np.diff(course)) for course in found]),
         )
         for row, found in courses
     )
@@ -134,13 +136,6 @@ def _plate(
 
 def _place(row: Row) -> str:
     return f"{row.claim.row}, {row.claim.column}"
-
-
-def _over(values: Sequence[float]) -> str:
-    if not values:
-        return text.MISSING
-    networks = text.networks(len(values))
-    return f"{text.over_networks(values, digits=1, unit=' %')} ({networks})"
 
 
 def _draw(

@@ -44,6 +44,13 @@ def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
     return f"{plain(summary.mean, digits)}{spread}{unit}"
 
 
+def over_counted(values: Sequence[float], *, digits: int = 1, unit: str = " %") -> str:
+    """The same and how many networks, e.g. `80.1 ± 2.3 % (10 networks)`; no value: `–`."""
+    if not values:
+        return MISSING
+    return f"{over_networks(values, digits=digits, unit=unit)} ({networks(len(values))})"
+
+
 def difference(row: Row) -> str:
     """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`."""
     found = row.judgement.difference

@@ -54,12 +54,11 @@ def type_plate(
     courses = [clustering(routing.types, routing.nearest) for routing in found]
     findings = []
     for name, at in (("first", 0), ("last", -1)):
-        shares = text.over_networks([100 * course[at] for course in courses], digits=1, unit=" %")
         findings.append(
             Finding(
                 what=f"{row.claim.row}: clustering of types, {name} iteration",
                 paper=figure.words(name),
-                ours=f"{shares} ({text.networks(len(courses))})",
+                ours=text.over_counted([100 * course[at] for course in courses]),
             )
         )
     return Plate(
