@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import torch
 from torch import nn
 
+from farfield.core import Problems, Stream
 from farfield.execution import (
     ExecutionError,
     Job,
@@ -244,6 +246,30 @@ def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
     reason = why_not_stacked(small_experiment(reasoner=Spec(DataDependent)), "cpu")
     assert reason is not None
     assert "data-dependent" in reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wavering:
+    """The task's loss, more or less."""
+
+    def __call__(
+        self,
+        model: nn.Module,
+        problems: Problems,
+        loss: Callable[[torch.Tensor, Problems], torch.Tensor],
+        stream: Stream,
+    ) -> torch.Tensor:
+        """The mean loss, some of it."""
+        some = torch.rand((), generator=stream.child("share").torch())
+        return some * loss(model(problems.table(), problems.index), problems).mean()
+
+
+def test_an_objective_that_draws_is_not_made_to_draw_alike_for_all_seeds() -> None:
+    drawing = replace(small_experiment(), objective=Wavering())
+    reason = why_not_stacked(drawing, "cpu")
+    assert reason is not None
+    assert "draws at random" in reason
+    OneNetwork(drawing, 0).update(0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +27,11 @@ from farfield.training._evaluate import (
 from farfield.training._learner import adam, glimpsed, load_moments, moments, set_rate, shorten
 from farfield.training._start import first_network
 
+ONE_PROGRAM: Final = (
+    "the objective draws at random: networks of several seeds are one program, which would draw "
+    "alike for all of them; train them one after another"
+)
+
 
 @final
 class Stack:
@@ -44,7 +49,8 @@ class Stack:
             starts from none.
 
     Raises:
-        ValueError: If a network to start from is missing, given for nothing, or does not fit.
+        ValueError: If a network to start from is missing, given for nothing, or does not fit; and
+            at an update, if the objective draws.
     """
 
     def __init__(
@@ -106,7 +112,7 @@ class Stack:
         mapped = _Called(self._model, learned, fixed)
         problems = Problems(items=items, index=index, target=target)
         return self._experiment.objective(
-            mapped, problems, self._experiment.task.loss, Stream(0, ("unused",))
+            mapped, problems, self._experiment.task.loss, Stream(0, closed=ONE_PROGRAM)
         )
 
     def update(self, step: int) -> None:
