@@ -14,9 +14,8 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 _FEWEST: Final = 2
 _MOST: Final = 20
@@ -24,7 +23,7 @@ _MOST: Final = 20
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AllSame(RuleTask):
+class AllSame(YesNoTask):
     """Are all k images the same?
 
     **What is asked.** A row of k images; the answer is 0 if all are the same and 1 if not. Where
@@ -72,7 +71,7 @@ class AllSame(RuleTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one.
+        softmax: Whether the answer is two logits rather than one (positive: not all the same).
 
     Raises:
         ValueError: If a problem has less than 2 or more than 20 images, or fewer than two images
@@ -100,21 +99,6 @@ class AllSame(RuleTask):
         """Number of images of a problem, k."""
         return self.num_images
 
-    @property
-    def num_outputs(self) -> int:
-        """One logit (positive: not all the same), or two where `softmax`."""
-        return 2 if self.softmax else 1
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all images."""
-        return (tuple(range(self.num_images)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
-
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
 
@@ -141,15 +125,6 @@ class AllSame(RuleTask):
             regime: rules.shuffled(place.child(regime), items, parts)
             for regime, parts in columns.items()
         }
-
-    def chance(self, regime: str) -> float:
-        """Half: both answers are equally frequent.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare every image with the first.

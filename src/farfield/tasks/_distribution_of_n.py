@@ -14,7 +14,6 @@ from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, integers
 from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 20
@@ -102,16 +101,6 @@ class DistributionOfN(RuleTask):
         """A logit for each choice."""
         return _CHOICES
 
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all images."""
-        return (tuple(range(self.length)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
-
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
 
@@ -133,15 +122,6 @@ class DistributionOfN(RuleTask):
             regime: rules.shuffled(place.child(regime), items, [part])
             for regime, part in columns.items()
         }
-
-    def chance(self, regime: str) -> float:
-        """A quarter: the answer stands at each place equally often in the mean.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 1 / _CHOICES
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: what the first row holds and the second still lacks.

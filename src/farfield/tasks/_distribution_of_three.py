@@ -14,7 +14,6 @@ from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, integers
 from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 
 @final
@@ -91,16 +90,6 @@ class DistributionOfThree(RuleTask):
         """A logit for each choice."""
         return 4
 
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: all nine images."""
-        return (tuple(range(9)),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
-
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
 
@@ -122,15 +111,6 @@ class DistributionOfThree(RuleTask):
             )
             for regime, (digits,) in drawn.items()
         }
-
-    def chance(self, regime: str) -> float:
-        """A quarter: the answer stands at each place equally often in the mean.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.25
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: what the first row holds and the second still lacks.

@@ -13,14 +13,13 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RelationalMatchToSample(RuleTask):
+class RelationalMatchToSample(YesNoTask):
     """Which of two pairs stands in the same relation as the source pair?
 
     **What is asked.** Six images: a source pair and two target pairs, one of two equal and one of
@@ -63,7 +62,7 @@ class RelationalMatchToSample(RuleTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one.
+        softmax: Whether the answer is two logits rather than one (positive: the second pair).
 
     Raises:
         ValueError: If fewer than five images stay on either side.
@@ -89,19 +88,9 @@ class RelationalMatchToSample(RuleTask):
         return 6
 
     @property
-    def num_outputs(self) -> int:
-        """One logit (positive: the second pair), or two where `softmax`."""
-        return 2 if self.softmax else 1
-
-    @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
         """A context for each pair."""
         return ((0, 1), (2, 3), (4, 5))
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
@@ -120,15 +109,6 @@ class RelationalMatchToSample(RuleTask):
             regime: rules.shuffled(place.child(regime), items, _columns(pools[regime], digits))
             for regime, digits in drawn.items()
         }
-
-    def chance(self, regime: str) -> float:
-        """Half: both answers are equally likely.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare within the source and within the second pair.

@@ -11,6 +11,7 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._shapes import Shapes
+from farfield.tasks._task import Regime
 
 
 class RuleTask(ABC):
@@ -18,6 +19,13 @@ class RuleTask(ABC):
 
     shapes: Shapes | None
     """The images; `None` for the built-in 100 glyphs."""
+    withheld: int
+    """Number of images that training never shows."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of images of a problem."""
 
     @property
     @abstractmethod
@@ -36,6 +44,16 @@ class RuleTask(ABC):
     def item_shape(self) -> tuple[int, ...]:
         """Height and width of an image."""
         return rules.item_shape(self.shapes)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all images of a problem."""
+        return (tuple(range(self.length)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the test on withheld images."""
+        return rules.regimes_of(self.withheld)
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """`n` problems of one regime, with replacement, from the sets of run 0.
@@ -71,3 +89,24 @@ class RuleTask(ABC):
             problems: The problems they answer.
         """
         return rules.answer_score(outputs, problems, self.num_outputs)
+
+    def chance(self, regime: str) -> float:
+        """Share of right answers by guessing; the answers of a task are equally frequent.
+
+        Args:
+            regime: Name of the regime.
+        """
+        rules.check_regime(regime, self.regimes)
+        return 1 / max(2, self.num_outputs)
+
+
+class YesNoTask(RuleTask):
+    """A task of abstract rules with two answers."""
+
+    softmax: bool
+    """Whether the answer is two logits rather than one."""
+
+    @property
+    def num_outputs(self) -> int:
+        """One logit, or two where `softmax`."""
+        return 2 if self.softmax else 1

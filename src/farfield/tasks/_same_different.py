@@ -13,14 +13,13 @@ from torch import Tensor
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, redrawn
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SameDifferent(RuleTask):
+class SameDifferent(YesNoTask):
     """Are the two images the same?
 
     **What is asked.** Two images; the answer is 0 if they are the same and 1 if they differ.
@@ -60,7 +59,7 @@ class SameDifferent(RuleTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one.
+        softmax: Whether the answer is two logits rather than one (positive: different).
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -84,21 +83,6 @@ class SameDifferent(RuleTask):
     def length(self) -> int:
         """Number of images of a problem: two."""
         return 2
-
-    @property
-    def num_outputs(self) -> int:
-        """One logit (positive: different), or two where `softmax`."""
-        return 2 if self.softmax else 1
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: both images."""
-        return ((0, 1),)
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
@@ -128,15 +112,6 @@ class SameDifferent(RuleTask):
         total = min(kinds[train][1].size, self.max_problems)
         kept = max(1, total // 20)
         return {train: [total - kept] * 2, test: [kept] * 2}
-
-    def chance(self, regime: str) -> float:
-        """Half: both answers are equally frequent.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare the two images.

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._same_different import SameDifferent
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import TRAINING, Regime
@@ -21,7 +21,7 @@ _UNIT = "% misled"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TintedSameDifferent(RuleTask):
+class TintedSameDifferent(YesNoTask):
     """Are the two images the same, whatever their tint?
 
     **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
@@ -72,7 +72,7 @@ class TintedSameDifferent(RuleTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one.
+        softmax: Whether the answer is two logits rather than one (positive: different).
 
     Raises:
         ValueError: If fewer than two images stay on either side.
@@ -96,16 +96,6 @@ class TintedSameDifferent(RuleTask):
     def length(self) -> int:
         """Number of images of a problem: two."""
         return 2
-
-    @property
-    def num_outputs(self) -> int:
-        """One logit (positive: different), or two where `softmax`."""
-        return 2 if self.softmax else 1
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """One context: both images."""
-        return ((0, 1),)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -133,15 +123,6 @@ class TintedSameDifferent(RuleTask):
         sets = [_tinted(training, items, training.target)]
         sets += [_tinted(test, items, tint) for tint in tints]
         return {regime.name: tinted for regime, tinted in zip(self.regimes, sets, strict=True)}
-
-    def chance(self, regime: str) -> float:
-        """Half: both answers are equally frequent.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare the two images.

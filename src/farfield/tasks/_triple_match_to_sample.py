@@ -15,16 +15,15 @@ from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement
 from farfield.tasks._patterns import PATTERNS, num_letters, spelled
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
-from farfield.tasks._task import Regime
 
 _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TripleMatchToSample(RuleTask):
+class TripleMatchToSample(YesNoTask):
     """Which of two triples has the pattern of the source triple?
 
     **What is asked.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target
@@ -72,7 +71,7 @@ class TripleMatchToSample(RuleTask):
         withheld: Number of images that training never shows, m.
         max_problems: Largest number of problems of a set.
         shapes: The images; `None` for the built-in 100 glyphs.
-        softmax: Whether the answer is two logits rather than one.
+        softmax: Whether the answer is two logits rather than one (positive: the second triple).
         all_patterns: Whether AAA and ABC take part.
 
     Raises:
@@ -107,19 +106,9 @@ class TripleMatchToSample(RuleTask):
         return 9
 
     @property
-    def num_outputs(self) -> int:
-        """One logit (positive: the second triple), or two where `softmax`."""
-        return 2 if self.softmax else 1
-
-    @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
         """A context for each triple."""
         return ((0, 1, 2), (3, 4, 5), (6, 7, 8))
-
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, then the test on withheld images."""
-        return rules.regimes_of(self.withheld)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
@@ -146,15 +135,6 @@ class TripleMatchToSample(RuleTask):
             regime: rules.shuffled(place.child(regime), items, parts)
             for regime, parts in columns.items()
         }
-
-    def chance(self, regime: str) -> float:
-        """Half: both answers are equally likely.
-
-        Args:
-            regime: Name of the regime.
-        """
-        rules.check_regime(regime, self.regimes)
-        return 0.5
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
         """The outputs of the rule: compare the places of the source and of the second triple.
