@@ -50,7 +50,7 @@ MUTANTS = [
         ["tests/tasks/test_abstract_rules.py::test_sets_come_in_random_order"],
     ),
     (
-        "tasks/_abstract_rules.py",
+        "tasks/_answers.py",
         " & ~outputs.isnan().any(dim=1)",
         "",
         ["tests/tasks/test_abstract_rules.py::test_what_is_not_a_number_is_wrong"],
@@ -64,7 +64,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_abstract_rules.py",
+        "tasks/_samples.py",
         "return draw(stream(0))",
         "return draw(stream(int(np.random.default_rng().integers(99))))",
         [

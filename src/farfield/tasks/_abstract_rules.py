@@ -1,20 +1,19 @@
-"""What the abstract-rule tasks of webb2021 and the harder ones share: shapes, sizes, scores."""
+"""What the abstract-rule tasks of webb2021 and the harder ones share: shapes, sizes, sets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 from torch import Tensor
-from torch.nn import functional as F
 
-from farfield.core import Problems, Stream, UnknownNameError, stream
+from farfield.core import Problems, Stream
+from farfield.tasks._checks import is_integer
 from farfield.tasks._draws import distinct, permutation, repeated
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import TRAINING, Regime
@@ -86,29 +85,19 @@ def check_fields(
     if total < fewest:
         raise ValueError(f"shapes must hold at least {fewest} images, got {total}: add images")
     possible = "0" if total < 2 * fewest else f"0 or {fewest}…{total - fewest}"
-    if not _is_integer(withheld) or not (withheld == 0 or fewest <= withheld <= total - fewest):
+    if not is_integer(withheld) or not (withheld == 0 or fewest <= withheld <= total - fewest):
         raise ValueError(
             f"withheld must be {possible} for {total} images, "
             f"so that {fewest} stay on either side, got {withheld!r}"
         )
-    if not _is_integer(max_problems) or max_problems < 3:
+    if not is_integer(max_problems) or max_problems < 3:
         raise ValueError(f"max_problems must be an integer of at least 3, got {max_problems!r}")
     if training_problems is None:
         return
-    if not _is_integer(training_problems) or training_problems < 3:
+    if not is_integer(training_problems) or training_problems < 3:
         raise ValueError(
             f"training_problems must be None or an integer of at least 3, got {training_problems!r}"
         )
-
-
-def check_number(name: str, value: int, fewest: int, most: int) -> None:
-    """Raise `ValueError` if the field `name` is no integer `fewest` … `most`."""
-    if not _is_integer(value) or not fewest <= value <= most:
-        raise ValueError(f"{name} must be an integer {fewest}…{most}, got {value!r}")
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def regimes_of(withheld: int) -> tuple[Regime, ...]:
@@ -118,14 +107,6 @@ def regimes_of(withheld: int) -> tuple[Regime, ...]:
         Regime(name=TRAINING, distance=0.0, unit=unit),
         Regime(name=f"withheld-{withheld}", distance=float(withheld), unit=unit),
     )
-
-
-def check_regime(regime: str, regimes: Sequence[Regime]) -> str:
-    """`regime`, if it is one of `regimes`; `UnknownNameError` if not."""
-    names = [known.name for known in regimes]
-    if regime not in names:
-        raise UnknownNameError("regime", regime, names)
-    return regime
 
 
 def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:
@@ -257,102 +238,6 @@ def shuffled(
     }
     index, target = columns.pop("index"), columns.pop("target")
     return Problems(items=items, index=index, target=target, latent=columns)
-
-
-@lru_cache(maxsize=8)
-def _first_sets(draw: Callable[[Stream], dict[str, Problems]]) -> dict[str, Problems]:
-    return draw(stream(0))
-
-
-def resample(
-    draw: Callable[[Stream], dict[str, Problems]],
-    regime: str,
-    n: int,
-    generator: np.random.Generator,
-) -> Problems:
-    """`n` problems, with replacement, of the set of one regime that run 0 draws.
-
-    The sets are those of `draw(stream(0))` whatever the generator, so that no call for training
-    ever shows what a call for a test withholds.
-
-    Args:
-        draw: The method `draw` of the task.
-        regime: Name of the regime.
-        n: Number of problems, at least 1.
-        generator: Draws the rows.
-
-    Raises:
-        UnknownNameError: If the task has no such regime.
-        ValueError: If `n` is below 1.
-    """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
-    sets = _first_sets(draw)
-    if regime not in sets:
-        raise UnknownNameError("regime", regime, sets)
-    problems = sets[regime]
-    return problems[torch.from_numpy(generator.integers(len(problems), size=n))]
-
-
-def answer_loss(
-    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
-) -> Float[Tensor, " batch"]:
-    """Cross-entropy: of one logit (positive: 1), or of a logit for each answer.
-
-    Args:
-        outputs: Logits.
-        problems: The problems they answer.
-        num_outputs: Number of logits of a problem.
-
-    Raises:
-        ValueError: If `outputs` is not of `(batch, num_outputs)`.
-    """
-    check_outputs(outputs, problems, num_outputs)
-    if num_outputs == 1:
-        wanted = problems.target.to(outputs.dtype)
-        return F.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
-    return F.cross_entropy(outputs, problems.target, reduction="none")
-
-
-def answer_score(
-    outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
-) -> Float[Tensor, " batch"]:
-    """1 where the answer is right, 0 where it is wrong or not a number.
-
-    Args:
-        outputs: Logits.
-        problems: The problems they answer.
-        num_outputs: Number of logits of a problem.
-
-    Raises:
-        ValueError: If `outputs` is not of `(batch, num_outputs)`.
-    """
-    check_outputs(outputs, problems, num_outputs)
-    answer = outputs[:, 0] > 0 if num_outputs == 1 else outputs.argmax(dim=1)
-    right = (answer == problems.target) & ~outputs.isnan().any(dim=1)
-    return right.to(torch.float32)
-
-
-def check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:
-    """Raise `ValueError` if `outputs` is not of `(batch, num_outputs)`."""
-    if tuple(outputs.shape) != (len(problems), num_outputs):
-        raise ValueError(
-            f"outputs must be of (batch, outputs) = ({len(problems)}, {num_outputs}), "
-            f"got shape {tuple(outputs.shape)}"
-        )
-
-
-def binary_outputs(
-    answer: Bool[Tensor, " batch"], num_outputs: int
-) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a model that is sure of a yes (1) or no (0)."""
-    logit = answer.to(torch.float32)[:, None] * 2 - 1
-    return logit if num_outputs == 1 else torch.cat([-logit, logit], dim=1)
-
-
-def target_outputs(problems: Problems, num_outputs: int) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a model that is sure of the published answers: 1 for them, −1 else."""
-    return F.one_hot(problems.target, num_outputs).to(torch.float32) * 2 - 1
 
 
 def seen(problems: Problems) -> Int64[Tensor, "batch time"]:

@@ -13,7 +13,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems
-from farfield.tasks._abstract_rules import check_number, check_outputs, check_regime
+from farfield.tasks._answers import check_outputs
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import binary_outputs
+from farfield.tasks._checks import check_number
 from farfield.tasks._draws import arrangement
 from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
@@ -91,7 +93,7 @@ class AllSame(YesNoTask):
     softmax: bool = False
 
     def __post_init__(self) -> None:
-        rules.check_number("num_images", self.num_images, _FEWEST, _MOST)
+        check_number("num_images", self.num_images, _FEWEST, _MOST)
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
 
     @property
@@ -134,7 +136,7 @@ class AllSame(YesNoTask):
         """
         places = rules.seen(problems)
         differs = (places != places[:, :1]).any(dim=1)
-        return rules.binary_outputs(differs, self.num_outputs)
+        return binary_outputs(differs, self.num_outputs)
 
 
 def _free_places(num_images: int, num_odd: int) -> int:

@@ -14,7 +14,6 @@ from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, stream
 from farfield.metrics import blob_distance
-from farfield.tasks._abstract_rules import check_number, check_regime
 from farfield.tasks._ball_frames import (
     Seen,
     White,
@@ -24,6 +23,7 @@ from farfield.tasks._ball_frames import (
     visible,
 )
 from farfield.tasks._ball_motion import AWAY, moved, started
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime

@@ -12,7 +12,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import answer_loss, check_outputs
+from farfield.tasks._checks import check_regime
+from farfield.tasks._samples import resample
 from farfield.tasks._task import Regime
 
 _PART: Final = 10_000
@@ -53,7 +55,7 @@ class ChoiceTask(ABC):
             n: Number of problems.
             generator: Draws the rows.
         """
-        return rules.resample(self.draw, regime, n, generator)
+        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch candidate"], problems: Problems
@@ -64,7 +66,7 @@ class ChoiceTask(ABC):
             outputs: A score for each candidate.
             problems: The problems they answer.
         """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
+        return answer_loss(outputs, problems, self.num_outputs)
 
     def score(
         self, outputs: Float[Tensor, "batch candidate"], problems: Problems
@@ -85,7 +87,7 @@ class ChoiceTask(ABC):
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.regimes)
+        check_regime(regime, self.regimes)
         return 1 / self.num_candidates
 
 
@@ -104,7 +106,7 @@ def choice_score(
     Raises:
         ValueError: If `outputs` is not of `(batch, num_candidates)`.
     """
-    rules.check_outputs(outputs, problems, num_candidates)
+    check_outputs(outputs, problems, num_candidates)
     right = outputs.gather(1, problems.target[:, None])
     return ((outputs < right).sum(dim=1) == num_candidates - 1).to(torch.float32)
 

@@ -8,7 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import Problems
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import answer_loss, answer_score, target_outputs
+from farfield.tasks._checks import check_regime
 from farfield.tasks._task import Regime
 
 
@@ -37,7 +38,7 @@ class ClassTask(ABC):
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
+        return answer_loss(outputs, problems, self.num_outputs)
 
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
@@ -51,7 +52,7 @@ class ClassTask(ABC):
         Raises:
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
-        return rules.answer_score(outputs, problems, self.num_outputs)
+        return answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """Share of right answers by guessing.
@@ -59,7 +60,7 @@ class ClassTask(ABC):
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.regimes)
+        check_regime(regime, self.regimes)
         return 1 / self.num_outputs
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
@@ -68,4 +69,4 @@ class ClassTask(ABC):
         Args:
             problems: Problems of any regime.
         """
-        return rules.target_outputs(problems, self.num_outputs)
+        return target_outputs(problems, self.num_outputs)

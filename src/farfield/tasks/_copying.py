@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems
-from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime

@@ -14,12 +14,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
-from farfield.tasks._abstract_rules import (
-    check_number,
-    check_outputs,
-    check_regime,
-    target_outputs,
-)
+from farfield.tasks._answers import check_outputs, target_outputs
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digit_images import SHOWN, Images, Mixture
 from farfield.tasks._draws import integers, permutation

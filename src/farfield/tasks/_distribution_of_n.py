@@ -11,6 +11,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._checks import check_number
 from farfield.tasks._draws import arrangement, integers
 from farfield.tasks._rule_task import RuleTask
 from farfield.tasks._shapes import Shapes
@@ -87,7 +88,7 @@ class DistributionOfN(RuleTask):
     shapes: Shapes | None = None
 
     def __post_init__(self) -> None:
-        rules.check_number("row_length", self.row_length, _SHORTEST, _LONGEST)
+        check_number("row_length", self.row_length, _SHORTEST, _LONGEST)
         fewest = self.row_length + 1
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest)
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, stream
 from farfield.tasks import _squares as squares
-from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._squares_task import SquaresTask
 
 FLOOR_SEQUENCES: Final = 20_000

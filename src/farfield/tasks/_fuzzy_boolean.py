@@ -12,7 +12,8 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, stream
-from farfield.tasks._abstract_rules import check_number, check_outputs, check_regime
+from farfield.tasks._answers import check_outputs
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._draws import distinct, integers
 from farfield.tasks._fuzzy_logic import disjunctions, multilinear, truth_tables
 from farfield.tasks._sequence_task import MOST

@@ -14,8 +14,8 @@ from jaxtyping import Int64, UInt8
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems
-from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
+from farfield.tasks._checks import check_number
 from farfield.tasks._panel_archive import PanelFile
 
 MOST_FILES: Final = 10_000_000
@@ -66,7 +66,7 @@ def files_of(source: str | Path, pattern: str, at_most: int | None) -> list[Path
         ValueError: If an argument is wrong, there are none, or a path leads out of the folder.
     """
     if at_most is not None:
-        rules.check_number("at_most", at_most, 1, MOST_FILES)
+        check_number("at_most", at_most, 1, MOST_FILES)
     source = Path(source)
     folder, named = (
         (source.parent, _listed(source))

@@ -12,8 +12,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError
-from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._analogy_drawing import IMAGE_SIZES
+from farfield.tasks._checks import check_number
 from farfield.tasks._choices import described_outputs
 from farfield.tasks._matrix_drawing import draw_matrix_panels
 from farfield.tasks._matrix_holdouts import HOLDOUTS, MOST_TRIPLES, NO_TRIPLE, Holdout
@@ -148,9 +148,9 @@ class ProgressiveMatrices(MatrixTask):
     distractors: bool = True
 
     def __post_init__(self) -> None:
-        rules.check_number("training_problems", self.training_problems, 1, _MOST)
-        rules.check_number("test_problems", self.test_problems, 1, _MOST)
-        rules.check_number("most_triples", self.most_triples, 1, MOST_TRIPLES)
+        check_number("training_problems", self.training_problems, 1, _MOST)
+        check_number("test_problems", self.test_problems, 1, _MOST)
+        check_number("most_triples", self.most_triples, 1, MOST_TRIPLES)
         if self.image_size not in IMAGE_SIZES:
             raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
         if self.holdout not in HOLDOUTS:

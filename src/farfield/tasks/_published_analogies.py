@@ -10,9 +10,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError
-from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._analogy_relations import RELATIONS
+from farfield.tasks._answers import target_outputs
+from farfield.tasks._checks import check_number
 from farfield.tasks._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._panel_files import (
     MOST_FILES,
@@ -151,7 +152,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         check_image_size(self.image_size)
         for name in ("training_problems", "test_problems"):
             if (value := getattr(self, name)) is not None:
-                rules.check_number(name, value, 1, MOST_FILES)
+                check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -209,7 +210,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         Args:
             problems: Problems of any regime.
         """
-        return rules.target_outputs(problems, NUM_CANDIDATES)
+        return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Which problems are about which relation, by its name; those that occur.

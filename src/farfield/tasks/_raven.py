@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import target_outputs
+from farfield.tasks._checks import check_number
 from farfield.tasks._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrix_task import MatrixTask
 from farfield.tasks._panel_archive import PanelFile
@@ -118,7 +119,7 @@ class RAVEN(MatrixTask):
         check_image_size(self.image_size)
         for name in ("training_problems", "test_problems"):
             if (value := getattr(self, name)) is not None:
-                rules.check_number(name, value, 1, MOST_FILES)
+                check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -174,7 +175,7 @@ class RAVEN(MatrixTask):
         Args:
             problems: Problems of any regime.
         """
-        return rules.target_outputs(problems, NUM_CANDIDATES)
+        return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
         """Which problems are of which configuration, by its name; those that occur.

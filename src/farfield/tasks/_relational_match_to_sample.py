@@ -12,6 +12,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import binary_outputs
 from farfield.tasks._draws import arrangement
 from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._shapes import Shapes
@@ -118,7 +119,7 @@ class RelationalMatchToSample(YesNoTask):
         """
         places = rules.seen(problems)
         differs = places[:, 0::2] != places[:, 1::2]
-        return rules.binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
+        return binary_outputs(differs[:, 0] == differs[:, 2], self.num_outputs)
 
 
 def _kinds(images: int) -> tuple[rules.Kind, ...]:

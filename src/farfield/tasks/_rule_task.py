@@ -10,6 +10,9 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import answer_loss, answer_score
+from farfield.tasks._checks import check_regime
+from farfield.tasks._samples import resample
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import Regime
 
@@ -66,7 +69,7 @@ class RuleTask(ABC):
             n: Number of problems.
             generator: Draws the rows.
         """
-        return rules.resample(self.draw, regime, n, generator)
+        return resample(self.draw, regime, n, generator)
 
     def loss(
         self, outputs: Float[Tensor, "batch candidate"], problems: Problems
@@ -77,7 +80,7 @@ class RuleTask(ABC):
             outputs: Logits, `num_outputs` of them per problem.
             problems: The problems they answer.
         """
-        return rules.answer_loss(outputs, problems, self.num_outputs)
+        return answer_loss(outputs, problems, self.num_outputs)
 
     def score(
         self, outputs: Float[Tensor, "batch candidate"], problems: Problems
@@ -88,7 +91,7 @@ class RuleTask(ABC):
             outputs: Logits, `num_outputs` of them per problem.
             problems: The problems they answer.
         """
-        return rules.answer_score(outputs, problems, self.num_outputs)
+        return answer_score(outputs, problems, self.num_outputs)
 
     def chance(self, regime: str) -> float:
         """Share of right answers by guessing; the answers of a task are equally frequent.
@@ -96,7 +99,7 @@ class RuleTask(ABC):
         Args:
             regime: Name of the regime.
         """
-        rules.check_regime(regime, self.regimes)
+        check_regime(regime, self.regimes)
         return 1 / max(2, self.num_outputs)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from farfield.core import Problems, Stream
-from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._task import Regime
 
 MOST = 10_000_000

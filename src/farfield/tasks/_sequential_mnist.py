@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int64, UInt8
 
 from farfield.core import Problems, Stream, stream
-from farfield.tasks._abstract_rules import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._class_task import ClassTask
 from farfield.tasks._draws import integers, permutation
 from farfield.tasks._known_data_sets import MNIST

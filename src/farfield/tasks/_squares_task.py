@@ -11,7 +11,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _squares as squares
-from farfield.tasks._abstract_rules import check_regime
+from farfield.tasks._checks import check_regime
 from farfield.tasks._task import TRAINING, Regime
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import binary_outputs
 from farfield.tasks._rule_task import YesNoTask
 from farfield.tasks._same_different import SameDifferent
 from farfield.tasks._shapes import Shapes
@@ -131,7 +132,7 @@ class TintedSameDifferent(YesNoTask):
             problems: Problems of any regime.
         """
         first, second = rules.seen(problems).unbind(dim=1)
-        return rules.binary_outputs(first != second, self.num_outputs)
+        return binary_outputs(first != second, self.num_outputs)
 
 
 def _tints(

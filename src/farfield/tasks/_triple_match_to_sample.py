@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._answers import binary_outputs
 from farfield.tasks._draws import arrangement
 from farfield.tasks._patterns import PATTERNS, num_letters, spelled
 from farfield.tasks._rule_task import YesNoTask
@@ -145,7 +146,7 @@ class TripleMatchToSample(YesNoTask):
         triples = rules.seen(problems).view(-1, 3, 3)
         equal = triples[:, :, :, None] == triples[:, :, None, :]
         matches = (equal[:, 0] == equal[:, 2]).flatten(1).all(dim=1)
-        return rules.binary_outputs(matches, self.num_outputs)
+        return binary_outputs(matches, self.num_outputs)
 
 
 def _num_images(relation: tuple[str, str]) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._checks import check_number
 from farfield.tasks._vaec_task import VAECTask
 
 
@@ -96,6 +96,6 @@ class VAECScale(VAECTask):
         Args:
             number: Which scale, from 1.
         """
-        rules.check_number("number", number, 1, self._count)
+        check_number("number", number, 1, self._count)
         steps = np.arange(self.levels_per_region) * number
         return steps + number - 1 if self.levels_multiplied else steps

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._checks import check_number
 from farfield.tasks._choices import ChoiceTask
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._vaec_objects import (
@@ -61,19 +61,19 @@ class VAECTask(ChoiceTask):
         """The levels, counted from 0, that region or scale `number` takes on every dimension."""
 
     def __post_init__(self) -> None:
-        rules.check_number("num_levels", self.num_levels, 6, MOST_LEVELS)
-        rules.check_number("levels_per_region", self.levels_per_region, 3, 14)
+        check_number("num_levels", self.num_levels, 6, MOST_LEVELS)
+        check_number("levels_per_region", self.levels_per_region, 3, 14)
         if self.num_levels % self.levels_per_region or self._count < 2:
             raise ValueError(
                 f"levels_per_region must divide num_levels ({self.num_levels}) into 2 or more, "
                 f"got {self.levels_per_region}"
             )
-        rules.check_number("train_on", self.train_on, 1, self._count)
-        rules.check_number("image_size", self.image_size, 64, 1024)
+        check_number("train_on", self.train_on, 1, self._count)
+        check_number("image_size", self.image_size, 64, 1024)
         if self.problems_per_regime is not None:
             kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
             most = kinds * self.levels_per_region ** (NUM_DIMENSIONS - 1)
-            rules.check_number("problems_per_regime", self.problems_per_regime, 1, most)
+            check_number("problems_per_regime", self.problems_per_regime, 1, most)
 
     @property
     def _count(self) -> int:
@@ -146,7 +146,7 @@ class VAECTask(ChoiceTask):
         Args:
             number: Which region or scale, from 1.
         """
-        rules.check_number("number", number, 1, self._count)
+        check_number("number", number, 1, self._count)
         levels = torch.from_numpy(self.levels_of(number))
         return DrawnItems(
             latent=torch.cartesian_prod(*[levels] * NUM_DIMENSIONS),

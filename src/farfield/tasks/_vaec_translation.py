@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.tasks import _abstract_rules as rules
+from farfield.tasks._checks import check_number
 from farfield.tasks._vaec_task import VAECTask
 
 
@@ -90,6 +90,6 @@ class VAECTranslation(VAECTask):
         Args:
             number: Which region, from 1.
         """
-        rules.check_number("number", number, 1, self._count)
+        check_number("number", number, 1, self._count)
         first = (number - 1) * self.levels_per_region
         return np.arange(first, first + self.levels_per_region)

@@ -13,11 +13,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError
-from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
 from farfield.tasks._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogy_problems import PLACES, ROW, Analogies, obeyed
 from farfield.tasks._analogy_relations import RELATIONS
+from farfield.tasks._checks import check_number
 from farfield.tasks._choices import described_outputs
 from farfield.tasks._task import TRAINING, Regime
 from farfield.tasks._visual_analogy_task import VisualAnalogyTask
@@ -124,8 +124,8 @@ class VisualAnalogies(VisualAnalogyTask):
     withheld_pairs: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        rules.check_number("training_problems", self.training_problems, 1, _MOST)
-        rules.check_number("test_problems", self.test_problems, 1, _MOST)
+        check_number("training_problems", self.training_problems, 1, _MOST)
+        check_number("test_problems", self.test_problems, 1, _MOST)
         if self.image_size not in IMAGE_SIZES:
             raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
         for pair in self.withheld_pairs:
