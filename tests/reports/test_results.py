@@ -65,6 +65,20 @@ def test_the_page_shows_what_was_run(tmp_path):
     assert "commit 0123456789ab" in page
 
 
+def test_a_line_at_the_top_leads_to_every_table_and_budget(tmp_path):
+    table = TABLES["webb2021/table-11"].select(*made_up.three("withheld-95"))
+    export(table, at(Budget.QUICK), tmp_path)
+    export(table.select("esbn+tcn*"), at(Budget.PAPER), tmp_path)
+    head, _, rest = results_page(tmp_path).partition("\n## webb2021/table-11\n")
+    lines = [line.split(" | ") for line in head.splitlines() if line.startswith("| [")]
+    assert [line[0] for line in lines] == ["| [webb2021/table-11](#webb2021table-11)"] * 2
+    assert [line[2:5] for line in lines] == [
+        ["100 %", "1 of 64", "10"],
+        [f"{100 * table.claims[0].quick:.2g} %", "3 of 64", "30"],
+    ]
+    assert all(f"cells run: {line[5].removesuffix(' |')}." in rest for line in lines)
+
+
 def test_budgets_have_sections_of_their_own(tmp_path):
     table = TABLES["webb2021/table-11"].select(*made_up.three("withheld-95"), "esbn/withheld-0")
     export(table, at(Budget.QUICK), tmp_path)

@@ -22,8 +22,17 @@ Freshly trained networks beside published numbers. `farfield report --export` wr
 as a line of a file under `results/`, and makes this page from those files alone.
 """
 
+SUMMARY: Final = """
+## At a glance
+
+| table | what it is about | steps | cells | networks | verdicts |
+| --- | --- | ---: | ---: | ---: | --- |
+"""
+
 PAPER_IMAGES: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
 """`array_digest` of the 100 images of webb2021."""
+
+BUILT_IN: Final = "built-in images"
 
 Kind = tuple[float, str]
 """Share of the paper's steps, and which images were shown."""
@@ -43,18 +52,28 @@ def results_page(folder: Path) -> str:
         if key not in TABLES:
             raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
     reports: list[Report] = []
-    parts = [HEAD]
+    summary, parts = [], []
     for key, table in TABLES.items():
         if key not in paths:
             continue
         parts.append(f"\n## {key}\n\n{table.title}.\n")
         for kind, found in _kinds(table, paths[key]).items():
             reports.append(_report(table, found))
+            summary.append(_line(table, kind, reports[-1]))
             parts.append(_section(table, kind, reports[-1]))
     if not reports:
         return HEAD + "\nNothing has been run yet.\n"
     notes = dict.fromkeys(note for report in reports for note in text.notes(report))
-    return "".join([*parts, "\n## How to read it\n\n", *(f"- {note}\n" for note in notes)])
+    return "".join(
+        [
+            HEAD,
+            SUMMARY,
+            *summary,
+            *parts,
+            "\n## How to read it\n\n",
+            *(f"- {note}\n" for note in notes),
+        ]
+    )
 
 
 def _files(folder: Path) -> list[Path]:
@@ -84,7 +103,7 @@ def _images(claim: Claim, record: Record) -> str:
     task: Mapping[str, object] = record.experiment.get("task", {})
     free = {name: task[name] for name in claim.free if name in task}
     if not free:
-        return "built-in images"
+        return BUILT_IN
     described = json.dumps(free, sort_keys=True)
     if PAPER_IMAGES in described:
         return "the paper's own images"
@@ -101,6 +120,18 @@ def _report(table: Table, found: Mapping[str, list[Record]]) -> Report:
     )
     budget = Budget.PAPER if whole else Budget.QUICK
     return tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget)
+
+
+def _line(table: Table, kind: Kind, report: Report) -> str:
+    """One table at one budget, in a line that leads to it."""
+    fraction, images = kind
+    records = {(r.key, r.seed) for row in report.rows for r in row.records}
+    place = table.key.replace("/", "")
+    about = table.title if images == BUILT_IN else f"{table.title}; {images}"
+    return (
+        f"| [{table.key}](#{place}) | {about} | {100 * fraction:g} % "
+        f"| {len(report.rows)} of {len(table.claims)} | {len(records)} | {text.tally(report)} |\n"
+    )
 
 
 def _section(table: Table, kind: Kind, report: Report) -> str:
