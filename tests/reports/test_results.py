@@ -7,7 +7,7 @@ import pytest
 
 from farfield.experiments import array_digest
 from farfield.reports import export, load_export, results_page
-from farfield.reports._results import PAPER_IMAGES
+from farfield.reports._results import PAPER_DIGEST
 from farfield.reproductions import TABLES, Budget
 from farfield.tasks import Shapes
 from reproductions import made_up
@@ -129,10 +129,11 @@ def test_other_images_have_sections_of_their_own(tmp_path):
 
 def test_the_paper_s_images_are_known_by_their_bytes(data_folder, tmp_path):
     shapes = Shapes.paper(data_folder)
-    assert array_digest(shapes.images) == PAPER_IMAGES
+    assert array_digest(shapes.images) == PAPER_DIGEST
     export(TABLE.with_task(shapes=shapes), at(Budget.PAPER), tmp_path)
     page = results_page(tmp_path)
     assert "### All of the paper's steps, the paper's own images" in page
+    assert page.count(" --shapes paper` |") == len(TABLE.claims)
 
 
 def test_a_file_of_no_table_is_refused(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
 from farfield.reports._markdown import markdown_rows
-from farfield.reports._report import Report, tabulate
+from farfield.reports._report import IMAGES, Report, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
@@ -29,10 +30,11 @@ SUMMARY: Final = """
 | --- | --- | ---: | ---: | ---: | --- |
 """
 
-PAPER_IMAGES: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
+PAPER_DIGEST: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
 """`array_digest` of the 100 images of webb2021."""
 
 BUILT_IN: Final = "built-in images"
+PAPER_IMAGES: Final = "the paper's own images"
 
 Kind = tuple[float, str]
 """Share of the paper's steps, and which images were shown."""
@@ -58,7 +60,7 @@ def results_page(folder: Path) -> str:
             continue
         parts.append(f"\n## {key}\n\n{table.title}.\n")
         for kind, found in _kinds(table, paths[key]).items():
-            reports.append(_report(table, found))
+            reports.append(_report(table, found, kind))
             summary.append(_line(table, kind, reports[-1]))
             parts.append(_section(table, kind, reports[-1]))
     if not reports:
@@ -105,13 +107,13 @@ def _images(claim: Claim, record: Record) -> str:
     if not free:
         return BUILT_IN
     described = json.dumps(free, sort_keys=True)
-    if PAPER_IMAGES in described:
-        return "the paper's own images"
+    if PAPER_DIGEST in described:
+        return PAPER_IMAGES
     return f"own images {hashlib.sha256(described.encode()).hexdigest()[:8]}"
 
 
-def _report(table: Table, found: Mapping[str, list[Record]]) -> Report:
-    """The cells that have records."""
+def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind) -> Report:
+    """The cells that have records, with commands that show the same images."""
     cells = [name for name, claim in table.cells.items() if claim.name in found]
     whole = any(
         claim.fraction(record.experiment) == 1
@@ -119,7 +121,11 @@ def _report(table: Table, found: Mapping[str, list[Record]]) -> Report:
         for record in found.get(claim.name, [])
     )
     budget = Budget.PAPER if whole else Budget.QUICK
-    return tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget)
+    report = tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget)
+    if kind[1] != PAPER_IMAGES:
+        return report
+    rows = tuple(replace(row, command=row.command + IMAGES["webb2021"]) for row in report.rows)
+    return replace(report, rows=rows)
 
 
 def _line(table: Table, kind: Kind, report: Report) -> str:
