@@ -8,6 +8,12 @@ MUTANTS = [
         ["tests/records/test_store.py::test_whole_files_replace_old_ones_and_leave_no_scraps"],
     ),
     (
+        "training/_loop.py",
+        "worked = time.process_time() - worked",
+        "worked = time.monotonic() - now",
+        ["tests/training/test_training.py::test_reports_become_rarer_by_what_they_cost"],
+    ),
+    (
         "records/_files.py",
         "            temporary.unlink(missing_ok=True)\n",
         "            temporary.exists()\n",

@@ -265,6 +265,47 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(
         assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
+class OwnTime:
+    """A clock on which an update takes a second, and the processor works when it is told to."""
+
+    def __init__(self) -> None:
+        self.passed = self.worked = 0.0
+
+    def monotonic(self) -> float:
+        return self.passed
+
+    def process_time(self) -> float:
+        return self.worked
+
+
+@pytest.mark.parametrize(
+    ("worked", "expected"),
+    [(0.0, list(range(1, 13))), (0.4, [1, 5, 9])],
+    ids=["the machine slept", "the processor worked"],
+)
+def test_reports_become_rarer_by_what_they_cost(
+    monkeypatch: pytest.MonkeyPatch, worked: float, expected: list[int]
+) -> None:
+    experiment, time = tiny_experiment(steps=12), OwnTime()
+    monkeypatch.setattr("farfield.training._loop.time", time)
+    network, seen = one(experiment), list[int]()
+    update = network.update
+
+    def slow_update(step: int) -> None:
+        time.passed += 1.0
+        update(step)
+
+    def slow_report(progress: Progress) -> None:
+        time.passed += 1000.0
+        time.worked += worked
+        seen.append(progress.step)
+
+    monkeypatch.setattr(network, "update", slow_update)
+    clock = Clock(report_seconds=0.99)
+    train(network, experiment, report=slow_report, clock=clock)
+    assert seen == expected
+
+
 @pytest.mark.parametrize("content", [b"", b"garbage", None], ids=["empty", "garbage", "other run"])
 def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
     tmp_path: Path, content: bytes | None

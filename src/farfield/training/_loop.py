@@ -52,7 +52,7 @@ class Clock:
 
 
 PAUSE = 10.0
-"""How much rarer reports become for each second that one takes."""
+"""How much rarer reports become for each second of the processor's that one takes."""
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -147,11 +147,13 @@ def train(
                     scores[place] += new
             now = time.monotonic()
             if report and (now - reported > pause or step == 1):
-                seconds = before + now - started
+                seconds, worked = before + now - started, time.process_time()
                 score = statistics.fmean(points[0].value for points in learner.glance(step))
                 report(Progress(step=step, steps=steps, score=score, seconds=seconds))
+                # The processor's time, for a machine may have slept meanwhile.
+                worked = time.process_time() - worked
                 reported = time.monotonic()
-                pause = clock.report_seconds * max(1.0, PAUSE * (reported - now))
+                pause = clock.report_seconds * max(1.0, PAUSE * worked)
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
                 _save(learner, experiment, checkpoint, step, before + now - started, scores)
