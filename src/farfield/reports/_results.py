@@ -37,7 +37,7 @@ BUILT_IN: Final = "built-in images"
 PAPER_IMAGES: Final = "the paper's own images"
 
 Kind = tuple[float, str]
-"""Share of the paper's steps, and which images were shown."""
+"""Share of the paper's steps, and which images were shown; empty where there is no choice."""
 
 
 def results_page(folder: Path) -> str:
@@ -101,7 +101,9 @@ def _claim(table: Table, line: Line, path: Path) -> Claim:
 
 
 def _images(claim: Claim, record: Record) -> str:
-    """What the record's task has in the fields that the claim leaves free, in words."""
+    """What the record's task has in the fields that the claim leaves free, in words, if any are."""
+    if not claim.free:
+        return ""
     task: Mapping[str, object] = record.experiment.get("task", {})
     free = {name: task[name] for name in claim.free if name in task}
     if not free:
@@ -133,7 +135,7 @@ def _line(table: Table, kind: Kind, report: Report) -> str:
     fraction, images = kind
     records = {(r.key, r.seed) for row in report.rows for r in row.records}
     place = table.key.replace("/", "")
-    about = table.title if images == BUILT_IN else f"{table.title}; {images}"
+    about = table.title if images in {"", BUILT_IN} else f"{table.title}; {images}"
     return (
         f"| [{table.key}](#{place}) | {about} | {100 * fraction:g} % "
         f"| {len(report.rows)} of {len(table.claims)} | {len(records)} | {text.tally(report)} |\n"
@@ -148,7 +150,7 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     whose = "paper's" if printed else "planned"
     lines = [
         "",
-        f"### {budget} of the {whose} steps, {images}",
+        f"### {budget} of the {whose} steps{', ' if images else ''}{images}",
         "",
         f"{len(report.rows)} of {len(table.claims)} cells run: {text.tally(report)}.",
         "",
