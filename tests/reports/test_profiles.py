@@ -1,6 +1,7 @@
 """The picture: what is drawn stands where the numbers are."""
 
 import io
+import itertools
 import subprocess
 import sys
 
@@ -180,6 +181,15 @@ def test_names_that_would_touch_are_slanted():
 
     assert turned("*+tcn/withheld-95", table="webb2021/table-11") == {40.0}
     assert turned("esbn*/withheld-95", table="webb2021/table-11") == {0.0}
+
+
+def test_long_names_side_by_side_do_not_touch():
+    figure = profiles(report_of(table="gondal2021/table-1", find=lambda _: []))
+    figure.draw_without_rendering()
+    labels = figure.axes[0].get_xticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    assert any("\n" in label.get_text() for label in labels)
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_no_two_models_of_a_paper_share_a_colour():

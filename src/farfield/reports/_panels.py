@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
@@ -26,6 +27,10 @@ BESIDE: Final = 0.045
 """How far the published mean stands from ours, in steps of the axis of distances."""
 SIDE_BY_SIDE: Final = 4
 """Most models whose names stand side by side; those of more are slanted."""
+LONGEST_LABEL: Final = 12
+"""Characters in a line of a name side by side with others, at least."""
+ALL_LABELS: Final = 48
+"""Characters that have room side by side below a panel."""
 LABEL_GAP: Final = 5.2
 """Least distance of two labels, in points of a score in percent."""
 LABEL_SHARE: Final = 0.06
@@ -65,9 +70,12 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
         _published(axes, place + 0.2, row, one.color, theme)
     middle, reach = (len(series) - 1) / 2, max(len(series), 3) / 2
     axes.set_xlim(middle - reach, middle + reach)
-    axes.set_xticks(range(len(series)), [one.label for one in series])
+    slanted = len(series) > SIDE_BY_SIDE
+    length = max(LONGEST_LABEL, ALL_LABELS // len(series))
+    names = [one.label if slanted else textwrap.fill(one.label, length) for one in series]
+    axes.set_xticks(range(len(series)), names)
     axes.tick_params(axis="x", length=0, labelsize=7, pad=3)
-    if len(series) > SIDE_BY_SIDE:
+    if slanted:
         axes.tick_params(axis="x", rotation=40)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
