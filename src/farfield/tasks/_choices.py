@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Final
 
@@ -11,17 +11,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream
-from farfield.tasks._answers import answer_loss, check_outputs
-from farfield.tasks._checks import check_regime
-from farfield.tasks._samples import resample
-from farfield.tasks._task import Regime
+from farfield.core import DrawnItems, Problems
+from farfield.tasks._answer_task import AnswerTask
+from farfield.tasks._answers import check_outputs
 
 _PART: Final = 10_000
 """Problems whose descriptions are looked at together."""
 
 
-class ChoiceTask(ABC):
+class ChoiceTask(AnswerTask):
     """A task whose last places are candidates: what it draws is its own, the rest is here."""
 
     @property
@@ -30,43 +28,9 @@ class ChoiceTask(ABC):
         """Number of candidates, at the last places of a problem."""
 
     @property
-    @abstractmethod
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training first, then the test distributions."""
-
-    @abstractmethod
-    def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The sets of one run, by regime name.
-
-        Args:
-            stream: Stream of the run.
-        """
-
-    @property
     def num_outputs(self) -> int:
         """A score for each candidate."""
         return self.num_candidates
-
-    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
-        """`n` problems of one regime, with replacement, from the sets of run 0.
-
-        Args:
-            regime: Name of the regime.
-            n: Number of problems.
-            generator: Draws the rows.
-        """
-        return resample(self.draw, regime, n, generator)
-
-    def loss(
-        self, outputs: Float[Tensor, "batch candidate"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy of the scores of the candidates.
-
-        Args:
-            outputs: A score for each candidate.
-            problems: The problems they answer.
-        """
-        return answer_loss(outputs, problems, self.num_outputs)
 
     def score(
         self, outputs: Float[Tensor, "batch candidate"], problems: Problems
@@ -80,15 +44,6 @@ class ChoiceTask(ABC):
             problems: The problems they answer.
         """
         return choice_score(outputs, problems, self.num_outputs)
-
-    def chance(self, regime: str) -> float:
-        """One candidate in all.
-
-        Args:
-            regime: Name of the regime.
-        """
-        check_regime(regime, self.regimes)
-        return 1 / self.num_candidates
 
 
 def choice_score(

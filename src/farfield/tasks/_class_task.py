@@ -2,68 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import Problems
-from farfield.tasks._answers import answer_loss, answer_score, target_outputs
-from farfield.tasks._checks import check_regime
-from farfield.tasks._task import Regime
+from farfield.tasks._answer_task import AnswerTask
+from farfield.tasks._answers import target_outputs
 
 
-class ClassTask(ABC):
-    """A task with a logit for each class: what it shows is its own, the rest is here."""
+class ClassTask(AnswerTask):
+    """A task whose ceiling is the published labels."""
 
-    @property
-    @abstractmethod
-    def num_outputs(self) -> int:
-        """A logit for each class."""
-
-    @property
-    @abstractmethod
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation, then the test distributions."""
-
-    def loss(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """Cross-entropy.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
-        """
-        return answer_loss(outputs, problems, self.num_outputs)
-
-    def score(
-        self, outputs: Float[Tensor, "batch value"], problems: Problems
-    ) -> Float[Tensor, " batch"]:
-        """1 where the class is right, 0 where it is wrong or not a number.
-
-        Args:
-            outputs: Logits.
-            problems: The problems.
-
-        Raises:
-            ValueError: If `outputs` is not of `(batch, num_outputs)`.
-        """
-        return answer_score(outputs, problems, self.num_outputs)
-
-    def chance(self, regime: str) -> float:
-        """Share of right answers by guessing.
-
-        Args:
-            regime: Name of the regime.
-        """
-        check_regime(regime, self.regimes)
-        return 1 / self.num_outputs
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch answer"]:
         """The published labels as outputs.
 
         Args:

@@ -14,8 +14,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
-from farfield.tasks._answers import check_outputs, target_outputs
+from farfield.tasks._answers import check_outputs
 from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._class_task import ClassTask
 from farfield.tasks._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digit_images import SHOWN, Images, Mixture
 from farfield.tasks._draws import integers, permutation
@@ -32,7 +33,7 @@ HELD_BACK: Final = 10
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Digits:
+class Digits(ClassTask):
     r"""Which digit is it? Images of MNIST, MNIST-M and SVHN, with an answer for each data set.
 
     **What is asked.** An image in red, green and blue of 32 × 32 pixels, as bytes, shows a digit
@@ -260,14 +261,6 @@ class Digits:
         """
         check_regime(regime, self.regimes)
         return 1 / DIGITS
-
-    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
-        """The published labels as outputs.
-
-        Args:
-            problems: Problems of any regime.
-        """
-        return target_outputs(problems, self.num_outputs)
 
 
 def _problems(
