@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from torch import nn
 
+from farfield.analysis import Routing, routing_of
 from farfield.core import Problems
 from farfield.records import Record, Store
-from farfield.reports._report import Row
+from farfield.reports._report import Report, Row
 from farfield.tasks import Task
 from farfield.training import problems_of_run, trained_network
 
@@ -44,10 +45,25 @@ def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
     return LookedInto(experiment.task, network, problems_of_run(experiment.task, record.seed))
 
 
-def trained_share(row: Row) -> float:
-    """Share of its steps that a row was trained for; 0 where it was not run.
+def routings(
+    report: Report, regime: str, samples: int, store: Store
+) -> tuple[Row, list[Routing]] | None:
+    """The row that was trained for most of its steps, and how each of its networks routes.
+
+    `None` where none was run.
 
     Args:
-        row: The cell.
+        report: The cells.
+        regime: Whose problems are routed.
+        samples: How many of them, the first ones.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
     """
-    return row.judgement.fraction or 0.0
+    run = [row for row in report.rows if row.records]
+    if not run:
+        return None
+    row = max(run, key=lambda row: row.judgement.fraction or 0.0)
+    looked = (looked_into(row, record, store) for record in row.records)
+    return row, [routing_of(one.network, one.sets[regime][:samples]) for one in looked]

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
-from farfield.analysis import path_similarity, routing_of
+from farfield.analysis import path_similarity
 from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH
-from farfield.reports._looked_into import looked_into, trained_share
+from farfield.reports._looked_into import routings
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report
 from farfield.reports._theme import Theme
@@ -51,13 +51,10 @@ def path_plate(
     Raises:
         StoreError: If a trained network is missing.
     """
-    run = [row for row in report.rows if row.records]
-    if not run:
+    looked = routings(report, analysis.regime, SAMPLES, store)
+    if looked is None:
         return None
-    row, found = max(run, key=trained_share), []
-    for record in row.records:
-        looked = looked_into(row, record, store)
-        found.append(routing_of(looked.network, looked.sets[analysis.regime][:SAMPLES]))
+    row, found = looked
     shares = [100 * path_similarity(routing.compatibility) for routing in found]
     finding = Finding(
         what=f"{row.claim.row}: similarity of the paths of two samples",

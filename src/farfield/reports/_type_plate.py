@@ -8,11 +8,11 @@ from typing import Final
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
-from farfield.analysis import Routing, clustering, neighbour_map, routing_of
+from farfield.analysis import Routing, clustering, neighbour_map
 from farfield.records import Store
 from farfield.reports import _text as text
 from farfield.reports._axes import WIDTH
-from farfield.reports._looked_into import looked_into, trained_share
+from farfield.reports._looked_into import routings
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report
 from farfield.reports._theme import Theme
@@ -44,13 +44,10 @@ def type_plate(
     Raises:
         StoreError: If a trained network is missing.
     """
-    run = [row for row in report.rows if row.records]
-    if not run:
+    looked = routings(report, analysis.regime, SAMPLES, store)
+    if looked is None:
         return None
-    row, found = max(run, key=trained_share), []
-    for record in row.records:
-        looked = looked_into(row, record, store)
-        found.append(routing_of(looked.network, looked.sets[analysis.regime][:SAMPLES]))
+    row, found = looked
     courses = [clustering(routing.types, routing.nearest) for routing in found]
     findings = []
     for name, at in (("first", 0), ("last", -1)):
