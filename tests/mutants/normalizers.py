@@ -91,8 +91,8 @@ MUTANTS = [
     ),
     (
         "functional/_divisive_norm_by_hand.py",
-        "box_sum(maps, side, axis, side // 2 if adjoint else None)",
-        "box_sum(maps, side, axis)",
+        "sums(maps, side, axis, side // 2 if adjoint else None)",
+        "sums(maps, side, axis)",
         ["tests/functional/test_divisive_norm.py::test_gradient_on_images"],
     ),
     (
@@ -100,6 +100,12 @@ MUTANTS = [
         ".addcmul_(along, offset)",
         "",
         ["tests/functional/test_divisive_norm.py::test_gradient_on_images"],
+    ),
+    (
+        "functional/_divisive_norm_by_hand.py",
+        " * root + along * offset",
+        " * root",
+        ["tests/functional/test_divisive_norm.py::test_what_a_compiler_sees_is_the_same"],
     ),
     (
         "functional/_divisive_norm.py",
@@ -127,7 +133,7 @@ MUTANTS = [
     ),
     (
         "functional/_box_sum.py",
-        "(behind < window - before)",
+        "(behind < window - first)",
         "(behind < window)",
         ["tests/functional/test_divisive_norm.py::test_box_sums_and_their_adjoint"],
     ),

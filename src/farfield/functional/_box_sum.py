@@ -36,7 +36,7 @@ def box_sum(x: Tensor, window: int, axis: int, before: int | None = None) -> Ten
         width *= 2
 
 
-def box_product(x: Tensor, window: int, axis: int) -> Tensor:
+def box_product(x: Tensor, window: int, axis: int, before: int | None = None) -> Tensor:
     """The same sum as a product with a matrix of ones around its diagonal.
 
     More to calculate, but a compiler leaves a product alone, while it would fuse the additions into
@@ -46,9 +46,10 @@ def box_product(x: Tensor, window: int, axis: int) -> Tensor:
         x: What is summed.
         window: Number of neighbours.
         axis: Counted from the end, -1 or -2.
+        before: As of `box_sum`.
     """
     place = torch.arange(x.shape[axis], device=x.device)
     behind = place.unsqueeze(0) - place.unsqueeze(1)  # column less row
-    before = (window - 1) // 2
-    band = ((behind >= -before) & (behind < window - before)).to(x.dtype)
+    first = (window - 1) // 2 if before is None else before
+    band = ((behind >= -first) & (behind < window - first)).to(x.dtype)
     return band @ x if axis == -2 else x @ band.transpose(0, 1)

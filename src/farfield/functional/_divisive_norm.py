@@ -8,6 +8,7 @@ from torch import Tensor
 
 from farfield.functional._divisive_norm_by_hand import (
     DivisiveNormByHand,
+    DivisiveNormCompiled,
     Windows,
     divisive_norm_plain,
     local_mean,
@@ -168,8 +169,9 @@ def _centred(z: Tensor, windows: Windows) -> Tensor:
 def _normalized(z: Tensor, windows: Windows, sigma: float | Tensor) -> Tensor:
     wide = _wide(z)
     smoothing = torch.as_tensor(sigma, dtype=wide.dtype, device=z.device).square()
-    if is_transformed() or torch.compiler.is_compiling():
+    if is_transformed():
         return divisive_norm_plain(wide, smoothing, windows).to(z.dtype)
+    by_hand = DivisiveNormCompiled if torch.compiler.is_compiling() else DivisiveNormByHand
     # torch leaves `apply` untyped.
-    found: Tensor = DivisiveNormByHand.apply(wide, smoothing, windows)  # type: ignore[no-untyped-call]
+    found: Tensor = by_hand.apply(wide, smoothing, windows)  # type: ignore[no-untyped-call]
     return found.to(z.dtype)

@@ -1,7 +1,8 @@
 """Divisive normalization with its gradient written out, a block of images at a time.
 
 The windows slide over maps of one channel, the mean of all; what costs is the passes over all
-channels. They run over a block of images that the processor's cache holds.
+channels. They run over a block of images that the processor's cache holds. A compiler makes few
+passes by itself, over the whole batch.
 """
 
 from __future__ import annotations
@@ -84,6 +85,36 @@ class DivisiveNormByHand(torch.autograd.Function):
         return of_z, of_smoothing, None
 
 
+class DivisiveNormCompiled(torch.autograd.Function):
+    """The same for a compiler, which does not differentiate twice.
+
+    Of the gradient that autograd writes, the mean over channels waits for all of it, which is two
+    passes more.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
+        average = z.mean(1, keepdim=True)
+        mean = _box(average, windows.summation) / (windows.summation[0] * windows.summation[1])
+        squares = _box((z - mean).square().mean(1, keepdim=True), windows.suppression)
+        root = (squares / windows.suppression_size + smoothing).rsqrt()
+        ctx.save_for_backward(z, average - mean, mean, root)
+        ctx.windows = windows
+        return (z - mean) * root
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        z, offset, mean, root = ctx.saved_tensors
+        v = z - mean
+        product = (gradient * v).mean(1, keepdim=True) * root.pow(3)
+        along = _box(product, ctx.windows.suppression, adjoint=True) / -ctx.windows.suppression_size
+        of_mean = gradient.mean(1, keepdim=True) * root + along * offset
+        area = ctx.windows.summation[0] * ctx.windows.summation[1]
+        shift = _box(of_mean, ctx.windows.summation, adjoint=True) / -area
+        of_smoothing = product.sum() * (-0.5 * z.shape[1]) if ctx.needs_input_grad[1] else None
+        return gradient * root + v * along + shift, of_smoothing, None
+
+
 def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
     r"""Write the gradient of each image, and what that of the constant is made of.
 
@@ -118,10 +149,9 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
 def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Tensor:
     """Sums over the window around every place of maps `(batch, 1, height, width)`."""
     for axis, side in ((-1, window[1]), (-2, window[0])):
-        if side > 1 and torch.compiler.is_compiling():
-            maps = box_product(maps, side, axis)
-        elif side > 1:
-            maps = box_sum(maps, side, axis, side // 2 if adjoint else None)
+        if side > 1:
+            sums = box_product if torch.compiler.is_compiling() else box_sum
+            maps = sums(maps, side, axis, side // 2 if adjoint else None)
     return maps.clone() if window == (1, 1) else maps
 
 
