@@ -195,9 +195,18 @@ MUTANTS = [
     ),
     (
         "reports/_panels.py",
-        "yerr=number.spread",
-        "yerr=2 * number.spread",
+        "yerr=None if across else number.spread",
+        "yerr=None if across else 2 * number.spread",
         ["tests/reports/test_profiles.py::test_intervals_are_those_of_the_numbers"],
+    ),
+    (
+        "reports/_panels.py",
+        "return (score, place) if across else (place, score)",
+        "return place, score",
+        [
+            "tests/reports/test_profiles.py::"
+            "test_many_models_of_one_distance_stand_one_below_another"
+        ],
     ),
     (
         "reports/_profiles.py",

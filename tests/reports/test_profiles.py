@@ -77,7 +77,7 @@ def test_lines_run_over_the_distances():
 def test_a_model_keeps_its_colour_in_every_picture():
     def color(*patterns):
         (axes,) = profiles(report_of(*patterns)).axes
-        labels = axes.get_xticklabels()
+        labels = [*axes.get_xticklabels(), *axes.get_yticklabels()]
         return next(label.get_color() for label in labels if label.get_text() == "LSTM")
 
     assert color("lstm+tcn/withheld-95") == color("*+tcn/withheld-95")
@@ -174,13 +174,40 @@ def test_no_global_figure_is_kept():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_names_that_would_touch_are_slanted():
-    def turned(*patterns, table):
-        axes = profiles(report_of(*patterns, table=table)).axes[0]
-        return {label.get_rotation() for label in axes.get_xticklabels()}
+def test_many_models_of_one_distance_stand_one_below_another():
+    report = report_of("*/withheld-95", find=lambda c: [] if "ntm" in c.cell else trained(c))
+    (axes,) = profiles(report).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == [row.claim.row for row in report.rows]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first one on top
+    rows = [row for row in report.rows if row.judgement.ours is not None]
+    assert len(rows) == len(names) - 2
+    means = [
+        float(line.get_xdata()[0])
+        for line in axes.lines
+        if line.get_marker() == "o" and len(line.get_xdata()) == 1
+    ]
+    assert means == pytest.approx([row.judgement.ours.mean for row in rows])
+    bars = [part.get_segments()[0] for part in axes.collections if isinstance(part, LineCollection)]
+    ends = {tuple(np.round(bar[:, 0], 6)) for bar in bars}
+    for row in rows:
+        interval = t_interval(row.values)
+        assert tuple(np.round([interval.low, min(interval.high, 100.0)], 6)) in ends
+    low, high = axes.get_xlim()
+    assert low < report.rows[0].floor < 100 < high
 
-    assert turned("*+tcn/withheld-95", table="webb2021/table-11") == {40.0}
-    assert turned("esbn*/withheld-95", table="webb2021/table-11") == {0.0}
+
+def test_models_in_a_list_without_a_number_are_left_out():
+    table = TABLES["webb2020/beyond"]
+    first = table.claims[0]
+
+    def find(claim):
+        return made_up.records(claim, [90.0], steps=1000) if claim is first else []
+
+    (axes,) = profiles(tabulate(table, find)).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [first.row]
+    nothing = profiles(tabulate(table, lambda _: []))
+    assert len(nothing.axes) == 3
 
 
 def test_long_names_side_by_side_do_not_touch():
@@ -196,7 +223,7 @@ def test_no_two_models_of_a_paper_share_a_colour():
     for theme in (LIGHT, DARK):
         assert len(set(theme.models)) == len(theme.models)
         axes = profiles(report_of("*+tcn/withheld-95"), theme).axes[0]
-        colors = [label.get_color() for label in axes.get_xticklabels()]
+        colors = [label.get_color() for label in axes.get_yticklabels()]
         assert len(set(colors)) == len(colors) == 8
 
 

@@ -105,7 +105,13 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
 
 
 def frame(
-    axes: Axes, rows: Sequence[Row], theme: Theme, lowest: float, highest: float | None = None
+    axes: Axes,
+    rows: Sequence[Row],
+    theme: Theme,
+    lowest: float,
+    highest: float | None = None,
+    *,
+    across: bool = False,
 ) -> None:
     """Axes of scores, and the lines of floor and ceiling.
 
@@ -115,19 +121,22 @@ def frame(
         theme: Colours.
         lowest: Where the axis of a score starts that is better when higher.
         highest: Where the axis of an error ends; it starts at 0.
+        across: Whether scores go across, not upward.
     """
     plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
+    limit, line = (axes.set_xlim, axes.axvline) if across else (axes.set_ylim, axes.axhline)
     if measure_of(rows[0].claim.metric).lower_is_better:
-        axes.set_ylim(0, highest)
+        limit(0, highest)
     else:
-        axes.set_ylim(lowest, 1.035 * scale)
+        limit(lowest, 1.035 * scale)
         ticks = [share * scale for share in (0.25, 0.5, 0.75, 1.0)]
-        axes.set_yticks([tick for tick in ticks if tick > lowest])
+        kept = [tick for tick in ticks if tick > lowest]
+        (axes.set_xticks if across else axes.set_yticks)(kept)
     for level in {row.floor for row in rows}:
-        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
+        line(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
     for level in {row.ceiling for row in rows}:
-        axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
+        line(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
 
 
 def title(

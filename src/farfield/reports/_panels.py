@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ DOT: Final = 5.0
 BESIDE: Final = 0.045
 """How far the published mean stands from ours, in steps of the axis of distances."""
 SIDE_BY_SIDE: Final = 4
-"""Most models whose names stand side by side; those of more are slanted."""
+"""Most models whose names stand side by side; those of more stand one below another."""
 LONGEST_LABEL: Final = 12
 """Characters in a line of a name side by side with others, at least."""
 ALL_LABELS: Final = 48
@@ -70,16 +70,31 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
         _published(axes, place + 0.2, row, one.color, theme)
     middle, reach = (len(series) - 1) / 2, max(len(series), 3) / 2
     axes.set_xlim(middle - reach, middle + reach)
-    slanted = len(series) > SIDE_BY_SIDE
     length = max(LONGEST_LABEL, ALL_LABELS // len(series))
-    names = [one.label if slanted else textwrap.fill(one.label, length) for one in series]
+    names = [textwrap.fill(one.label, length) for one in series]
     axes.set_xticks(range(len(series)), names)
     axes.tick_params(axis="x", length=0, labelsize=7, pad=3)
-    if slanted:
-        axes.tick_params(axis="x", rotation=40)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
     for label, one in zip(axes.get_xticklabels(), series, strict=True):
+        label.set_color(one.color)
+
+
+def one_below_another(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
+    """The models of one distance, each in a line of its own, with the score across.
+
+    Args:
+        axes: Where to draw.
+        series: The models, each with one cell, from the top.
+        theme: Colours.
+    """
+    for place, one in enumerate(series):
+        (row,) = one.rows
+        _networks(axes, place - 0.12, row, one.color, width=0.2, across=True)
+        _mean(axes, place - 0.12, row, one.color, theme, across=True)
+        _published(axes, place + 0.2, row, one.color, theme, across=True)
+    axes.set_ylim(len(series) - 0.4, -0.6)
+    axes.set_yticks(range(len(series)), [one.label for one in series])
+    axes.tick_params(axis="y", length=0, labelsize=7, pad=3)
+    for label, one in zip(axes.get_yticklabels(), series, strict=True):
         label.set_color(one.color)
 
 
@@ -118,39 +133,52 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     end_labels(axes, ends, LABEL_GAP if percent else LABEL_SHARE * (high - low))
 
 
-def _networks(axes: Axes, place: float, row: Row, color: str, *, width: float) -> None:
+def _networks(
+    axes: Axes, place: float, row: Row, color: str, *, width: float, across: bool = False
+) -> None:
     """A dot for each network, spread sideways by the golden ratio so that few cover each other."""
     values = np.asarray(row.values)
-    spread = (np.arange(len(values)) * GOLDEN) % 1 - 0.5
+    spots = place + width * ((np.arange(len(values)) * GOLDEN) % 1 - 0.5)
     axes.scatter(
-        place + width * spread, values, s=DOT, color=color, alpha=0.45, linewidths=0, zorder=2
+        *_turned(spots, values, across), s=DOT, color=color, alpha=0.45, linewidths=0, zorder=2
     )
 
 
-def _mean(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
+def _mean(
+    axes: Axes, place: float, row: Row, color: str, theme: Theme, *, across: bool = False
+) -> None:
     """Our mean with its interval, cut where no score can be."""
     if row.judgement.ours is None:
         return
     interval = t_interval(row.values, row.claim.rule.confidence)
     if math.isfinite(interval.half_width):
         ends = np.clip([interval.low, interval.high], 0, row.claim.published.scale)
-        axes.vlines(place, *ends, color=color, linewidth=1.3, zorder=4)
+        lines = axes.hlines if across else axes.vlines
+        lines(place, *ends, color=color, linewidth=1.3, zorder=4)
     axes.plot(
-        place, row.judgement.ours.mean, "o", markersize=4.6, color=color,
+        *_turned(place, row.judgement.ours.mean, across), "o", markersize=4.6, color=color,
         markeredgecolor=theme.paper, markeredgewidth=0.7, zorder=5,
     )  # fmt: skip
 
 
-def _published(axes: Axes, place: float, row: Row, color: str, theme: Theme) -> None:
+def _published(
+    axes: Axes, place: float, row: Row, color: str, theme: Theme, *, across: bool = False
+) -> None:
     """The published mean with its standard error, where there is one."""
     number = row.claim.published
     if not isinstance(number, Published):
         return
     axes.errorbar(
-        place, number.mean, yerr=number.spread, fmt="D", markersize=4.4,
+        *_turned(place, number.mean, across), xerr=number.spread if across else None,
+        yerr=None if across else number.spread, fmt="D", markersize=4.4,
         color=color, markerfacecolor=theme.paper, markeredgewidth=1.0, elinewidth=0.9, capsize=2,
         capthick=0.9, zorder=4.5,
     )  # fmt: skip
+
+
+def _turned(place: Any, score: Any, across: bool) -> tuple[Any, Any]:
+    """Both coordinates of a mark, whose score is upward or across."""
+    return (score, place) if across else (place, score)
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LABEL_GAP) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -21,10 +22,19 @@ from farfield.reports._axes import (
     shared_suffix,
     title,
 )
-from farfield.reports._panels import SIDE_BY_SIDE, along_distance, side_by_side
+from farfield.reports._panels import (
+    SIDE_BY_SIDE,
+    along_distance,
+    one_below_another,
+    side_by_side,
+)
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import LIGHT, Theme
 from farfield.reproductions import Published
+
+LISTED: Final = 0.72
+LISTED_LINE: Final = 0.17
+"""Height of a panel of models one below another: of what is around them, and of each; inches."""
 
 
 def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
@@ -32,7 +42,8 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
 
     Score against distance from training. Filled markers are our means with 95 % intervals, small
     dots single networks; open markers are the published means with their standard errors. Where
-    only one distance was asked for, the models stand side by side instead.
+    only one distance was asked for, the models stand side by side instead, and many of them one
+    below another.
 
     Args:
         report: The table with what was found.
@@ -40,29 +51,57 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     """
     panels = report.subjects
     flat = all(distances(rows) == 1 for rows in panels.values())
-    crowded = any(len(rows) > SIDE_BY_SIDE for rows in panels.values())
-    across = min(len(panels), 4 if flat and not crowded else 2)
-    down = math.ceil(len(panels) / across)
+    crowded = any(distances(rows) == 1 and len(rows) > SIDE_BY_SIDE for rows in panels.values())
+    listed = {name for name, rows in panels.items() if crowded and distances(rows) == 1}
+    across = min(len(panels), 4 if flat else 2) if len(listed) < len(panels) else 1
+    shown = {name: _numbered(rows) if name in listed else rows for name, rows in panels.items()}
+    panels = {name: rows for name, rows in shown.items() if rows} or panels
+    upright = 2.3 if flat else 2.6
+    every_height = [
+        LISTED + LISTED_LINE * len(rows) if name in listed else upright
+        for name, rows in panels.items()
+    ]
+    heights = [max(every_height[n : n + across]) for n in range(0, len(panels), across)]
     width = WIDTH if len(panels) > 2 or not flat or crowded else 3.4 * len(panels)
     columns = 5 if width > 5 else 3
-    height = (2.3 if flat and not crowded else 2.6) * down + LEGEND * math.ceil(5 / columns)
-    figure = Figure(figsize=(width, height), facecolor=theme.paper, layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False, sharey=True)
+    figure = Figure(
+        figsize=(width, sum(heights) + LEGEND * math.ceil(5 / columns)),
+        facecolor=theme.paper,
+        layout="constrained",
+    )
+    grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
     every = [value for rows in panels.values() for value in _values(rows)]
     scale = report.rows[0].claim.published.scale
     lowest, highest = min(every) - 0.06 * scale, 1.08 * max(every)
-    for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
-        frame(axes, rows, theme, lowest, highest)
-        shared = shared_suffix(rows)
-        draw = side_by_side if distances(rows) == 1 else along_distance
-        draw(axes, series_of(rows, theme, shared), theme)
+    for number, (axes, (subject, rows)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
+        frame(axes, rows, theme, lowest, highest, across=subject in listed)
+        shared = shared_suffix(report.subjects[subject])
+        series = series_of(rows, theme, shared)
+        if subject in listed:
+            one_below_another(axes, series, theme)
+            if number >= len(panels) - across:
+                axes.set_xlabel(_what(report), fontsize=7.5, color=theme.ink)
+        else:
+            draw = side_by_side if distances(rows) == 1 else along_distance
+            draw(axes, series, theme)
+            if number % across:
+                axes.tick_params(axis="y", labelleft=False)
+            else:
+                axes.set_ylabel(_what(report), fontsize=7.5, color=theme.ink)
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(_what(report), fontsize=7.5, color=theme.ink)
     legend(figure, _marks(theme), theme, columns)
     return figure
+
+
+def _numbered(rows: Sequence[Row]) -> list[Row]:
+    """The cells that have a number, ours or published."""
+    return [
+        row
+        for row in rows
+        if row.judgement.ours is not None or isinstance(row.claim.published, Published)
+    ]
 
 
 def png(figure: Figure, dpi: int = 300) -> bytes:
