@@ -347,7 +347,7 @@ def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: T
 
     quick = farfield("report webb2021/tiny --budget quick")
     assert quick.status == 2
-    assert "table webb2021/tiny has no records at the quick budget" in quick.err
+    assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
     nothing = farfield("report --budget quick")
     assert nothing.status == 2
     assert "it holds none at the quick budget" in nothing.err
@@ -416,7 +416,7 @@ def test_a_figure_without_records_or_networks_says_so(
     store = Store("runs")
     nothing = farfield("report webb2021/small-figure")
     assert nothing.status == 2
-    assert "webb2021/small-figure has no records at the paper budget" in nothing.err
+    assert "webb2021/small-figure has no records at the paper budget\n" in nothing.err
     record_all(small_figure.table, store, seeds=1)
     (cell,) = small_figure.table.claims
     store.weights_path(cell.experiment.key, 0).unlink()

@@ -203,10 +203,7 @@ MUTANTS = [
         "reports/_panels.py",
         "return (score, place) if across else (place, score)",
         "return place, score",
-        [
-            "tests/reports/test_profiles.py::"
-            "test_many_models_of_one_distance_stand_one_below_another"
-        ],
+        ["tests/reports/test_profiles.py::test_many_models_stand_one_below_another"],
     ),
     (
         "reports/_profiles.py",

@@ -174,7 +174,7 @@ def test_no_global_figure_is_kept():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_many_models_of_one_distance_stand_one_below_another():
+def test_many_models_stand_one_below_another():
     report = report_of("*/withheld-95", find=lambda c: [] if "ntm" in c.cell else trained(c))
     (axes,) = profiles(report).axes
     names = [label.get_text() for label in axes.get_yticklabels()]

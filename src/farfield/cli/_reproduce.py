@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Container
 from pathlib import Path
 
 from rich.console import Console
@@ -78,7 +79,7 @@ def report(command: ReportCommand) -> None:
     recorded, reported = set(store.keys()), 0
     for name in names:
         table = _table(name, command.shapes)
-        if any(claim.at(budget).key in recorded for claim in table.claims):
+        if _is_recorded(table, budget, recorded):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             _report(table, store, budget, command.seeds, folder, console)
             reported += 1
@@ -87,7 +88,9 @@ def report(command: ReportCommand) -> None:
                 for path in export(table, find_records, command.results):
                     console.print(f"records as text: {path}", soft_wrap=True)
         elif command.table is not None:
-            raise ValueError(f"table {name} has no records at the {budget.value} budget")
+            others = [b.value for b in Budget if _is_recorded(table, b, recorded)]
+            hint = f"; --budget {others[0]} has some" if others else ""
+            raise ValueError(f"table {name} has no records at the {budget.value} budget{hint}")
     if not reported:
         raise ValueError(
             f"records must hold runs of some table, got {command.records}: it holds none at the "
@@ -96,6 +99,10 @@ def report(command: ReportCommand) -> None:
     if command.export:
         write_whole(command.page, results_page(command.results).encode())
         console.print(f"page of results: {command.page}", soft_wrap=True)
+
+
+def _is_recorded(table: Table, budget: Budget, recorded: Container[str]) -> bool:
+    return any(claim.at(budget).key in recorded for claim in table.claims)
 
 
 def _table(name: str, shapes: str) -> Table:
