@@ -1660,6 +1660,44 @@ def test_networks_together_are_networks_alone(animal: Animal) -> None:
             torch.testing.assert_close(gradients[name][seed], alone, rtol=1e-8, atol=1e-9)
 
 
+def dependent(module: nn.Module) -> dict[str, Tensor]:
+    """Parameters of which each depends on those before, as where a network makes another's."""
+    made: dict[str, Tensor] = {}
+    before = torch.zeros((), dtype=torch.float64)
+    for name, parameter in module.named_parameters():
+        made[name] = parameter + 0.01 * before
+        before = made[name].mean()
+    return made
+
+
+@modules
+def test_gradients_that_are_to_be_differentiated_are_the_same(animal: Animal) -> None:
+    module = unsettled(animal.build(generator()))
+    inputs = as_dtype(animal.inputs, torch.float64)
+    taken = []
+    for graph in (False, True):
+        out = torch.func.functional_call(module, dependent(module), inputs)
+        if not out.requires_grad:
+            return
+        wanted = [*module.parameters()]
+        taken.append(torch.autograd.grad(out.sin().sum(), wanted, create_graph=graph))
+    torch.testing.assert_close(*taken, rtol=1e-8, atol=1e-10)
+
+
+@modules
+def test_modules_train_where_torch_casts_by_itself(animal: Animal, monkeypatch) -> None:
+    module = animal.build(generator())
+    # oneDNN leaves parts of a bfloat16 kernel's gradient unwritten where images are one pixel.
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = module(*animal.inputs)
+    assert out.shape == animal.shape
+    if out.requires_grad:
+        out.float().square().sum().backward()
+    gradients = [p.grad for p in module.parameters() if p.grad is not None]
+    assert all(gradient.isfinite().all() for gradient in gradients)
+
+
 def same_state(first: nn.Module, second: nn.Module) -> bool:
     mine, theirs = first.state_dict(), second.state_dict()
     return mine.keys() == theirs.keys() and all(torch.equal(mine[at], theirs[at]) for at in mine)

@@ -136,3 +136,19 @@ def test_layers_by_group_and_several_results(bias: bool) -> None:
             for results in (ours, theirs)
         ]
         torch.testing.assert_close(*pulled, rtol=1e-10, atol=1e-13)
+
+
+def test_gradients_to_be_differentiated_of_inputs_that_depend_on_each_other() -> None:
+    """As where the state is carried over from a first piece of the sequence."""
+    given = tensors()
+
+    def twice(function):
+        def both(weight, bias, other, inputs, state) -> torch.Tensor:
+            first = function(weight, bias, other, inputs, state)
+            return function(weight, bias, other, inputs + first.unsqueeze(1), first.mean(0))
+
+        return both
+
+    for graph in (False, True):
+        ours, theirs = (pull(twice(f), given, create_graph=graph) for f in (by_hand, plain))
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-12)

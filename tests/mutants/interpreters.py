@@ -70,7 +70,7 @@ MUTANTS = [
         ["tests/nn/test_interpreters.py::test_gradients_by_hand_are_those_of_autograd"],
     ),
     (
-        "functional/_modulated_attention_by_hand.py",
+        "functional/_gradient_of_gradient.py",
         "else tensor.view_as(tensor)",
         "else tensor",
         ["tests/nn/test_interpreters.py::test_gradients_of_gradients_by_hand"],

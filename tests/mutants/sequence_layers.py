@@ -83,8 +83,8 @@ MUTANTS = [
     ),
     (
         "functional/_holding_recurrence.py",
-        "torch.lerp(candidate, state, gate)",
-        "torch.lerp(state, candidate, gate)",
+        "torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))",
+        "torch.lerp(state, candidate.to(state.dtype), gate.to(state.dtype))",
         ["tests/nn/test_holding_rnn.py::test_the_recurrence_is_that_of_loops"],
     ),
     (

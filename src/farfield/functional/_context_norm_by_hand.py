@@ -7,10 +7,13 @@ once.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import torch
 from torch import Tensor
+
+from farfield.functional._gradient_of_gradient import differentiable_gradients
 
 _BLOCK: Final = 2**18
 """Numbers in a block."""
@@ -79,8 +82,10 @@ class ContextNormByHand(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         z, weight, bias, smoothing, means, roots = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            found = _differentiable(gradient, z, weight, bias, smoothing, ctx.correction)
-            return (*found, None)
+            plain = partial(context_norm_plain, correction=ctx.correction)
+            primals = (z, weight, bias, smoothing)
+            again = differentiable_gradients(plain, primals, [gradient])
+            return (*again, None)
         of_z = torch.empty_like(z, memory_format=torch.contiguous_format)
         sums, products = torch.empty_like(means), torch.empty_like(means)
         of_rows = (gradient, z, of_z, means, roots, sums, products)
@@ -142,20 +147,3 @@ def _sum_over_time(block: Tensor, out: Tensor, factor: float) -> None:
         torch.bmm(ones.expand(len(block), -1, -1), block, out=out)
     else:
         torch.sum(block, 1, keepdim=True, out=out).mul_(factor)
-
-
-def _differentiable(
-    gradient: Tensor,
-    z: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    smoothing: Tensor,
-    correction: int,
-) -> list[Tensor | None]:
-    """The same gradients with a graph of their own."""
-    tensors = (z, weight, bias, smoothing)
-    wanted = {n: t for n, t in enumerate(tensors) if t is not None and t.requires_grad}
-    result = context_norm_plain(z, weight, bias, smoothing, correction)
-    found = torch.autograd.grad(result, list(wanted.values()), gradient, create_graph=True)
-    by_number = dict(zip(wanted, found, strict=True))
-    return [by_number.get(n) for n in range(len(tensors))]

@@ -7,12 +7,14 @@ passes by itself, over the whole batch.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
 
 from farfield.functional._box_sum import box_product, box_sum
+from farfield.functional._gradient_of_gradient import differentiable_gradients
 
 _BLOCK: Final = 2**19
 """Numbers in a block."""
@@ -74,7 +76,9 @@ class DivisiveNormByHand(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         z, smoothing, offsets, means, roots = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            return (*_differentiable(gradient, z, smoothing, ctx.windows), None)
+            plain = partial(divisive_norm_plain, windows=ctx.windows)
+            again = differentiable_gradients(plain, (z, smoothing), [gradient])
+            return (*again, None)
         of_z = torch.empty_like(z, memory_format=torch.contiguous_format)
         products = torch.empty_like(roots)
         of_rows = (gradient, z, of_z, offsets, means, roots, products)
@@ -174,14 +178,3 @@ def _mean_of_channels(block: Tensor) -> Tensor:
         torch.bmm(ones.expand(len(block), -1, -1), block.flatten(2), out=maps.flatten(2))
         return maps
     return block.mean(1, keepdim=True)
-
-
-def _differentiable(
-    gradient: Tensor, z: Tensor, smoothing: Tensor, windows: Windows
-) -> list[Tensor | None]:
-    """The same gradients with a graph of their own."""
-    wanted = {n: t for n, t in enumerate((z, smoothing)) if t.requires_grad}
-    result = divisive_norm_plain(z, smoothing, windows)
-    found = torch.autograd.grad(result, list(wanted.values()), gradient, create_graph=True)
-    by_number = dict(zip(wanted, found, strict=True))
-    return [by_number.get(n) for n in range(2)]

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from farfield.functional._esbn_by_hand import esbn_by_hand
 from farfield.functional._esbn_plain import ESBNKeys, ESBNParameters, esbn_plain, keys_plain
+from farfield.functional._products import is_autocast
 
 
 def esbn(
@@ -42,7 +43,8 @@ def esbn(
     """
     _check_shapes(weights, confidence, parameters)
     # Without a gradient nothing need be kept; at one place nothing is read.
-    by_hand = torch.is_grad_enabled() and weights.shape[1] > 0 and not torch.compiler.is_compiling()
+    plain = torch.compiler.is_compiling() or is_autocast() or weights.shape[1] == 0
+    by_hand = torch.is_grad_enabled() and not plain
     return (esbn_by_hand if by_hand else esbn_plain)(weights, confidence, parameters)
 
 

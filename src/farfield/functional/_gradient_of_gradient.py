@@ -1,4 +1,8 @@
-"""The second derivative of a function whose first one is written by hand."""
+"""The second derivative of a function whose first one is written by hand.
+
+Two ways, for the two ways of writing the first one: a function of its own whose backward is
+`gradient_of_gradient`, or a backward that gives `differentiable_gradients` when it is asked to.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,28 @@ import torch
 from torch import Tensor
 
 Gradients = tuple[Tensor | None, ...]
+
+
+def differentiable_gradients(
+    plain: Callable[..., Tensor | tuple[Tensor, ...]],
+    primals: Sequence[Tensor | None],
+    gradients: Sequence[Tensor],
+) -> list[Tensor | None]:
+    """Gradients with a graph of their own, of those primals that want one.
+
+    Args:
+        plain: The function, of `primals`.
+        primals: Where the gradients are taken; None for arguments left out.
+        gradients: One for each of the function's results.
+    """
+    # One primal may be computed from another; views of them are not computed from each other.
+    views = [None if tensor is None else tensor.view_as(tensor) for tensor in primals]
+    wanted = {n: t for n, t in enumerate(views) if t is not None and t.requires_grad}
+    found = torch.autograd.grad(
+        plain(*views), list(wanted.values()), gradients, create_graph=True, allow_unused=True
+    )
+    by_number = dict(zip(wanted, found, strict=True))
+    return [by_number.get(number) for number in range(len(primals))]
 
 
 def gradient_of_gradient(

@@ -65,6 +65,7 @@ def _steps(products: Sequence[Product], inputs: Tensor, gates: Tensor, state: Te
         moved, held = torch.split_with_sizes(product(state), (units, groups), dim=-1)
         gate = F.hardsigmoid(asked + held).repeat_interleave(units // groups, dim=-1)
         candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
-        state = torch.lerp(candidate, state, gate)
+        # Where `torch.autocast` is at work, what comes out of products is narrower.
+        state = torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))
         states.append(state)
     return torch.stack(states)

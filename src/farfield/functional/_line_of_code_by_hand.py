@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._modulated_attention_by_hand import differentiable
+from farfield.functional._gradient_of_gradient import differentiable_gradients
 from farfield.functional._products import add_product, product
 
 NORM_EPS: Final = 1e-5
@@ -84,7 +84,10 @@ class FinishByHand(torch.autograd.Function):
         plain, summed = ctx.rest
         *primals, attended, hidden = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            return (None, *differentiable(plain, primals, gradient, (summed,)), None)
+            again = differentiable_gradients(
+                lambda *given: plain(*given, summed), primals, [gradient]
+            )
+            return (None, *again, None)
         x, gathered, share = primals[:3]
         weights = FinishWeights(*primals[3:])
         # Not `zeros_like`, which has the strides of what it is like: rows must be views.

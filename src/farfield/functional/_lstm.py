@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain, lstm_unwatched
-from farfield.functional._products import is_transformed
+from farfield.functional._products import is_autocast, is_transformed
 
 
 def lstm(
@@ -49,7 +49,7 @@ def lstm(
     if not 1 <= number <= inputs.shape[1]:
         raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
     arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or is_autocast():
         return lstm_plain(*arguments)[:, -number:]
     if torch.is_grad_enabled():
         return lstm_by_hand(number, *arguments)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch import Tensor
 
+from farfield.functional._gradient_of_gradient import differentiable_gradients
 from farfield.functional._products import add_product, product
 
 PRIMALS: Final = 6
@@ -78,7 +79,9 @@ class AttendByHand(torch.autograd.Function):
         plain, options = ctx.rest
         primals, kept = ctx.saved_tensors[:PRIMALS], ctx.saved_tensors[PRIMALS:]
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            again = differentiable(plain, primals, gradient, options)
+            again = differentiable_gradients(
+                lambda *given: plain(*given, *options), primals, [gradient]
+            )
             return (None, *again, *(None for _ in options))
         normal, share, of_query, of_value, _, position = primals
         query, value, weights, sums, gathered = kept
@@ -100,34 +103,6 @@ class AttendByHand(torch.autograd.Function):
             None if by_place is None else _by_function(by_place, share.shape[0], options[2]),
             *(None for _ in options),
         )
-
-
-def differentiable(
-    plain: Callable[..., Tensor],
-    primals: Sequence[Tensor | None],
-    gradient: Tensor,
-    options: Sequence[Any],
-) -> list[Tensor | None]:
-    """Gradients of those primals that want one, with a graph of their own.
-
-    Args:
-        plain: The function, of primals and options.
-        primals: Where the gradient is taken.
-        gradient: Of what the function gives.
-        options: The other arguments.
-    """
-    # Primals may depend on each other; views of them do not.
-    views = [None if tensor is None else tensor.view_as(tensor) for tensor in primals]
-    wanted = {n: t for n, t in enumerate(views) if t is not None and t.requires_grad}
-    found = torch.autograd.grad(
-        plain(*views, *options),
-        list(wanted.values()),
-        gradient,
-        create_graph=True,
-        allow_unused=True,
-    )
-    by_number = dict(zip(wanted, found, strict=True))
-    return [by_number.get(number) for number in range(len(primals))]
 
 
 def _sets(tensors: Sequence[Tensor], heads: int) -> Iterator[_Set]:

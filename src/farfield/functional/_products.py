@@ -117,6 +117,7 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
         and cast("bool", torch.backends.mkldnn.enabled)
         and not torch.compiler.is_compiling()
         and not is_transformed()
+        and not is_autocast()
         and _works()
     )
 
@@ -125,6 +126,11 @@ def is_transformed() -> bool:
     """Whether `torch.func` is at work; yes where this torch does not tell."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
     return tell is None or bool(tell())
+
+
+def is_autocast() -> bool:
+    """Whether `torch.autocast` is at work, on a CPU or a GPU: it knows torch's operations alone."""
+    return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
 @functools.cache

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from farfield.functional._products import is_transformed, linear, linear_by_group, product
+from farfield.functional._gradient_of_gradient import differentiable_gradients
+from farfield.functional._products import (
+    is_autocast,
+    is_transformed,
+    linear,
+    linear_by_group,
+    product,
+)
 
 Product = Callable[[Tensor], Tensor]
 Recurrence = Callable[..., Tensor]
@@ -33,8 +40,8 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
 
     Autograd makes a weight gradient at every step, a matrix as large as the weights, and adds
     them up. Here the gradients of all steps' outputs are gathered and multiplied once with all
-    steps' inputs. Under the transformations of `torch.func`, when compiling and without gradients
-    the recurrence runs as it stands.
+    steps' inputs. Under the transformations of `torch.func`, under `torch.autocast`, when compiling
+    and without gradients the recurrence runs as it stands.
 
     Args:
         recurrence: Takes one function per layer, to apply it with, and the inputs. It must
@@ -59,7 +66,8 @@ def recur_all(
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
     """
-    if not torch.is_grad_enabled() or torch.compiler.is_compiling() or is_transformed():
+    untouched = torch.compiler.is_compiling() or is_transformed() or is_autocast()
+    if untouched or not torch.is_grad_enabled():
         return _as_it_stands(recurrence, layers, inputs)
     shared = [tensor for layer in layers for tensor in layer]
     # torch leaves `apply` untyped.
@@ -101,10 +109,14 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         recurrence, leaves, steps, results = ctx.kept
         saved = ctx.saved_tensors
-        layers, inputs = _sorted_out(len(steps), saved)
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            again = _as_it_stands(recurrence, layers, inputs)
-            return (None, None, *_differentiable(again, saved, gradients))
+            again = differentiable_gradients(
+                lambda *given: _as_it_stands(recurrence, *_sorted_out(len(steps), given)),
+                saved,
+                gradients,
+            )
+            return (None, None, *again)
+        layers, _ = _sorted_out(len(steps), saved)
         outputs = [output for taken in steps for _, output in taken]
         found = torch.autograd.grad(
             results, [*leaves, *outputs], gradients, retain_graph=True, allow_unused=True
@@ -120,18 +132,6 @@ class _Recurrence(torch.autograd.Function):
 def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[Tensor]]:
     layers = [Layer(*tensors[2 * n : 2 * n + 2]) for n in range(num_layers)]
     return layers, list(tensors[2 * num_layers :])
-
-
-def _differentiable(
-    results: Sequence[Tensor], tensors: Sequence[Tensor | None], gradients: Sequence[Tensor]
-) -> list[Tensor | None]:
-    """Gradients of those tensors that want one, with a graph of their own."""
-    wanted = {n: t for n, t in enumerate(tensors) if t is not None and t.requires_grad}
-    found = torch.autograd.grad(
-        results, list(wanted.values()), gradients, create_graph=True, allow_unused=True
-    )
-    by_number = dict(zip(wanted, found, strict=True))
-    return [by_number.get(n) for n in range(len(tensors))]
 
 
 def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
