@@ -113,8 +113,8 @@ MUTANTS = [
     ),
     (
         "reports/_axes.py",
-        "        axes.set_ylim(0, highest)\n",
-        "        axes.set_ylim(lowest, highest)\n",
+        "        limit(0, highest)\n",
+        "        limit(lowest, highest)\n",
         [
             "tests/reproductions/test_webb2020_objects.py::test_the_picture_of_errors_starts_at_zero_and_says_what_it_shows"
         ],

@@ -197,6 +197,15 @@ def test_many_models_stand_one_below_another():
     assert low < report.rows[0].floor < 100 < high
 
 
+def test_several_columns_of_one_distance_are_named():
+    report = report_of("ni-small/*", "vit-small/mnist", table="gondal2021/digits", find=trained)
+    (axes,) = profiles(report).axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels[:2] == ["NI, small, validation", "NI, small, mnist"]
+    assert labels[-1] == "ViT, small"
+    assert not any("mnist" in text.get_text() for text in axes.texts)
+
+
 def test_models_in_a_list_without_a_number_are_left_out():
     table = TABLES["webb2020/beyond"]
     first = table.claims[0]

@@ -161,7 +161,8 @@ def title(
         note: What else to say beneath it.
     """
     fractions = [row.judgement.fraction for row in rows if row.judgement.fraction is not None]
-    parts = [rows[0].claim.column] if distances(rows) == 1 else []
+    columns = {row.claim.column for row in rows}
+    parts = [*columns] if distances(rows) == 1 and len(columns) == 1 else []
     parts += [shared.removeprefix(" + ")] if shared else []
     parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
     parts += [note] if note else []

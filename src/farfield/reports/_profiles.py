@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from farfield.reports._axes import (
 )
 from farfield.reports._panels import (
     SIDE_BY_SIDE,
+    Series,
     along_distance,
     one_below_another,
     side_by_side,
@@ -77,6 +79,8 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         frame(axes, rows, theme, lowest, highest, across=subject in listed)
         shared = shared_suffix(report.subjects[subject])
         series = series_of(rows, theme, shared)
+        if distances(rows) == 1:
+            series = [cell for one in series for cell in _cells(one)]
         if subject in listed:
             one_below_another(axes, series, theme)
             if number >= len(panels) - across:
@@ -93,6 +97,16 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         axes.set_visible(False)
     legend(figure, _marks(theme), theme, columns)
     return figure
+
+
+def _cells(series: Series) -> list[Series]:
+    """A series for each cell, named by its column where there are several at one distance."""
+    if len(series.rows) == 1:
+        return [series]
+    return [
+        dataclasses.replace(series, label=f"{series.label}, {row.claim.column}", rows=(row,))
+        for row in series.rows
+    ]
 
 
 def _numbered(rows: Sequence[Row]) -> list[Row]:
