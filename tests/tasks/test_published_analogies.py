@@ -300,6 +300,54 @@ def test_no_more_is_unpacked_than_a_header_announces(file: Path) -> None:
         read(file)
 
 
+def headed(shape: str, kind: str = "'<i8'") -> bytes:
+    return npy(f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}\n", bytes(8))
+
+
+def refusal(file: Path, field: str, content: bytes) -> str:
+    """What is said of a file whose other fields, as far as they are looked at, are right."""
+    fields = {
+        "image": headed("(160, 160, 9)"),
+        "target": headed("(1,)"),
+        "relation_structure_encoded": headed("(1, 12)"),
+    }
+    archive(file, **{**fields, field: content})
+    with pytest.raises(ValueError, match=field) as raised:
+        read_visual_analogies(file.parent)
+    return str(raised.value)
+
+
+FIELDS = ("image", "target", "relation_structure_encoded")
+NO_HEADERS = {
+    "open": headed("(1, "),
+    "dedented": npy("  {}\n {}"),
+    "text": headed("('1',)"),
+    "list for a key": npy("{[]: 1}"),
+    "empty type": headed("(1,)", "()"),
+    "no type": headed("(1,)", "'zz'"),
+    "parentheses": npy("(" * 8_999),
+    "signs": npy("-" * 8_999 + "1"),
+    "brackets": npy("[" * 150 + "]" * 150),
+    "dots": npy("a" + ".a" * 4_000),
+    "null": npy("\0"),
+    "empty": npy(""),
+}
+
+
+@pytest.mark.parametrize("content", NO_HEADERS.values(), ids=NO_HEADERS)
+def test_a_header_that_is_none_is_refused_by_file_and_field(content: bytes, file: Path) -> None:
+    for field in FIELDS:
+        said = refusal(file, field, content)
+        assert said.startswith(f"{file}: {field} must be a NumPy array of version 1.0, got some")
+
+
+@pytest.mark.parametrize("shape", ["(-1, -1)", "(-1,)", "(True,)", "(True, 12)", f"({'1,' * 33})"])
+def test_sides_that_are_no_sizes_are_refused_by_file_and_field(shape: str, file: Path) -> None:
+    for field in FIELDS:
+        said = refusal(file, field, headed(shape))
+        assert said.startswith(f"{file}: {field} must be of at most 32 axes of whole sizes from 0")
+
+
 def test_nothing_outside_the_folder_is_opened(data: Path, tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()

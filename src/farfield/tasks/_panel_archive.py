@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -49,6 +50,18 @@ _BROKEN: Final = (
     zlib.error,
 )
 """What a file that is cut short, encrypted or made up raises while it is unpacked."""
+_MALFORMED: Final = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+    tokenize.TokenError,
+)
+"""What NumPy and Python's own parser, which it calls, raise at a header that is none."""
+_MOST_AXES: Final = 32
 
 
 class _Header(NamedTuple):
@@ -170,10 +183,16 @@ def _header(path: Path, field: str, stream: zipfile.ZipExtFile) -> _Header:
         if (version := np.lib.format.read_magic(stream)) != (1, 0):
             raise ValueError(f"its version is {version[0]}.{version[1]}")
         header = _Header(*np.lib.format.read_array_header_1_0(stream))
-    except ValueError as error:
+    except _MALFORMED as error:
         raise ValueError(
             f"{path}: {field} must be a NumPy array of version 1.0, got something else: {error}"
         ) from error
+    shape = header.shape
+    if len(shape) > _MOST_AXES or any(type(side) is not int or side < 0 for side in shape):
+        raise ValueError(
+            f"{path}: {field} must be of at most {_MOST_AXES} axes of whole sizes from 0 on, "
+            f"got shape {shape}"
+        )
     if header.dtype.hasobject:
         raise ValueError(
             f"{path}: {field} must hold numbers, got pickled objects, which are never loaded: "
