@@ -147,6 +147,26 @@ def stored_elsewhere(held: h5py.File) -> None:
     held["3"].create_dataset("dist", (1,), "i8", external=[("elsewhere", 0, 8)])
 
 
+def chunked(name: str, chunks: int) -> Callable[[h5py.File], None]:
+    """A dataset in chunks of so many numbers, of which it uses the first few."""
+
+    def change(held: h5py.File) -> None:
+        value = held["3"][name][()]
+        del held["3"][name]
+        made = held["3"].create_dataset(
+            name,
+            value.shape,
+            value.dtype,
+            maxshape=(None, *value.shape[1:]),
+            chunks=(chunks, *value.shape[1:]),
+            compression="gzip",
+        )
+        if chunks < 10_000:
+            made[()] = value
+
+    return change
+
+
 def virtual(held: h5py.File) -> None:
     layout = h5py.VirtualLayout((4,), "i8")
     layout[:] = h5py.VirtualSource("elsewhere", "ABCD", (4,))
@@ -195,6 +215,14 @@ WRONG = {
     ),
     "a dataset for a group": (linked("3", [1, 2]), "/3 must be a Group, got a Dataset"),
     "elsewhere": (stored_elsewhere, "/3/dist must hold its data itself, got data kept elsewhere"),
+    "a large chunk": (
+        chunked("ABCD", 100_000_000),
+        r"/3/ABCD must be stored in chunks of at most 4,194,304 B, got .* of int64, 800,000,000 B",
+    ),
+    "a large chunk of images": (
+        chunked("imgs", 342),
+        r"/3/imgs must be stored in chunks of at most 4,194,304 B, got \(342, 64, 64, 3\)",
+    ),
     "virtual": (virtual, "/3/ABCD must hold its data itself, got data kept elsewhere"),
 }
 
@@ -208,6 +236,26 @@ def test_what_is_no_problem_of_vaec_is_refused(
     with pytest.raises(ValueError, match=message) as refused:
         read(file)
     assert str(file) in str(refused.value)
+
+
+def test_datasets_in_chunks_are_read(file: Path) -> None:
+    expected = read(file)
+    with h5py.File(file, "r+") as held:
+        for name, chunks in {"ABCD": 1024, "not_D": 2, "latent_class": 1, "imgs": 341}.items():
+            chunked(name, chunks)(held)
+    assert torch.equal(read(file).table(), expected.table())
+
+
+def test_a_damaged_chunk_is_named(file: Path) -> None:
+    with h5py.File(file, "r+") as held:
+        chunked("imgs", 7)(held)
+        held["3/imgs"].id.write_direct_chunk((0, 0, 0, 0), b"no stream of deflate")
+        chunked("not_D", 6)(held)
+    refused = refusal(file)
+    assert refused.startswith(f"{file}: /3/imgs must be whole, got a broken one: ")
+    with h5py.File(file, "r+") as held:
+        held["3/not_D"].id.write_direct_chunk((0,), b"no stream of deflate")
+    assert refusal(file).startswith(f"{file}: /3/not_D must be whole, got a broken one: ")
 
 
 def test_what_is_no_whole_file_is_refused(file: Path, tmp_path: Path) -> None:
@@ -251,7 +299,7 @@ def test_a_broken_file_is_read_or_refused(file: Path) -> None:
 def test_more_pictures_than_memory_should_hold_are_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farfield.tasks._vaec_read._LARGEST_TABLE", 7 * 64 * 64 * 3)
+    monkeypatch.setattr("farfield.tasks._vaec_read.LARGEST_TABLE", 7 * 64 * 64 * 3)
     with pytest.raises(ValueError, match="/1/imgs must leave the distinct pictures within 86,016"):
         read(file)
 

@@ -9,6 +9,13 @@ MEMBERS: Final = ("imgs", "latent_class", "analogy_dim", "ABCD", "dist", "not_D"
 """Datasets of a problem."""
 PREMISES: Final = 3
 """A, B and C, before the candidates."""
+LEVELS: Final = range(3, 15)
+"""How many pictures a problem may have."""
+MOST_PROBLEMS: Final = 2_000_000
+LARGEST_SIDE: Final = 1024
+"""Height and width of a picture, pixels."""
+LARGEST_TABLE: Final = 2**32
+"""Distinct pictures of a file, bytes; a published one has 118 million."""
 
 
 def hdf5() -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,13 +13,20 @@ import torch
 from jaxtyping import UInt8
 
 from farfield.core import Problems
-from farfield.tasks._vaec_layout import MEMBERS, hdf5
+from farfield.tasks._vaec_layout import (
+    LARGEST_SIDE,
+    LARGEST_TABLE,
+    LEVELS,
+    MEMBERS,
+    MOST_PROBLEMS,
+    hdf5,
+)
 from farfield.tasks._vaec_problems import NUM_DIMENSIONS, candidates_of
 
-_LEVELS: Final = range(3, 15)
-_MOST_PROBLEMS: Final = 2_000_000
-_LARGEST_TABLE: Final = 2**32
-"""Distinct pictures of a file, bytes; a published one has 118 million."""
+_LARGEST_CHUNK: Final = 2**22
+"""Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less."""
+_BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError)
+"""What h5py raises at a file that is damaged or made up."""
 
 Picture = UInt8[np.ndarray, "height width 3"]
 
@@ -47,14 +56,14 @@ def read_vaec(path: str | Path) -> Problems:
     try:
         with h5py.File(path, "r") as file:
             return _read(h5py, path, file)
-    except (OSError, RuntimeError, KeyError, TypeError, MemoryError) as error:
+    except _BROKEN as error:
         raise ValueError(f"{path} must be a whole HDF5 file of VAEC problems: {error}") from error
 
 
 def _read(h5py: Any, path: Path, file: Any) -> Problems:
     """All problems of an open file."""
-    if not 1 <= len(file) <= _MOST_PROBLEMS:
-        raise ValueError(f"{path} must hold 1…{_MOST_PROBLEMS:,} problems, got {len(file):,}")
+    if not 1 <= len(file) <= MOST_PROBLEMS:
+        raise ValueError(f"{path} must hold 1…{MOST_PROBLEMS:,} problems, got {len(file):,}")
     pictures: dict[tuple[int, ...], Picture] = {}
     rows: list[dict[str, np.ndarray]] = []
     first: tuple[int, ...] | None = None
@@ -64,15 +73,30 @@ def _read(h5py: Any, path: Path, file: Any) -> Problems:
         shape = members["imgs"].shape
         if shape != (first := first or shape):
             raise ValueError(f"{where}/imgs must be of shape {first} as in /0, got {shape}")
-        row = {name: members[name][()].astype(np.int64) for name in MEMBERS[1:]}
+        row = {name: _content(where, members, name).astype(np.int64) for name in MEMBERS[1:]}
         _check_values(where, row)
         objects = [tuple(levels) for levels in row["latent_class"].tolist()]
         if new := [place for place, levels in enumerate(objects) if levels not in pictures]:
             _check_size(where, len(pictures) + len(new), shape)
-            shown = members["imgs"][()]
+            shown = _content(where, members, "imgs")
             pictures |= {objects[place]: shown[place].copy() for place in new}
         rows.append(row)
     return _problems(pictures, {name: np.stack([row[name] for row in rows]) for name in rows[0]})
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """What breaks a group or dataset becomes a `ValueError` that names it."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise ValueError(f"{where} must be whole, got a broken one: {error}") from error
+
+
+def _content(where: str, members: dict[str, Any], name: str) -> np.ndarray:
+    """The numbers of a dataset that has been checked."""
+    with _named(f"{where}/{name}"):
+        return np.asarray(members[name][()])
 
 
 def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
@@ -91,7 +115,8 @@ def _followed(h5py: Any, where: str, parent: Any, name: str, kind: type) -> Any:
         raise ValueError(f"{where} is missing: problems must be numbered from 0 without a gap")
     if not isinstance(link, h5py.HardLink):
         raise ValueError(f"{where} must stand in the file itself, got a {type(link).__name__}")
-    found = parent[name]
+    with _named(where):
+        found = parent[name]
     if not isinstance(found, kind):
         raise ValueError(f"{where} must be a {kind.__name__}, got a {type(found).__name__}")
     return found
@@ -109,7 +134,7 @@ def _members(h5py: Any, where: str, group: Any) -> dict[str, Any]:
     if images.dtype != np.uint8 or not _is_row_of_pictures(images.shape):
         raise ValueError(
             f"{where}/imgs must be uint8 of shape (levels, side, side, 3) with "
-            f"{_LEVELS[0]}…{_LEVELS[-1]} levels, got {images.dtype} of shape {images.shape}"
+            f"{LEVELS[0]}…{LEVELS[-1]} levels, got {images.dtype} of shape {images.shape}"
         )
     levels = len(images)
     shapes = {"latent_class": (levels, NUM_DIMENSIONS), "ABCD": (4,), "not_D": (levels - 1,)}
@@ -120,14 +145,26 @@ def _members(h5py: Any, where: str, group: Any) -> dict[str, Any]:
                 f"{where}/{name} must be integers of shape {shape}, "
                 f"got {dataset.dtype} of shape {dataset.shape}"
             )
+    for name, dataset in members.items():
+        _check_chunk(f"{where}/{name}", dataset)
     return members
+
+
+def _check_chunk(where: str, dataset: Any) -> None:
+    """Raise `ValueError` if more would be unpacked than a dataset of its shape has a use for."""
+    chunk = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
+    if chunk > (most := max(2 * dataset.nbytes, _LARGEST_CHUNK)):
+        raise ValueError(
+            f"{where} must be stored in chunks of at most {most:,} B, got {dataset.chunks} of "
+            f"{dataset.dtype}, {chunk:,} B, for a dataset of shape {dataset.shape}"
+        )
 
 
 def _is_row_of_pictures(shape: tuple[int, ...] | None) -> bool:
     if shape is None or len(shape) != 4:
         return False
     levels, height, width, channels = shape
-    return levels in _LEVELS and 1 <= height == width <= 1024 and channels == 3
+    return levels in LEVELS and 1 <= height == width <= LARGEST_SIDE and channels == 3
 
 
 def _check_values(where: str, row: dict[str, np.ndarray]) -> None:
@@ -157,9 +194,9 @@ def _check_values(where: str, row: dict[str, np.ndarray]) -> None:
 
 
 def _check_size(where: str, pictures: int, shape: tuple[int, ...]) -> None:
-    if pictures * math.prod(shape[1:]) > _LARGEST_TABLE:
+    if pictures * math.prod(shape[1:]) > LARGEST_TABLE:
         raise ValueError(
-            f"{where}/imgs must leave the distinct pictures within {_LARGEST_TABLE:,} bytes, "
+            f"{where}/imgs must leave the distinct pictures within {LARGEST_TABLE:,} bytes, "
             f"got {pictures} pictures of shape {shape[1:]}"
         )
 
