@@ -321,6 +321,91 @@ def test_other_problems_are_not_written(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
+PROBLEMS = TASK.draw(stream(0))[TRAINING]
+
+
+def described(**latent: torch.Tensor) -> Problems:
+    """The problems of the task with another latent description."""
+    return dataclasses.replace(PROBLEMS, latent={**PROBLEMS.latent, **latent})
+
+
+UNREADABLE = {
+    "none": (PROBLEMS[:0], "problems must be 1…2,000,000, got 0"),
+    "distance": (
+        described(distance=PROBLEMS.latent["distance"] + 5),
+        r"latent\['distance'\] must be B − A, got -?\d+ in problem 0",
+    ),
+    "dimension": (
+        described(dimension=torch.tensor([0, 1, 9, *[3] * 9])),
+        r"latent\['dimension'\] must be 0…3, got 9 in problem 2",
+    ),
+    "another dimension": (
+        described(dimension=(PROBLEMS.latent["dimension"] + 1) % 4),
+        r"latent\['object'\] must be the levels 0…6 of A, along the dimension",
+    ),
+    "negative": (
+        described(analogy=-PROBLEMS.latent["analogy"]),
+        r"latent\['analogy'\] must be levels 0…6 with B − A = D − C",
+    ),
+    "no analogy": (
+        described(analogy=PROBLEMS.latent["analogy"][:, [0, 1, 0, 1]]),
+        r"latent\['analogy'\] must be levels .* neither A = B nor A = C, got \[\d, ",
+    ),
+    "two distances": (
+        described(analogy=PROBLEMS.latent["analogy"][:, [0, 1, 2, 1]]),
+        r"latent\['analogy'\] must be levels 0…6 with B − A = D − C",
+    ),
+    "outside": (
+        described(object=PROBLEMS.latent["object"] + 7),
+        r"latent\['object'\] must be the levels 0…6 of A",
+    ),
+    "floats": (
+        described(distance=PROBLEMS.latent["distance"].double()),
+        r"latent\['distance'\] must be integers of shape \(12,\), got torch\.float64",
+    ),
+    "columns": (
+        described(object=PROBLEMS.latent["object"][:, :3]),
+        r"latent\['object'\] must be integers of shape \(12, 4\), got .* shape \(12, 3\)",
+    ),
+    "float pictures": (
+        dataclasses.replace(PROBLEMS, items=PROBLEMS.table().float()),
+        r"items must be square uint8 pictures .*, got torch\.float32 of \(64, 64, 3\)",
+    ),
+    "oblong pictures": (
+        dataclasses.replace(PROBLEMS, items=PROBLEMS.table()[:, :9]),
+        r"items must be square uint8 pictures .* of \(9, 64, 3\)",
+    ),
+    "few candidates": (
+        dataclasses.replace(PROBLEMS, index=PROBLEMS.index[:, :5]),
+        "index must hold A, B, C and 3…14 candidates, got 5 places",
+    ),
+    "no item": (dataclasses.replace(PROBLEMS, index=PROBLEMS.index + 9999), "index must lie in 0…"),
+    "no candidate": (
+        dataclasses.replace(PROBLEMS, target=PROBLEMS.target + 7),
+        r"target must be one candidate, 0…6, .* \(12,\): \[7, 7, ",
+    ),
+}
+
+
+@pytest.mark.parametrize("problems, message", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_would_be_refused_is_not_written(
+    problems: Problems, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        write(tmp_path / "made" / "file.hy", problems)
+    assert files(tmp_path) == []
+
+
+def test_more_pictures_than_are_read_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farfield.tasks._vaec_write.LARGEST_TABLE", 7 * 64 * 64 * 3)
+    with pytest.raises(ValueError, match="must have distinct pictures of at most 86,016 bytes"):
+        write(tmp_path / "file.hy", PROBLEMS)
+    write(tmp_path / "file.hy", PROBLEMS[:1])
+    assert len(read(tmp_path / "file.hy")) == 1
+
+
 def test_a_folder_that_cannot_be_written_is_an_error_and_leaves_nothing(file: Path) -> None:
     problems = TASK.draw(stream(0))[TRAINING]
     with pytest.raises(OSError, match="cannot write"):
