@@ -365,6 +365,22 @@ def test_a_photograph_that_is_none_is_named(nothing: Path, content: bytes) -> No
         photographs.read_photographs("own", 28)
 
 
+def test_a_photograph_that_is_no_file_is_named(nothing: Path) -> None:
+    folder = nothing / "own"
+    folder.mkdir()
+    (folder / "a.jpg").write_bytes(jpeg(40, 50))
+    (folder / "b.jpg").symlink_to("absent.jpg")
+    with pytest.raises(ValueError, match=r"b\.jpg must be a file, it is none: No such file"):
+        photographs.read_photographs("own", 28)
+    (folder / "absent.jpg").symlink_to("b.jpg")
+    with pytest.raises(ValueError, match=r"absent\.jpg must be a file, it is none: Too many"):
+        photographs.read_photographs("own", 28)
+    (folder / "absent.jpg").unlink()
+    (folder / "absent.jpg").mkdir()
+    with pytest.raises(ValueError, match=r"absent\.jpg must be a file, it is a folder"):
+        photographs.read_photographs("own", 28)
+
+
 def test_photographs_of_one_s_own_are_read_in_the_order_of_their_names(nothing: Path) -> None:
     folder = nothing / "own"
     folder.mkdir()

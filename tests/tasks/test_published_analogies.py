@@ -364,6 +364,19 @@ def test_nothing_outside_the_folder_is_opened(data: Path, tmp_path: Path) -> Non
             read_visual_analogies(inner, pattern=pattern)
 
 
+def test_paths_that_lead_nowhere_are_refused_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "analogy_1.npz").symlink_to("analogy_2.npz")
+    (tmp_path / "analogy_2.npz").symlink_to("analogy_1.npz")
+    with pytest.raises(ValueError, match=r"analogy_1\.npz.? must (lead to|be) a file"):
+        read_visual_analogies(tmp_path)
+    (tmp_path / "list.txt").write_text("folder/analogy\0.npz")
+    with pytest.raises(ValueError, match=r"folder/analogy\\x00\.npz' must lead to a file"):
+        read_visual_analogies(tmp_path / "list.txt")
+    (tmp_path / "list.txt").write_text("absent" * 100)
+    with pytest.raises(ValueError, match=r"absentabsent must be .*: .*File name too long"):
+        read_visual_analogies(tmp_path / "list.txt")
+
+
 def test_wrong_sources_and_arguments_are_refused(data: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be a folder or a list of files, there is no"):
         read_visual_analogies(tmp_path / "absent")

@@ -164,7 +164,10 @@ def _listed(source: Path) -> list[Path]:
 
 def _inside(folder: Path, path: Path) -> Path:
     """The path, if what it leads to lies in the folder."""
-    found = path.resolve()
+    try:
+        found = path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or no path at all
+        raise ValueError(f"{str(path)!r} must lead to a file, it leads nowhere: {error}") from error
     if not found.is_relative_to(folder.resolve()):
         raise ValueError(
             f"{path} must lie in {folder}, it leads to {found}: keep the files beside their list"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,7 @@ def read_photographs(named: str, smallest: int) -> Photographs:
             f"{' nor in '.join(map(str, places))}: set FARFIELD_DATA to a folder that has "
             f"{named}, or name another"
         )
-    if (size := sum(path.stat().st_size for path in found)) > MOST_BYTES:
+    if (size := sum(map(_size, found))) > MOST_BYTES:
         raise ValueError(
             f"{named} must hold photographs of at most {MOST_BYTES:,} bytes together, got {size:,}"
         )
@@ -112,6 +113,17 @@ def paths(folder: Path) -> tuple[Path, ...]:
     if not folder.is_dir():
         return ()
     return tuple(sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES))
+
+
+def _size(path: Path) -> int:
+    """The length in bytes of what must be a file: no folder, no pipe, no link to nothing."""
+    try:
+        known = path.stat()
+    except OSError as error:
+        raise ValueError(f"{path} must be a file, it is none: {error.strerror}") from error
+    if not stat.S_ISREG(known.st_mode):
+        raise ValueError(f"{path} must be a file, it is a folder or a device")
+    return known.st_size
 
 
 def _content(path: Path) -> bytes:
