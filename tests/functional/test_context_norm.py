@@ -214,6 +214,17 @@ def test_what_would_broadcast_is_refused(unchecked) -> None:
         context_norm(drawn(2, 0, 3))
 
 
+@pytest.mark.parametrize("shape", [(2, 4, 0), (0, 4, 3), (3, 0, 4, 2), (4, 0)])
+@pytest.mark.parametrize("segments", [None, [[0, 1], [2, 3]], [[0, 2], [1, 3]]])
+def test_of_nothing_nothing_is_normalized(shape, segments) -> None:
+    z, gain = drawn(*shape).requires_grad_(), drawn(shape[-1]).requires_grad_()
+    out = context_norm(z, gain, gain, segments=segments)
+    assert out.shape == shape
+    out.sum().backward()
+    assert z.grad.shape == shape
+    assert torch.equal(gain.grad, torch.zeros_like(gain))
+
+
 def test_checked_segments_are_tuples() -> None:
     assert check_segments(3, None) == ((0, 1, 2),)
     assert check_segments(3, [[2], [0, 1]]) == ((2,), (0, 1))

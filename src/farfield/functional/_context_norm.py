@@ -68,7 +68,7 @@ def context_norm(
     gain, shift = (None if own is None else own.to(wide.dtype) for own in (weight, bias))
     smoothing = torch.as_tensor(eps, dtype=wide.dtype, device=z.device)
     if _are_equal_and_contiguous(groups):
-        folded = wide.reshape(-1, len(groups[0]), z.shape[-1])
+        folded = torch.unflatten(wide, -2, (len(groups), len(groups[0]))).flatten(0, -3)
         scaled = normalize_over_time(folded, gain, shift, smoothing, correction)
         return scaled.reshape(z.shape).to(z.dtype)
     scaled = _normalize_scattered(wide, groups, correction, smoothing)
