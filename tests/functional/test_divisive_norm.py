@@ -203,7 +203,14 @@ def test_refusals(unchecked) -> None:
         divisive_norm_1d(torch.ones(3, 4, dtype=torch.int64), 3)
     with pytest.raises(ValueError, match="at least one feature"):
         divisive_centre_1d(drawn(3, 0), 3)
-    with pytest.raises(ValueError, match="must be at least 1, got 0 and 0"):
+    with pytest.raises(ValueError, match="must be integers of at least 1, got 0 and 0"):
         divisive_norm_2d(drawn(1, 2, 3, 3), 0)
-    with pytest.raises(ValueError, match="must be at least 1, got 3 and -1"):
+    with pytest.raises(ValueError, match="must be integers of at least 1, got 3 and -1"):
         divisive_norm_1d(drawn(2, 3), 3, suppression_window=-1)
+    for function in (divisive_norm_1d, divisive_centre_1d, divisive_norm_2d, divisive_centre_2d):
+        with pytest.raises(ValueError, match=r"window and .* must be integers .*, got 2\.5 and"):
+            function(drawn(1, 2, 3, 3), 2.5)
+    with pytest.raises(ValueError, match=r"must be integers of at least 1, got 3 and 1\.0"):
+        divisive_norm_2d(drawn(1, 2, 3, 3), 3, suppression_window=1.0)
+    z = drawn(1, 2, 3, 3)
+    assert torch.equal(divisive_norm_2d(z, np.int64(3)), divisive_norm_2d(z, 3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -48,7 +50,7 @@ def divisive_norm_2d(
         The normalized activations, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If `z` is no batch of images, or a window is below 1.
+        ValueError: If `z` is no batch of images, or a window is no integer of at least 1.
 
     Reference:
         ren2017, equations 3 and 4, table 1.
@@ -84,7 +86,7 @@ def divisive_norm_1d(
         The normalized activations, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If `z` has no feature, or a window is below 1.
+        ValueError: If `z` has no feature, or a window is no integer of at least 1.
 
     Reference:
         ren2017, equations 6 and 7.
@@ -105,7 +107,7 @@ def divisive_centre_2d(
         window: Side of the summation field, pixels.
 
     Raises:
-        ValueError: If `z` is no batch of images, or the window is below 1.
+        ValueError: If `z` is no batch of images, or the window is no integer of at least 1.
 
     Reference:
         ren2017, equations 3 and 5.
@@ -123,7 +125,7 @@ def divisive_centre_1d(
         window: Number of units in the summation field.
 
     Raises:
-        ValueError: If `z` has no feature, or the window is below 1.
+        ValueError: If `z` has no feature, or the window is no integer of at least 1.
 
     Reference:
         ren2017, equations 5 and 6.
@@ -150,9 +152,10 @@ def _checked(z: Tensor, windows: Windows) -> Windows:
             f"got {z.dtype} of shape {tuple(z.shape)}"
         )
     sides = (windows.summation[1], windows.suppression[1])
-    if min(sides) < 1:
+    if not all(isinstance(side, Integral) for side in sides) or min(sides) < 1:
         raise ValueError(
-            f"window and suppression_window must be at least 1, got {sides[0]} and {sides[1]}"
+            "window and suppression_window must be integers of at least 1, "
+            f"got {sides[0]} and {sides[1]}"
         )
     return windows
 
