@@ -85,6 +85,14 @@ MUTANTS = [
     ),
     (
         "tasks/_panel_archive.py",
+        "type(side) is not int or side < 0",
+        "side < 0",
+        [
+            "tests/tasks/test_published_analogies.py::test_sides_that_are_no_sizes_are_refused_by_file_and_field"
+        ],
+    ),
+    (
+        "tasks/_panel_archive.py",
         "    if header.dtype.hasobject:",
         "    if False:",
         [

@@ -399,6 +399,24 @@ MUTANTS = [
         ["tests/tasks/test_vaec_files.py::test_a_full_disk_leaves_the_old_file_and_nothing_else"],
     ),
     (
+        "tasks/_vaec_write.py",
+        "(b - a == d - c) & (a != b)",
+        "(a != b)",
+        ["tests/tasks/test_vaec_files.py::test_what_would_be_refused_is_not_written"],
+    ),
+    (
+        "tasks/_vaec_write.py",
+        "& (varied[:, 0] == a)",
+        "",
+        ["tests/tasks/test_vaec_files.py::test_what_would_be_refused_is_not_written"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "max(2 * dataset.nbytes, _LARGEST_CHUNK)",
+        "max(2 * chunk, _LARGEST_CHUNK)",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
         "tasks/_vaec_read.py",
         "if not isinstance(link, h5py.HardLink):",
         "if not link:",
