@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import final
 
 from jaxtyping import Float
@@ -186,8 +187,9 @@ class DivisiveNorm1d(nn.Module):
 
 
 def _check_windows(window: int, suppression_window: int | None) -> None:
-    if window < 1 or (suppression_window is not None and suppression_window < 1):
+    sides = [window, *([] if suppression_window is None else [suppression_window])]
+    if not all(isinstance(side, Integral) and side >= 1 for side in sides):
         raise ValueError(
-            "window and suppression_window must be at least 1, "
+            "window and suppression_window must be integers of at least 1, "
             f"got {window} and {suppression_window}"
         )
