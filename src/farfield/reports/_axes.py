@@ -104,6 +104,16 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
     )
 
 
+def score_label(row: Row) -> str:
+    """What an axis of scores shows, with its unit.
+
+    Args:
+        row: One of the cells.
+    """
+    measure = measure_of(row.claim.metric)
+    return f"{measure.label} (%)" if measure.percent else measure.label
+
+
 def frame(
     axes: Axes,
     rows: Sequence[Row],

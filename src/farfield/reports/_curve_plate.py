@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, plain
+from farfield.reports._axes import WIDTH, plain, score_label
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
@@ -86,6 +86,6 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
             linewidth=1.3, capsize=2, label=name,
         )  # fmt: skip
     axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
-    axes.set_ylabel("score", fontsize=7.5, color=theme.ink)
+    axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.ink)
     axes.legend(fontsize=6.5, frameon=False, labelcolor=theme.ink)
     return picture

@@ -12,13 +12,13 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from farfield.metrics import measure_of
 from farfield.reports._axes import (
     LEGEND,
     WIDTH,
     distances,
     frame,
     legend,
+    score_label,
     series_of,
     shared_suffix,
     title,
@@ -84,14 +84,14 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         if subject in listed:
             one_below_another(axes, series, theme)
             if number >= len(panels) - across:
-                axes.set_xlabel(_what(report), fontsize=7.5, color=theme.ink)
+                axes.set_xlabel(score_label(report.rows[0]), fontsize=7.5, color=theme.ink)
         else:
             draw = side_by_side if distances(rows) == 1 else along_distance
             draw(axes, series, theme)
             if number % across:
                 axes.tick_params(axis="y", labelleft=False)
             else:
-                axes.set_ylabel(_what(report), fontsize=7.5, color=theme.ink)
+                axes.set_ylabel(score_label(report.rows[0]), fontsize=7.5, color=theme.ink)
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -140,12 +140,6 @@ def svg(figure: Figure) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "farfield", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
-
-
-def _what(report: Report) -> str:
-    """What the axis of scores shows."""
-    measure = measure_of(report.rows[0].claim.metric)
-    return f"{measure.label} (%)" if measure.percent else measure.label
 
 
 def _values(rows: Sequence[Row]) -> list[float]:

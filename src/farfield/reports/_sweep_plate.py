@@ -13,7 +13,7 @@ from farfield.analysis import scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
 from farfield.records import Store
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, plain
+from farfield.reports._axes import WIDTH, plain, score_label
 from farfield.reports._looked_into import LookedInto, looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
@@ -156,6 +156,6 @@ def _draw(
             axes.fill_between(numbers, mean - error, mean + error, color=color, alpha=0.2, lw=0)
     axes.set_xticks(numbers)
     axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.ink)
-    axes.set_ylabel("score", fontsize=7.5, color=theme.ink)
+    axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.ink)
     axes.legend(fontsize=6.5, frameon=False, labelcolor=theme.ink)
     return picture
