@@ -122,6 +122,21 @@ def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
     assert [item.job.seed for item in news if item.found] == [0]
 
 
+@pytest.mark.parametrize("is_missing", [False, True], ids=["cut short", "missing"])
+def test_a_network_that_cannot_be_read_is_trained_again(tmp_path: Path, is_missing: bool) -> None:
+    store, news = Store(tmp_path), list[News]()
+    jobs = jobs_of([tiny_experiment()], (0, 1))
+    run(jobs, store, workers=1)
+    before = results(jobs, store)
+    path = store.weights_path(jobs[0].experiment.key, 0)
+    whole = path.read_bytes()
+    path.unlink() if is_missing else path.write_bytes(whole[:-5])
+    run(jobs, store, workers=1, report=news.append)
+    assert [item.job.seed for item in news if item.found] == [1]
+    assert path.read_bytes() == whole
+    assert results(jobs, store) == before
+
+
 def test_one_experiment_named_twice_is_run_once() -> None:
     assert len(jobs_of([tiny_experiment(), tiny_experiment()], range(3))) == 3
 

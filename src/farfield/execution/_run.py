@@ -58,8 +58,9 @@ def run(
 ) -> None:
     """Train what has no record yet, and keep a record of each.
 
-    Where an experiment starts from networks of another, those are trained first, unless they are
-    kept already; a record of theirs without a readable network does not count.
+    A record whose network cannot be read does not count: the network is trained again. Where an
+    experiment starts from networks of another, those are trained first, unless they are kept
+    already.
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`. What cannot be sent to another process or mapped runs here, one network
@@ -82,7 +83,7 @@ def run(
     check_machine(device, workers)
     cores = workers if workers is not None else os.cpu_count() or 1
     missing = []
-    done = {key: {r.seed for r in store.records(key)} for key in {j.experiment.key for j in jobs}}
+    done = {key: store.whole_seeds(key) for key in {job.experiment.key for job in jobs}}
     for job in jobs:
         if job.seed not in done[job.experiment.key]:
             missing.append(job)

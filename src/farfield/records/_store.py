@@ -153,8 +153,18 @@ class Store:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        if self.find(key, seed) is None:
-            return False
+        return self.find(key, seed) is not None and self._is_readable(key, seed)
+
+    def whole_seeds(self, key: str) -> set[int]:
+        """Numbers of the finished runs of an experiment whose trained networks can be read.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        return {run.seed for run in self.records(key) if self._is_readable(key, run.seed)}
+
+    def _is_readable(self, key: str, seed: int) -> bool:
+        """Whether the trained network of a run can be read; its numbers are not looked at."""
         try:
             self.weights(key, seed)
         except StoreError:
