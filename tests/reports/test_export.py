@@ -14,6 +14,7 @@ from reproductions import made_up
 ESBN = made_up.claim(100.0, 0.0, row="ESBN", hidden_size=1)
 TABLE = Table(key="webb2021/some", title="Some", claims=(ESBN, made_up.claim(row="LSTM")))
 RECORDS = made_up.records(ESBN, [90.0, 91.0, 92.0])
+KEY = RECORDS[0].key
 
 
 def three(claim):
@@ -124,6 +125,8 @@ def with_record(**changes):
         (with_record(seed="0"), "line 2: not a record: .*`int`"),
         (with_record(seed=-1), "line 2: seed must be at least 0"),
         (with_record(steps=0), "line 2: seed must be at least 0 and steps at least 1, got 1 and 0"),
+        (with_record(key="0" * 20), f"line 2: key must be {KEY}, that of the experiment, got '0000"),
+        (with_record(experiment={}), f"line 2: key must be .*, got '{KEY}'"),
         (with_record(seconds=-1.0), "line 2: seconds and scores must be finite"),
         (with_record(seconds=math.nan), "line 2: not a record"),
         (with_score(value=None), "line 2: not a record"),

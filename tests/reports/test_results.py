@@ -1,11 +1,12 @@
 """The page of results is made from the exported records and from nothing else."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from farfield.experiments import array_digest
+from farfield.experiments import Experiment, array_digest
 from farfield.reports import export, load_export, results_page
 from farfield.reports._results import PAPER_DIGEST
 from farfield.reproductions import TABLES, Budget
@@ -154,15 +155,72 @@ def test_a_cell_of_no_table_is_refused(tmp_path):
     (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"cell":"lstm+tcn', '"cell":"ltsm+tcn'), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"table-9.jsonl: unknown cell .* 'lstm\+tcn/withheld-98'"):
+    with pytest.raises(ValueError, match=r"table-9.jsonl, line \d+: unknown cell .* 'lstm\+tcn/withheld-98'"):
         results_page(tmp_path)
 
 
-def test_records_of_another_experiment_are_refused(tmp_path):
+def change_second_line(path, change):
+    """Change the record in the second line, and give it the key of its experiment."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    content = json.loads(lines[1])
+    change(content["record"])
+    content["record"]["key"] = Experiment.key_of(content["record"]["experiment"])
+    lines[1] = json.dumps(content) + "\n"
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def with_experiment(**changes):
+    return lambda record: record["experiment"].update(changes)
+
+
+def with_steps(steps):
+    def change(record):
+        record["steps"] = record["experiment"]["recipe"]["steps"] = steps
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda record: record.update(experiment={}), "with recipe there, got {}"),
+        (with_experiment(recipe=[]), r"with steps there, got \[\]"),
+        (with_experiment(recipe={}), r"with steps there, got \{\}"),
+        (with_experiment(recipe={"steps": True}), r"at least 1 as recipe\.steps, got True"),
+        (with_experiment(recipe={"steps": "9"}), r"at least 1 as recipe\.steps, got '9'"),
+        (with_experiment(starts_from=[]), r"with experiment there, got \[\]"),
+        (with_experiment(starts_from={"experiment": {}}), "with recipe there, got {}"),
+        (with_experiment(task="x"), "must be of its experiment, got another"),
+        (with_experiment(task=[]), "must be of its experiment, got another"),
+        (with_experiment(model=None), "must be of its experiment, got another"),
+        (
+            lambda record: record["experiment"]["task"].update(withheld=97),
+            "must be of its experiment, got another",
+        ),
+        (lambda record: record.update(steps=1, scores=[]), "must be of its experiment, got anothe"),
+        (with_steps(2**63 - 1), "must be of its experiment, got another"),
+        (with_steps(10**400), "must be of its experiment, got another"),
+        (lambda record: record.update(scores=[]), "the score of .* is missing: .*no accuracy of"),
+    ],
+)
+def test_records_of_another_experiment_are_refused(tmp_path, change, message):
     (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
-    text = path.read_text(encoding="utf-8")
-    changed = text.replace('"withheld":98', '"withheld":97')
-    assert changed != text
-    path.write_text(changed, encoding="utf-8")
-    with pytest.raises(ValueError, match="must be of its experiment, got another"):
+    change_second_line(path, change)
+    with pytest.raises(ValueError, match=f"table-9.jsonl, line 2: .*{message}"):
+        results_page(tmp_path)
+
+
+def test_records_that_do_not_belong_together_are_refused(tmp_path):
+    table = TABLES["lamb2022/copying"].select("lstm-600/*")
+    (path,) = export(table, at(Budget.PAPER), tmp_path)
+    steps = table.claims[0].experiment.recipe.steps
+    assert f"{(steps - 1) / steps:.3g}" == "1"
+
+    def change(record):
+        with_steps(steps - 1)(record)
+        for score in record["scores"]:
+            score["step"] = steps - 1
+
+    change_second_line(path, change)
+    with pytest.raises(ValueError, match=r"copying.jsonl: records of .* must be of one experiment"):
         results_page(tmp_path)

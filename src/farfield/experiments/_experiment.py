@@ -175,7 +175,16 @@ class Experiment:
     @cached_property
     def key(self) -> str:
         """Name of the experiment: 20 hexadecimal digits of SHA-256 over `to_json`."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return self.key_of(self.to_json())
+
+    @staticmethod
+    def key_of(described: Mapping[str, Json]) -> str:
+        """The key of the experiment that `to_json` described.
+
+        Args:
+            described: What `to_json` returned.
+        """
+        text = json.dumps(described, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     def to_json(self) -> dict[str, Json]:

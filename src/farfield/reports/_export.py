@@ -9,6 +9,7 @@ from typing import Final, final
 
 import msgspec
 
+from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
 from farfield.records import Record, write_whole
 from farfield.reports._report import Finder
@@ -141,6 +142,7 @@ def _check(line: Line, where: str) -> None:
             f"{where}: seed must be at least 0 and steps at least 1, "
             f"got {record.seed} and {record.steps}"
         )
+    _check_key(record, where)
     numbers = (record.seconds, *(score.value for score in record.scores))
     if not all(math.isfinite(number) for number in numbers) or record.seconds < 0:
         raise ValueError(f"{where}: seconds and scores must be finite numbers")
@@ -152,3 +154,13 @@ def _check(line: Line, where: str) -> None:
         inside = measure is None or measure.lowest <= score.value <= measure.highest
         if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
             raise ValueError(f"{where}: no run can leave {score}")
+
+
+def _check_key(record: Record, where: str) -> None:
+    """Refuse a record whose key is not that of its experiment."""
+    try:
+        key = Experiment.key_of(record.experiment)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: not a record: {error}") from error
+    if key != record.key:
+        raise ValueError(f"{where}: key must be {key}, that of the experiment, got {record.key!r}")

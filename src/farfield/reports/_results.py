@@ -47,7 +47,7 @@ def results_page(folder: Path) -> str:
         folder: What `export` wrote to.
 
     Raises:
-        ValueError: If a file is damaged, or holds what belongs to no claim, naming it.
+        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line.
     """
     paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in _files(folder)}
     for key, path in paths.items():
@@ -60,7 +60,10 @@ def results_page(folder: Path) -> str:
             continue
         parts.append(f"\n## {key}\n\n{table.title}.\n")
         for kind, found in _kinds(table, paths[key]).items():
-            reports.append(_report(table, found, kind))
+            try:
+                reports.append(_report(table, found, kind))
+            except ValueError as error:
+                raise ValueError(f"{paths[key]}: {error}") from error
             summary.append(_line(table, kind, reports[-1]))
             parts.append(_section(table, kind, reports[-1]))
     if not reports:
@@ -85,19 +88,33 @@ def _files(folder: Path) -> list[Path]:
 def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
     """The records of a file by budget and images, then by the name of their claim."""
     kinds: dict[Kind, dict[str, list[Record]]] = {}
-    for line in load_export(path):
-        claim = _claim(table, line, path)
+    for number, line in enumerate(load_export(path), 1):  # no line is skipped
+        claim = _claim(table, line, f"{path}, line {number}")
         fraction = float(f"{claim.fraction(line.record.experiment):.3g}")
         kind = (fraction, _images(claim, line.record))
         kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)
     return dict(sorted(kinds.items(), key=lambda item: (-item[0][0], item[0][1])))
 
 
-def _claim(table: Table, line: Line, path: Path) -> Claim:
-    """The claim that a line is about."""
+def _claim(table: Table, line: Line, where: str) -> Claim:
+    """The claim that a line is about, whose experiment and score it must have."""
     if line.cell not in table.cells:
-        raise ValueError(f"{path}: {UnknownNameError('cell', line.cell, table.cells)}")
-    return table.cells[line.cell]
+        raise ValueError(f"{where}: {UnknownNameError('cell', line.cell, table.cells)}")
+    claim, record = table.cells[line.cell], line.record
+    try:
+        is_same = claim.same_experiment(record.experiment, record.steps)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if not is_same:
+        raise ValueError(
+            f"{where}: the record of {claim.name} must be of its experiment, got another "
+            f"({record.key}); run the claim again"
+        )
+    try:
+        record.final(claim.regime, claim.metric)
+    except KeyError as error:
+        raise ValueError(f"{where}: the score of {claim.name} is missing: {error}") from error
+    return claim
 
 
 def _images(claim: Claim, record: Record) -> str:

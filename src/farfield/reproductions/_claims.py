@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -116,14 +117,19 @@ class Claim:
 
         Args:
             other: What `Experiment.to_json` returned.
-            steps: Steps it was run for, at most those of the claim.
+            steps: Steps it was run for.
+
+        Raises:
+            ValueError: If it has not steps as `steps_of` asks.
         """
-        fraction = steps / self.experiment.recipe.steps
-        *before, _ = zip(steps_of(other), self._steps, strict=False)
-        share = before[-1][0] / before[-1][1] if before else None
-        if share is not None and not 0 < share <= 1:
+        found = steps_of(other)
+        if len(found) != len(self._steps) or found[-1] != steps:
             return False
-        own = self.experiment.at_fraction(fraction, before=share).to_json()
+        pairs = list(zip(found, self._steps, strict=True))
+        if any(spent > paper for spent, paper in pairs):
+            return False
+        *before, fraction = [spent / paper for spent, paper in pairs]
+        own = self.experiment.at_fraction(fraction, before=before[-1] if before else None).to_json()
         return self._fixed(own) == self._fixed(other)
 
     @property
@@ -155,7 +161,9 @@ class Claim:
 
     def _fixed(self, described: Mapping[str, Json]) -> dict[str, Json]:
         """An experiment as JSON without the fields of the task that are free."""
-        task = described.get("task", {})
+        task = described.get("task")
+        if not isinstance(task, Mapping):
+            return {**described}
         kept = {name: value for name, value in task.items() if name not in self.free}
         return {**described, "task": kept}
 
@@ -171,9 +179,33 @@ def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
 
     Args:
         described: What `Experiment.to_json` returned.
+
+    Raises:
+        ValueError: If a stage is no object, or has not a whole number of steps, at least one.
     """
-    first = described.get("starts_from")
-    return (*(steps_of(first["experiment"]) if first else ()), described["recipe"]["steps"])
+    found: list[int] = []
+    stage: Json = described
+    while stage is not None:
+        recipe = _field(stage, "recipe")
+        steps = _field(recipe, "steps")
+        if type(steps) is not int or steps < 1:
+            raise ValueError(
+                "experiment must have a whole number of at least 1 as recipe.steps, "
+                f"got {reprlib.repr(steps)}"
+            )
+        found.append(steps)
+        first = stage.get("starts_from")
+        stage = None if first is None else _field(first, "experiment")
+    return tuple(reversed(found))
+
+
+def _field(described: Json, name: str) -> Json:
+    """What an object of an experiment as JSON has in a field that must be there."""
+    if not isinstance(described, Mapping) or described.get(name) is None:
+        raise ValueError(
+            f"experiment must have an object with {name} there, got {reprlib.repr(described)}"
+        )
+    return described[name]
 
 
 @final
