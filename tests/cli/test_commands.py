@@ -304,6 +304,31 @@ def test_train_trains_once_and_then_finds_its_records(farfield, folder: Path) ->
     assert first.out.splitlines()[-6:] == again.out.splitlines()[-6:]
 
 
+@pytest.mark.parametrize("name", ["r[old]", "z[", "a:cat:"], ids=["style", "bracket", "emoji"])
+def test_paths_are_printed_as_they_are(
+    farfield, folder: Path, tiny_table: Table, name: str
+) -> None:
+    shown = farfield(f"show same-different --out '{name}/sheet.png'")
+    assert f"problems of every regime in {name}/sheet.png\n" in shown.out
+    run_one(Job(experiment=ASKED_FOR, seed=0), Store(name), device="cpu", engine="here")
+    trained = farfield(f"{TRAIN} --seeds 1 --records '{name}'")
+    assert trained.out.endswith(f"experiment {ASKED_FOR.key} in {name}\n")
+    record_all(tiny_table, Store(name), seeds=1)
+    places = f"--records '{name}' --results '{name}/results' --page '{name}/page.md'"
+    reported = farfield(f"report webb2021/tiny --export {places} --out '{name}'")
+    assert f"  {name}/webb2021-tiny-paper/report.md\n" in reported.out
+    assert f"records as text: {name}/results/webb2021/tiny.jsonl\n" in reported.out
+    assert f"page of results: {name}/page.md\n" in reported.out
+    assert (reported.status, reported.err) == (0, "")
+
+
+def test_a_path_that_ends_a_style_is_no_error(farfield, folder: Path) -> None:
+    run_one(Job(experiment=ASKED_FOR, seed=0), Store("z[/old]"), device="cpu", engine="here")
+    ended = farfield(f"{TRAIN} --seeds 1 --records 'z[/old]'")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.endswith(f"experiment {ASKED_FOR.key} in z[/old]\n")
+
+
 def test_reproduce_runs_what_is_missing_and_reports(
     farfield, folder: Path, tiny_table: Table
 ) -> None:

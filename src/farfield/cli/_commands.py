@@ -11,6 +11,7 @@ from typing import Any
 import tyro
 from rich.console import Console
 from rich.table import Table as Grid
+from rich.text import Text
 
 from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._names import fields_of_task, find_task, options_of_task
@@ -98,7 +99,8 @@ def show(command: Show, rest: Sequence[str]) -> None:
     task = task_of(command, rest)
     path = command.out or Path(f"problems-{command.task}.png")
     problem_sheet(task, path, seed=command.seed)
-    Console().print(f"{command.task}: problems of every regime in [bold]{path}[/]")
+    said = Text.assemble(f"{command.task}: problems of every regime in ", (str(path), "bold"))
+    Console().print(said, soft_wrap=True)
 
 
 def task_of(command: Show, rest: Sequence[str]) -> Task:

@@ -86,7 +86,7 @@ def report(command: ReportCommand) -> None:
             if command.export:
                 find_records = records_at(store.records, budget, command.seeds)
                 for path in export(table, find_records, command.results):
-                    console.print(f"records as text: {path}", soft_wrap=True)
+                    console.print(f"records as text: {path}", soft_wrap=True, markup=False, emoji=False)
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, b, recorded)]
             hint = f"; --budget {others[0]} has some" if others else ""
@@ -98,7 +98,7 @@ def report(command: ReportCommand) -> None:
         )
     if command.export:
         write_whole(command.page, results_page(command.results).encode())
-        console.print(f"page of results: {command.page}", soft_wrap=True)
+        console.print(f"page of results: {command.page}", soft_wrap=True, markup=False, emoji=False)
 
 
 def _is_recorded(table: Table, budget: Budget, recorded: Container[str]) -> bool:
@@ -129,4 +129,4 @@ def _report(
     written = write_report(found, folder, pictures, plates)
     console.print(terminal(found, plates))
     for path in (*written, *sheets.values()):
-        console.print(f"  {path}", soft_wrap=True)
+        console.print(f"  {path}", soft_wrap=True, markup=False, emoji=False)

@@ -64,7 +64,8 @@ def train(command: Train, rest: Sequence[str]) -> None:
     profile = extrapolation_profile(experiment.task, results(jobs, store))
     console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
     console.print(str(profile), highlight=False, soft_wrap=True)
-    console.print(f"\nexperiment {experiment.key} in {command.records}", soft_wrap=True)
+    place = f"\nexperiment {experiment.key} in {command.records}"
+    console.print(place, soft_wrap=True, markup=False, emoji=False)
 
 
 def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
