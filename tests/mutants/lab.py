@@ -279,6 +279,18 @@ MUTANTS = [
     ),
     (
         "training/_loop.py",
+        "    if note.tensors != _kinds(tensors) or not",
+        "    if not",
+        ["tests/training/test_training.py::test_a_state_that_does_not_fit_means_a_fresh_start"],
+    ),
+    (
+        "training/_loop.py",
+        "own.items() <= found.items() and all(",
+        "all(",
+        ["tests/training/test_training.py::test_a_state_that_does_not_fit_means_a_fresh_start"],
+    ),
+    (
+        "training/_loop.py",
         "torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())",
         "noise.child(step)",
         [

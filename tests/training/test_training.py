@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
 from farfield.objectives import Reconstructing
-from farfield.records import Score
+from farfield.records import Score, StoreError, read_tensors, write_tensors
 from farfield.tasks import TRAINING
 from farfield.training import (
     Batches,
@@ -32,6 +33,7 @@ from farfield.training import (
     train,
 )
 from farfield.training._learner import shorten
+from farfield.training._loop import _kinds
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 
@@ -321,6 +323,90 @@ def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
         path.write_bytes(content)
     expected, _ = train(one(experiment), experiment)
     assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+
+
+def checkpoint_of(experiment: Experiment, path: Path) -> tuple[dict[str, torch.Tensor], str]:
+    """What a checkpoint of a run that was stopped holds."""
+    train(one(experiment), experiment, checkpoint=path, clock=Clock(checkpoint_seconds=-1.0))
+    return read_tensors(path)
+
+
+def with_more(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return tensors | {"model.more": torch.zeros(3)}
+
+
+def in_float64(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor.double() for name, tensor in tensors.items()}
+
+
+def without_moments(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor for name, tensor in tensors.items() if name.startswith("model.")}
+
+
+def without_a_moment(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    last = max(name for name in tensors if name.startswith("adam.exp_avg."))
+    return {name: tensor for name, tensor in tensors.items() if name != last}
+
+
+def with_narrow_moments(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {
+        name: tensor[:1].clone() if name.startswith("adam.exp_avg") else tensor
+        for name, tensor in tensors.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "is_listed"),
+    [
+        (with_more, False),
+        (in_float64, False),
+        (without_moments, False),
+        (without_a_moment, False),
+        (with_narrow_moments, False),
+        (with_more, True),
+        (in_float64, True),
+    ],
+)
+def test_a_state_that_does_not_fit_means_a_fresh_start(
+    tmp_path: Path,
+    change: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]],
+    is_listed: bool,
+) -> None:
+    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    tensors, text = checkpoint_of(experiment, path)
+    changed = change(tensors)
+    if is_listed:  # as if written by a class that has changed since
+        text = json.dumps(json.loads(text) | {"tensors": _kinds(changed)})
+    write_tensors(path, changed, text)
+    undisturbed, resumed, seen = one(experiment), one(experiment), list[int]()
+    expected, _ = train(undisturbed, experiment)
+    scores, _ = train(
+        resumed, experiment, checkpoint=path, report=lambda progress: seen.append(progress.step)
+    )
+    assert seen == [1]
+    assert scores == expected
+    for name, content in undisturbed.weights()[0].items():
+        assert torch.equal(resumed.weights()[0][name], content), name
+
+
+@pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": []}])
+def test_a_note_that_does_not_fit_means_a_fresh_start(
+    tmp_path: Path, changes: dict[str, object]
+) -> None:
+    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    tensors, text = checkpoint_of(experiment, path)
+    write_tensors(path, tensors, json.dumps(json.loads(text) | changes))
+    expected, _ = train(one(experiment), experiment)
+    assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+
+
+def test_a_folder_in_place_of_a_checkpoint_is_named_before_anything_is_trained(
+    tmp_path: Path,
+) -> None:
+    experiment, seen = tiny_experiment(), list[Progress]()
+    with pytest.raises(StoreError, match=f"checkpoint must be a file, got {tmp_path}: it is a fol"):
+        train(one(experiment), experiment, checkpoint=tmp_path, report=seen.append)
+    assert seen == []
 
 
 class WithDropout(nn.Module):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 import msgspec
 import torch
+from torch import Tensor
 
 from farfield.core import stream
 from farfield.experiments import Experiment
@@ -75,6 +76,7 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     key: str
     engine: str
     seeds: tuple[int, ...]
+    tensors: dict[str, str]
     step: int
     seconds: float
     scores: tuple[tuple[Score, ...], ...]
@@ -124,7 +126,7 @@ def train(
         problems.
 
     Raises:
-        StoreError: If the checkpoint cannot be written.
+        StoreError: If the checkpoint cannot be written, or is a folder.
     """
     clock = clock or Clock()
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
@@ -168,15 +170,17 @@ def _save(
     seconds: float,
     scores: list[list[Score]],
 ) -> None:
+    tensors = learner.state()
     note = _Note(
         key=experiment.key,
         engine=type(learner).__name__,
         seeds=learner.seeds,
+        tensors=_kinds(tensors),
         step=step,
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
     )
-    write_tensors(path, learner.state(), msgspec.json.encode(note).decode())
+    write_tensors(path, tensors, msgspec.json.encode(note).decode())
 
 
 def _resume(
@@ -186,6 +190,8 @@ def _resume(
     fresh: tuple[int, float, list[list[Score]]] = 0, 0.0, [[] for _ in learner.seeds]
     if path is None or not path.exists():
         return fresh
+    if path.is_dir():
+        raise StoreError(f"checkpoint must be a file, got {path}: it is a folder; remove it")
     try:
         tensors, text = read_tensors(path)
         note = msgspec.json.decode(text, type=_Note)
@@ -194,8 +200,20 @@ def _resume(
     found = (note.key, note.engine, note.seeds)
     if found != (experiment.key, type(learner).__name__, learner.seeds):
         return fresh
-    shapes = {name: tensor.shape for name, tensor in learner.state().items()}
-    if any(name not in tensors or tensors[name].shape != shapes[name] for name in shapes):
+    if not 0 < note.step < experiment.recipe.steps or len(note.scores) != len(learner.seeds):
+        return fresh
+    if note.tensors != _kinds(tensors) or not _fits(note.tensors, _kinds(learner.state())):
         return fresh
     learner.load_state(tensors)
     return note.step, note.seconds, [list(part) for part in note.scores]
+
+
+def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
+    """Type and shape of every tensor, in words."""
+    return {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors.items()}
+
+
+def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
+    """Whether a state is that of a learner which has made no update yet, and so has no moments."""
+    more = found.keys() - own.keys()
+    return own.items() <= found.items() and all(name.startswith("adam.") for name in more)
