@@ -125,7 +125,10 @@ def with_record(**changes):
         (with_record(seed="0"), "line 2: not a record: .*`int`"),
         (with_record(seed=-1), "line 2: seed must be at least 0"),
         (with_record(steps=0), "line 2: seed must be at least 0 and steps at least 1, got 1 and 0"),
-        (with_record(key="0" * 20), f"line 2: key must be {KEY}, that of the experiment, got '0000"),
+        (
+            with_record(key="0" * 20),
+            f"line 2: key must be {KEY}, that of the experiment, got '0000",
+        ),
         (with_record(experiment={}), f"line 2: key must be .*, got '{KEY}'"),
         (with_record(seconds=-1.0), "line 2: seconds and scores must be finite"),
         (with_record(seconds=math.nan), "line 2: not a record"),

@@ -155,7 +155,9 @@ def test_a_cell_of_no_table_is_refused(tmp_path):
     (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"cell":"lstm+tcn', '"cell":"ltsm+tcn'), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"table-9.jsonl, line \d+: unknown cell .* 'lstm\+tcn/withheld-98'"):
+    with pytest.raises(
+        ValueError, match=r"table-9.jsonl, line \d+: unknown cell .* 'lstm\+tcn/withheld-98'"
+    ):
         results_page(tmp_path)
 
 

@@ -86,7 +86,9 @@ def report(command: ReportCommand) -> None:
             if command.export:
                 find_records = records_at(store.records, budget, command.seeds)
                 for path in export(table, find_records, command.results):
-                    console.print(f"records as text: {path}", soft_wrap=True, markup=False, emoji=False)
+                    console.print(
+                        f"records as text: {path}", soft_wrap=True, markup=False, emoji=False
+                    )
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, b, recorded)]
             hint = f"; --budget {others[0]} has some" if others else ""
