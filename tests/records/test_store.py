@@ -91,14 +91,37 @@ def test_the_loss_of_a_network_that_diverged_is_kept(tmp_path: Path, value: floa
     np.testing.assert_equal(found.final("training"), value)
 
 
-@pytest.mark.parametrize("column", ["experiment", "environment"])
-def test_a_damaged_record_is_named(tmp_path: Path, column: str) -> None:
+def damage(folder: Path, *statements: str) -> None:
+    """Change the database behind the store's back."""
+    connection = sqlite3.connect(folder / "records.sqlite")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["runs SET experiment", "runs SET environment", "runs SET steps", "runs SET seconds",
+     "runs SET seed", "scores SET value", "scores SET count"],
+)  # fmt: skip
+@pytest.mark.parametrize("content", ["'{torn'", "x'ff00'"], ids=["text", "bytes"])
+def test_a_damaged_record_is_named(tmp_path: Path, place: str, content: str) -> None:
     store = Store(tmp_path)
     store.write(make_record(), WEIGHTS)
-    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
-        connection.execute(f"UPDATE runs SET {column} = '{{torn'")
-    connection.close()
+    damage(tmp_path, f"UPDATE {place} = {content}")
     with pytest.raises(StoreError, match=r"records\.sqlite holds a damaged record of k"):
+        store.records("k")
+
+
+def test_a_database_whose_own_names_are_no_text_is_named(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    damage(
+        tmp_path,
+        "PRAGMA writable_schema = 1",
+        "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'no table' WHERE name = 'runs'",
+    )
+    with pytest.raises(StoreError, match=r"cannot use .*records\.sqlite: .*decode"):
         store.records("k")
 
 
@@ -203,6 +226,33 @@ def test_a_full_disk_loses_nothing_finished(tmp_path: Path) -> None:
     assert [record.seed for record in Store(tmp_path).records("k")] == [0]
     left = [path.name for path in (tmp_path / "weights" / "k").iterdir()]
     assert left == ["0.safetensors"]
+
+
+def test_a_full_disk_at_a_claim_names_the_lock(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a full disk; the system answers alike."""
+    Store(tmp_path)
+    code = textwrap.dedent(
+        """
+        import resource, signal, sys
+        from farfield.records import Store, StoreError
+        store = Store(sys.argv[1])
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        try:
+            with store.claim("k", 3):
+                print("held")
+        except StoreError as error:
+            sys.exit(str(error))
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False
+    )
+    lock = tmp_path / "locks" / "k-3"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [f"cannot write {lock}: File too large"]
+    with Store(tmp_path).claim("k", 3):
+        pass
 
 
 def test_killed_while_writing_leaves_whole_runs_only(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TextIO, final
 
 import msgspec
 from torch import Tensor
 
 from farfield.records._errors import BusyError, StoreError
 from farfield.records._files import read_tensors, write_tensors
-from farfield.records._record import Record, Score
+from farfield.records._record import Record
 
 try:
     import fcntl
@@ -101,7 +101,7 @@ class Store:
                     yield connection
             finally:
                 connection.close()
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             state = "" if self._database.exists() else " (the file has vanished)"
             raise StoreError(f"cannot use {self._database}{state}: {error}") from error
 
@@ -188,24 +188,26 @@ class Store:
                 "WHERE key = ? ORDER BY seed, step, regime, metric",
                 (key,),
             ).fetchall()
-        by_seed: dict[int, list[Score]] = {}
-        for seed, step, regime, metric, value, count in scores:
-            score = Score(step=step, regime=regime, metric=metric, value=float(value), count=count)
-            by_seed.setdefault(seed, []).append(score)
+        by_seed: dict[int, list[dict[str, Any]]] = {}
         try:
-            return [
-                Record(
-                    key=key,
-                    experiment=msgspec.json.decode(experiment, type=dict[str, Any]),
-                    seed=seed,
-                    steps=steps,
-                    scores=tuple(by_seed.get(seed, ())),
-                    seconds=seconds,
-                    environment=msgspec.json.decode(environment, type=dict[str, str]),
-                )
+            for seed, *cells, value, count in scores:
+                score = dict(zip(("step", "regime", "metric"), cells, strict=True))
+                score |= {"value": float(value), "count": count}  # nan is kept as text
+                by_seed.setdefault(seed, []).append(score)
+            found = [
+                {
+                    "key": key,
+                    "experiment": msgspec.json.decode(experiment),
+                    "seed": seed,
+                    "steps": steps,
+                    "scores": by_seed.get(seed, []),
+                    "seconds": seconds,
+                    "environment": msgspec.json.decode(environment),
+                }
                 for seed, experiment, steps, seconds, environment in runs
             ]
-        except (msgspec.MsgspecError, TypeError) as error:
+            return msgspec.convert(found, list[Record])
+        except (msgspec.MsgspecError, TypeError, ValueError) as error:
             raise StoreError(
                 f"{self._database} holds a damaged record of {key}: {error}"
             ) from error
@@ -267,7 +269,17 @@ class Store:
                         f"process {holder} is at seed {seed} of experiment {key} in {self.folder}; "
                         "wait for it, or name another folder"
                     ) from error
-                file.truncate(0)
-                file.write(str(os.getpid()))
-                file.flush()
+                _sign(file, path)
             yield
+
+
+def _sign(file: TextIO, path: Path) -> None:
+    """Write into a lock who holds it, for the message that others get."""
+    try:
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            file.close()  # tries to write what is left
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
