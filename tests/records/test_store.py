@@ -182,6 +182,38 @@ def test_looking_into_a_folder_changes_no_byte(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_a_read_only_folder_is_read_and_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system says of the folder stands in for a read-only disk: root may write anyway."""
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    monkeypatch.setattr("farfield.records._store.os.access", lambda path, mode: False)
+    opened, connect = list[str](), sqlite3.connect
+    monkeypatch.setattr(
+        "farfield.records._store.sqlite3.connect",
+        lambda name, **options: opened.append(name) or connect(name, **options),
+    )
+    store = Store(tmp_path)
+    assert store.records("k") == [make_record()]
+    assert all(name.endswith("?mode=ro&immutable=1") for name in opened)
+    with pytest.raises(
+        StoreError, match=r"records\.sqlite \(the folder is read-only\): .*readonly"
+    ):
+        store.write(make_record(1), WEIGHTS)
+    assert store.records("k") == [make_record()]
+
+
+def test_a_read_only_folder_that_was_left_in_haste_is_said_to_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands in the log alone must not be passed over."""
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    monkeypatch.setattr("farfield.records._store.os.access", lambda path, mode: False)
+    (tmp_path / "records.sqlite-wal").mkdir()  # cannot be opened, as on a read-only disk
+    with pytest.raises(StoreError, match=r"records\.sqlite \(the folder is read-only\): "):
+        Store(tmp_path)
+
+
 def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot make the folder"):

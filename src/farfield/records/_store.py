@@ -60,7 +60,8 @@ class Store:
 
     `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
     is complete. `weights/<experiment>/<seed>.safetensors` holds the trained networks, each written
-    before its record. Many processes may read and write at once; no server runs.
+    before its record. Many processes may read and write at once; no server runs. A folder that is
+    read-only can be read as long as nobody left `records.sqlite-wal` in it.
 
     Args:
         folder: The folder; made if it does not exist.
@@ -91,6 +92,8 @@ class Store:
     def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection for one transaction: committed at the end, rolled back on an error."""
         mode = "rwc" if create else "rw"
+        if self._is_read_only() and not self._database.with_name("records.sqlite-wal").exists():
+            mode = "ro&immutable=1"  # or SQLite makes files beside it even to read
         try:
             connection = sqlite3.connect(
                 f"{self._database.resolve().as_uri()}?mode={mode}", uri=True, timeout=60
@@ -103,7 +106,13 @@ class Store:
                 connection.close()
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             state = "" if self._database.exists() else " (the file has vanished)"
+            if self._is_read_only():
+                state = " (the folder is read-only)"
             raise StoreError(f"cannot use {self._database}{state}: {error}") from error
+
+    def _is_read_only(self) -> bool:
+        """Whether nothing can be written to the folder."""
+        return self.folder.is_dir() and not os.access(self.folder, os.W_OK)
 
     def write(self, record: Record, weights: Mapping[str, Tensor]) -> None:
         """Keep a finished run; one that is already there stays as it is.
