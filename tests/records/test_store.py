@@ -335,6 +335,21 @@ def test_whole_files_replace_old_ones_and_leave_no_scraps(tmp_path: Path) -> Non
     assert [found.name for found in path.parent.iterdir()] == ["file"]
 
 
+def test_scraps_of_killed_processes_are_swept_up_when_they_are_old(tmp_path: Path) -> None:
+    ages = {
+        ".f[1].0123abcd.tmp": 3700,  # swept up
+        ".f[1].0123abce.tmp": 3500,  # its process may be alive
+        ".f1.0123abcd.tmp": 3700,  # of another file
+        ".f[1].mine.tmp": 3700,  # the user's own
+    }
+    for name, age in ages.items():
+        (tmp_path / name).write_bytes(b"half")
+        then = (tmp_path / name).stat().st_mtime - age
+        os.utime(tmp_path / name, (then, then))
+    write_whole(tmp_path / "f[1]", b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"f[1]", *[*ages][1:]}
+
+
 def test_the_environment_says_where_a_number_was_made() -> None:
     found = environment(device="cpu", engine="by hand")
     assert found["torch"] == torch.__version__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 from collections.abc import Mapping
@@ -15,10 +16,14 @@ from torch import Tensor
 from farfield.records._errors import StoreError
 
 _NOTE = "farfield"
+_SCRAP_SECONDS = 3600.0
+"""No living process takes this long between the first byte and the renaming."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that whoever looks finds the old bytes or all of the new ones.
+
+    What processes killed at the same file left beside it, an hour ago or more, is swept up.
 
     Args:
         path: Where; its folder is made if need be.
@@ -40,6 +45,16 @@ def write_whole(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    _sweep(path)
+
+
+def _sweep(path: Path) -> None:
+    """Remove old temporary files of a file that was just written; their clock is its own."""
+    with contextlib.suppress(OSError):
+        now = path.stat().st_mtime
+        for scrap in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.tmp"):
+            if now - scrap.stat().st_mtime > _SCRAP_SECONDS:
+                scrap.unlink()
 
 
 def _sync_folder(folder: Path) -> None:
