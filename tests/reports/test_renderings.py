@@ -4,6 +4,7 @@ import math
 import re
 from html.parser import HTMLParser
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -147,6 +148,16 @@ def test_html_takes_names_as_text_and_not_as_markup(report):
     page = html(report, {"<script>alert(1)</script>": b""})
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_markdown_takes_what_a_record_says_as_text_and_not_as_markup():
+    def find(claim):
+        found = some(claim)
+        where = {"processor": "<script>\n# Hi", "engine": "a|b_c"}
+        return [msgspec.structs.replace(record, environment=where) for record in found]
+
+    page = markdown(tabulate(DEMO, find, Budget.QUICK))
+    assert "- Trained on: processor &lt;script&gt; # Hi, engine a\\|b\\_c.\n" in page
 
 
 def test_files_are_written_beside_each_other(report, tmp_path):

@@ -144,6 +144,19 @@ def test_the_paper_s_images_are_known_by_their_bytes(data_folder, tmp_path):
     assert page.count(" --shapes paper` |") == len(TABLE.claims)
 
 
+def test_what_a_record_says_of_its_machine_is_no_markup(tmp_path):
+    (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
+    engine = "<script>a & b</script>\n# Hi\r\n\x1b\u2028[link](x) `c\\` **d** a_b | e"
+    change_second_line(path, lambda record: record["environment"].update(engine=engine))
+    page = results_page(tmp_path)
+    assert (
+        "engine &lt;script&gt;a &amp; b&lt;/script&gt; # Hi \\[link\\](x) \\`c\\\\\\` "
+        "\\*\\*d\\*\\* a\\_b \\| e, torch 2.13.0"
+    ) in page
+    assert "<script>" not in page
+    assert "\n# Hi" not in page
+
+
 def test_a_file_of_no_table_is_refused(tmp_path):
     (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
     path.rename(path.with_name("table-99.jsonl"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
 
 from farfield.reports import _text as text
@@ -22,7 +24,7 @@ def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
     for subject, rows in report.subjects.items():
         lines += [f"## {subject}", "", *markdown_rows(rows), ""]
     lines += [f"- {note}" for note in text.notes(report)]
-    lines += [f"- Trained on: {place}." for place in report.environments]
+    lines += [f"- Trained on: {as_words(place)}." for place in report.environments]
     return "\n".join(lines) + "\n"
 
 
@@ -51,3 +53,13 @@ def markdown_rows(rows: list[Row]) -> list[str]:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def as_words(found: str) -> str:
+    """Text that a record holds, as words in one line of Markdown: nothing in it is markup.
+
+    Args:
+        found: Any text.
+    """
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in found).split())
+    return re.sub(r"([\\`*_\[\]|])", r"\\\1", html.escape(line, quote=False))

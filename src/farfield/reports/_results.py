@@ -13,7 +13,7 @@ from farfield.core import UnknownNameError
 from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
-from farfield.reports._markdown import markdown_rows
+from farfield.reports._markdown import as_words, markdown_rows
 from farfield.reports._report import IMAGES, Report, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 
@@ -175,4 +175,5 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     for subject, rows in report.subjects.items():
         lines += [f"**{subject}**", ""] if len(report.subjects) > 1 else []
         lines += [*markdown_rows(rows), ""]
-    return "\n".join([*lines, *(f"Trained on: {place}.\n" for place in report.environments)])
+    places = [f"Trained on: {as_words(place)}.\n" for place in report.environments]
+    return "\n".join([*lines, *places])
