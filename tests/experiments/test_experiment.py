@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from farfield.experiments import (
     array_digest,
     arrays_of,
 )
-from farfield.experiments._describe import source_digest
+from farfield.experiments._source import source_digest
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
@@ -214,6 +216,57 @@ def test_an_edited_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) 
         Experiment.from_json(described, classes={name: Mean})
 
 
+SCRIPT = """
+SCALE = 2.0
+import math
+
+def halved(z):
+    return z / SCALE
+
+def pooled(z):
+    return halved(z.mean(1))
+
+class Base:
+    factor = 1
+
+class Mine(Base):
+    def forward(self, z):
+        return pooled(z) * math.pi
+
+class Other:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("pooled(z) *", "pooled(z) /", True),
+        ("z.mean(1)", "z.sum(1)", True),
+        ("z / SCALE", "SCALE / z", True),
+        ("SCALE = 2.0", "SCALE = 3.0", True),
+        ("factor = 1", "factor = 2", True),
+        ("class Other:\n    pass", "class Other:\n    x = 1", False),
+    ],
+)
+def test_what_a_class_refers_to_is_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, differs: bool
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    digests = []
+    for number, text in enumerate((SCRIPT, SCRIPT.replace(old, new))):
+        (tmp_path / f"{tmp_path.name}_{number}.py").write_text(text)
+        digests.append(source_digest(importlib.import_module(f"{tmp_path.name}_{number}").Mine))
+    assert (digests[0] != digests[1]) is differs
+
+
+def test_a_class_without_source_is_refused() -> None:
+    made: dict[str, type] = {"__name__": "nowhere"}
+    exec("class Mine:\n    pass", made)  # as one that comes from a pipe
+    with pytest.raises(ValueError, match=r"source of Mine must be at hand.*write it in a file"):
+        source_digest(made["Mine"])
+
+
 def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
     assert Recipe(steps=10, evaluations=4).evaluation_steps == (2, 5, 7, 10)
     with pytest.raises(ValueError, match=r"at most steps \(3\), got 4"):
@@ -276,7 +329,7 @@ def test_source_is_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch)
         inside.pop()
         return "source"
 
-    monkeypatch.setattr("farfield.experiments._describe.inspect.getsource", slow)
+    monkeypatch.setattr("farfield.experiments._source.inspect.getsource", slow)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(source_digest, [object] * 8))
     assert len(set(found)) == 1

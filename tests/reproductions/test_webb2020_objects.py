@@ -143,11 +143,11 @@ def test_a_report_of_errors_is_in_the_digits_of_print() -> None:
 
 def test_the_picture_of_errors_starts_at_zero_and_says_what_it_shows() -> None:
     (axes,) = profiles(report_of()).axes
-    low, high = axes.get_ylim()
+    low, high = axes.get_xlim()
     assert low == 0
     assert 0.0675 < high < 0.08
-    assert axes.get_ylabel() == "mean squared error"
-    means = [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert axes.get_xlabel() == "mean squared error"
+    means = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     assert [float(mean) for mean in means] == pytest.approx(
         [row.judgement.ours.mean for row in report_of().rows]
     )

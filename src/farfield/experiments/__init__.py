@@ -2,7 +2,6 @@
 
 from farfield.experiments._describe import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
-from farfield.experiments._describe import is_ours as is_ours
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
@@ -15,6 +14,7 @@ from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
 from farfield.experiments._set_network import SetNetwork as SetNetwork
+from farfield.experiments._source import is_ours as is_ours
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 

@@ -11,14 +11,12 @@ import dataclasses
 import hashlib
 import importlib
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-_PARSING = threading.Lock()
-"""Held while source is read: Python 3.11 parses it, and fails at that in two threads at once."""
+from farfield.experiments._source import is_ours, source_digest
 
 Json = Any
 """Anything `json.dumps` takes: objects, lists, text, numbers, true, false and null."""
@@ -29,21 +27,6 @@ def public_path(thing: type | Callable[..., object]) -> str:
     parts = [part for part in thing.__module__.split(".") if not part.startswith("_")]
     module = ".".join(parts) or thing.__module__
     return f"{module}.{thing.__qualname__}"
-
-
-def is_ours(thing: type | Callable[..., object]) -> bool:
-    """Whether `thing` is part of Farfield, and so covered by its versions."""
-    return thing.__module__.split(".")[0] == "farfield"
-
-
-def source_digest(thing: type | Callable[..., object]) -> str:
-    """Head of SHA-256 over the source text, so that an edited class gets another name."""
-    try:
-        with _PARSING:
-            text = inspect.getsource(thing)
-    except (OSError, TypeError):
-        return "unknown"
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def array_digest(array: np.ndarray) -> str:
@@ -58,6 +41,7 @@ def describe(value: object) -> Json:
     Raises:
         TypeError: If something in it is neither a frozen dataclass, a class, a function, an array,
             a sequence nor a plain value.
+        ValueError: If the source of a class or function of one's own cannot be read.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
