@@ -219,6 +219,9 @@ def test_a_generator_decides(name: str) -> None:
 
 @layers
 def test_wrong_inputs_are_refused(name: str, unchecked) -> None:
+    packed = nn.utils.rnn.pack_sequence([drawn(2, INPUTS), drawn(1, INPUTS)])
+    with pytest.raises(ValueError, match="x must be a tensor, got a PackedSequence"):
+        made(name)(packed)
     module = made(name)
     with pytest.raises(ValueError, match=f"x must have input_size={INPUTS} features, got 5"):
         module(drawn(TIME, BATCH, 5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 
 State = tuple[Tensor, ...]
 """Parts of a state, the batch on axis 1 of each."""
@@ -46,6 +47,11 @@ class SequenceLayer(nn.Module):
         self, x: Tensor, state: Tensor | State | None = None
     ) -> tuple[Tensor, Tensor | State]:
         """Outputs after every step, in the form of the input, and the last state."""
+        if isinstance(x, PackedSequence):
+            raise ValueError(
+                "x must be a tensor, got a PackedSequence, which RIMs and the normalized recurrent "
+                "layers take: pad it (torch.nn.utils.rnn.pad_packed_sequence)"
+            )
         if x.ndim == 2:  # one sequence without an axis for the batch, as torch takes it
             axis = 0 if self.batch_first else 1
             begun = None if state is None else _each(state, "unsqueeze")
