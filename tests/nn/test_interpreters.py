@@ -454,6 +454,18 @@ def test_functions_added_and_removed_leave_all_as_it_was(syntax: Syntax) -> None
     assert torch.equal(core.scripts[0].codes, state["scripts.0.codes"][1:])
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_functions_added_and_removed_are_as_frozen_as_those_before(frozen: bool) -> None:
+    core = built(LEARNED, num_scripts=2)
+    core.scripts[1].codes.requires_grad_(not frozen)
+    core.scripts[0].requires_grad_(not frozen)
+    flags = {name: own.requires_grad for name, own in core.named_parameters()}
+    core.add_functions(2, generator=generator(5))
+    assert {name: own.requires_grad for name, own in core.named_parameters()} == flags
+    core.remove_functions([0])
+    assert {name: own.requires_grad for name, own in core.named_parameters()} == flags
+
+
 def test_added_functions_are_drawn_from_the_generator() -> None:
     first, second, other = built(), built(), built()
     for core, seed in ((first, 1), (second, 1), (other, 2)):

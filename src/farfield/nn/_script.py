@@ -180,7 +180,7 @@ class Script(nn.Module):
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)
             new = torch.empty(number, old.shape[1]).normal_(generator=generator)
-            self._set(name, torch.cat((old, new.to(old))), learned=isinstance(old, nn.Parameter))
+            self._replace(name, torch.cat((old, new.to(old))))
 
     @torch.no_grad()
     def remove_functions(self, which: Sequence[int]) -> None:
@@ -203,13 +203,19 @@ class Script(nn.Module):
         left = [function for function in range(number) if function not in gone]
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)
-            self._set(name, old[left].clone(), learned=isinstance(old, nn.Parameter))
+            self._replace(name, old[left].clone())
 
     def _set(self, name: str, tensor: Tensor, *, learned: bool) -> None:
         if learned:
             self.register_parameter(name, nn.Parameter(tensor))
         else:
             self.register_buffer(name, tensor)
+
+    def _replace(self, name: str, tensor: Tensor) -> None:
+        """Put a tensor where there is one, learned or not, and frozen or not, as that is."""
+        old: Tensor = getattr(self, name)
+        self._set(name, tensor, learned=isinstance(old, nn.Parameter))
+        getattr(self, name).requires_grad_(old.requires_grad)
 
     def _kept(self, x: Tensor) -> Tensor | None:
         """Which functions are there for each set, in training with dropout."""
