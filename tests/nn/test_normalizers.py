@@ -170,8 +170,12 @@ def test_training_statistics_that_were_never_taken_are_missed(name: str, uncheck
     module = build(training_statistics=told).double()
     z = drawn(5, 2, 4, FEATURES)
     assert module(z).isfinite().all()
-    with pytest.raises(ValueError, match="take the statistics of the training set first"):
-        module.eval()(z)
+    module.eval()
+    for method in (module.forward, module.centre, module.statistics):
+        with pytest.raises(ValueError, match="take the statistics of the training set first"):
+            method(z)
+        with pytest.raises(ValueError, match="z must have num_features=3 features"):
+            method(z[..., :1])
     with pytest.raises(ValueError, match="training_statistics must be"):
         build().take_statistics(z)
     with pytest.raises(ValueError, match="z must "):

@@ -90,7 +90,10 @@ def normalized_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) ->
 def centred_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) -> Tensor:
     """Centre by the mean kept, or over a field of each batch."""
     kept = kept_statistics(module)
-    return centred(module, field, z) if kept is None else z - kept[0]
+    if kept is None:
+        return centred(module, field, z)
+    _check_kept(module, z, *kept)
+    return z - kept[0]
 
 
 def statistics_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) -> ContextStatistics:
@@ -99,8 +102,15 @@ def statistics_as_trained(module: TrainedNormalizer, field: Field, z: Tensor) ->
     if kept is None:
         return statistics_of(module, field, z, correction=module.correction)
     mean, variance = kept
+    _check_kept(module, z, mean, variance)
     scale = (variance + smoothing_of(module)).sqrt()
     return ContextStatistics(mean.expand(z.shape), scale.expand(z.shape))
+
+
+def _check_kept(module: TrainedNormalizer, z: Tensor, mean: Tensor, variance: Tensor) -> None:
+    """Refuse what `normalized_as_trained` refuses: statistics never taken, or of another shape."""
+    check_features(z, module.num_features)
+    norm_by_statistics(z[:1].detach(), mean, variance)  # for its refusals
 
 
 def keep_statistics(
