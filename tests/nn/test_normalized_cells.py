@@ -11,12 +11,17 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from farfield.nn import (
+    BatchContextNorm,
+    ContextNorm,
+    ContextWhitening,
     DivisiveNorm1d,
+    MisalignedContextNorm,
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
     PerNonlinearity,
     PerProjection,
+    SlidingContextNorm,
 )
 from oracles import recurrent_cells as oracle
 
@@ -391,6 +396,18 @@ def test_a_placement_of_ones_own() -> None:
 def test_wrong_options_are_refused(kind: str, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PAIRS[kind][0](**{"input_size": INPUTS, "hidden_size": HIDDEN} | options)
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [BatchContextNorm, ContextNorm, ContextWhitening, MisalignedContextNorm, SlidingContextNorm],
+)
+@pairs
+def test_normalizers_that_would_mix_sequences_are_refused(kind: str, normalizer) -> None:
+    message = f"normalizer must make one for .* of a step, got {normalizer.__name__}, which"
+    for build in (normalizer, lambda width: normalizer(width)):
+        with pytest.raises(ValueError, match=message):
+            PAIRS[kind][0](INPUTS, HIDDEN, normalizer=build)
 
 
 @pairs

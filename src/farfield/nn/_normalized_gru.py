@@ -60,7 +60,8 @@ class NormalizedGRU(Recurrence):
         bidirectional: Refused.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each. None is a GRU without.
+            statistics of its own at each; one over places in time, such as `ContextNorm`, is
+            refused. None is a GRU without.
         placement: Where normalizers stand; None is `PerNonlinearity()`. With `PerProjection` the
             reset gate scales the normalized projection of the hidden state.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -79,7 +80,8 @@ class NormalizedGRU(Recurrence):
 
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, or the input or the state of another shape.
+            a place unknown, a normalizer over places in time, or the input or the state of
+            another shape.
 
     Reference:
         Cho et al. 2014; the normalizers as in ren2017, equations 19 and 20.

@@ -69,7 +69,8 @@ class NormalizedLSTM(Recurrence):
         bidirectional: Refused.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each. None is an LSTM without.
+            statistics of its own at each; one over places in time, such as `ContextNorm`, is
+            refused. None is an LSTM without.
         placement: Where normalizers stand; None is `PerNonlinearity()`.
         forget_bias: Added to the forget gate after its normalizer.
         carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
@@ -90,7 +91,8 @@ class NormalizedLSTM(Recurrence):
 
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, or the input or the state of another shape.
+            a place unknown, a normalizer over places in time, or the input or the state of
+            another shape.
 
     Reference:
         ren2017, equations 16 to 20.

@@ -54,7 +54,8 @@ class NormalizedRNN(Recurrence):
         bidirectional: Refused.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
-            statistics of its own at each. None is a network without.
+            statistics of its own at each; one over places in time, such as `ContextNorm`, is
+            refused. None is a network without.
         placement: Where normalizers stand; None is `PerNonlinearity()`.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
@@ -71,7 +72,8 @@ class NormalizedRNN(Recurrence):
 
     Raises:
         ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, or the input or the state of another shape.
+            a place unknown, a normalizer over places in time, or the input or the state of
+            another shape.
 
     Reference:
         ren2017, equations 8 to 11.

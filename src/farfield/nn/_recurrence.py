@@ -12,8 +12,22 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import linear
+from farfield.nn._batch_context_norm import BatchContextNorm
+from farfield.nn._context_norm import ContextNorm
+from farfield.nn._context_whitening import ContextWhitening
+from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
 from farfield.nn._row_tables import State, run_table
+from farfield.nn._sliding_context_norm import SlidingContextNorm
+
+_OVER_TIME = (
+    BatchContextNorm,
+    ContextNorm,
+    ContextWhitening,
+    MisalignedContextNorm,
+    SlidingContextNorm,
+)
+"""Which take `(batch, feature)` for the places of one problem, if they take it at all."""
 
 Normalized = Callable[[str, Tensor], Tensor]
 """What stands at a place, normalized where a normalizer stands there, else as it is."""
@@ -114,7 +128,7 @@ class Recurrence(nn.Module):
             raise ValueError(f"placement must name some of {sorted(places)}, got {sorted(widths)}")
         for made in self.normalizers:
             for place, width in widths.items():
-                made[place] = normalizer(width)  # type: ignore[operator]
+                made[place] = _checked(normalizer(width))  # type: ignore[operator]
 
     def _run(
         self, x: Tensor | PackedSequence, state: State | None
@@ -190,6 +204,17 @@ def _normalized(normalizers: nn.Module) -> Normalized:
         return named[place](z) if place in named else z
 
     return normalized
+
+
+def _checked(normalizer: nn.Module) -> nn.Module:
+    """A normalizer of one step, if it does not take the sequences of a batch for a problem."""
+    if isinstance(normalizer, _OVER_TIME):
+        raise ValueError(
+            "normalizer must make one for the (batch, feature) of a step, got "
+            f"{type(normalizer).__name__}, which normalizes over places in time and would mix the "
+            "sequences of a batch; use nn.LayerNorm or another over features, or one over the batch"
+        )
+    return normalizer
 
 
 def _check_options(sizes: dict[str, int], dropout: float, bidirectional: bool) -> None:
