@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -199,6 +201,23 @@ def test_one_place_has_no_unbiased_variance(unchecked) -> None:
     with pytest.raises(ValueError, match="segment of 1 place"):
         ContextNorm(3, segments=[[0, 1], [2]], correction=1)
     assert torch.equal(context_norm(drawn(1, 3)), torch.zeros(1, 3, dtype=torch.float64))
+
+
+def test_what_gives_no_variance_is_refused(unchecked) -> None:
+    for build in (partial(context_norm, drawn(4, 3)), partial(ContextNorm, 3)):
+        for segments in (None, [[0, 1], [2, 3]]):
+            with pytest.raises(ValueError, match="correction must be at least 0, got -1"):
+                build(segments=segments, correction=-1)
+        for eps in (-1.0, float("nan"), float("inf")):
+            with pytest.raises(ValueError, match=f"eps must be at least 0 and finite, got {eps}"):
+                build(eps=eps)
+
+
+@pytest.mark.parametrize("segments", [(0, 1, 2), ((0, 1), 2), 3])
+def test_segments_that_are_no_sequences_are_refused(segments, unchecked) -> None:
+    for build in (partial(context_norm, drawn(3, 3)), partial(ContextNorm, 3)):
+        with pytest.raises(ValueError, match="segments must be a sequence of sequences of places"):
+            build(segments=segments)
 
 
 def test_what_would_broadcast_is_refused(unchecked) -> None:

@@ -315,8 +315,9 @@ def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
         kind(0)
     with pytest.raises(ValueError, match="test_batch_size must be at least 1, got 0"):
         kind(FEATURES, test_batch_size=0)
-    with pytest.raises(ValueError, match="eps must not be negative, got -1"):
-        kind(FEATURES, eps=-1)
+    for eps in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"eps must be at least 0 and finite, got {eps}"):
+            kind(FEATURES, eps=eps)
 
 
 def test_other_refusals(unchecked) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -56,12 +57,15 @@ def context_norm(
 
     Raises:
         ValueError: If a shape does not fit, the segments do not cover every place exactly once,
-            or a segment has no more than `correction` places.
+            `correction` is below 0 or a segment has no more places than that, or `eps` is a number
+            that is negative or not finite.
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
     """
     _check_shapes(z, weight, bias)
+    if not isinstance(eps, Tensor) and not 0 <= eps < math.inf:
+        raise ValueError(f"eps must be at least 0 and finite, got {eps}")
     wide = z.to(torch.promote_types(z.dtype, torch.float32))
     length = z.shape[-2]
     groups = check_segments(length, segments, correction)
@@ -95,25 +99,29 @@ def normalize_over_time(
 
 
 def check_segments(
-    length: int, segments: Segments | None, correction: int = 0
+    length: int | None, segments: Segments | None, correction: int = 0
 ) -> tuple[tuple[int, ...], ...]:
     """The segments as tuples, after checking that they cover `length` places exactly once.
 
     Args:
-        length: Number of places of a problem.
+        length: Number of places of a problem. None is as many as the segments name.
         segments: Places that form one context each. None is one context of all places.
         correction: What is subtracted from the number of places in the variance.
 
     Raises:
-        ValueError: If a place is missing, repeated or outside, or if a segment is empty or has no
-            more than `correction` places.
+        ValueError: If the segments are no sequences, a place is missing, repeated or outside, a
+            segment is empty or has no more than `correction` places, or `correction` is below 0.
     """
-    groups = (
-        (tuple(range(length)),)
-        if segments is None
-        else tuple(tuple(segment) for segment in segments)
-    )
-    if sorted(place for group in groups for place in group) != list(range(length)):
+    if correction < 0:
+        raise ValueError(f"correction must be at least 0, got {correction}")
+    if segments is None:
+        groups = (tuple(range(length or 0)),)
+    else:
+        groups = _groups(segments)
+    named = sorted(place for group in groups for place in group)
+    if length is None:
+        length = len(named)
+    if named != list(range(length)):
         raise ValueError(
             f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
         )
@@ -126,6 +134,16 @@ def check_segments(
             "use correction=0 or longer segments"
         )
     return groups
+
+
+def _groups(segments: Segments) -> tuple[tuple[int, ...], ...]:
+    try:
+        return tuple(tuple(segment) for segment in segments)
+    except TypeError:
+        raise ValueError(
+            "segments must be a sequence of sequences of places, e.g. ((0, 1), (2, 3)), "
+            f"got {segments!r}"
+        ) from None
 
 
 def _check_shapes(z: Tensor, weight: Tensor | None, bias: Tensor | None) -> None:

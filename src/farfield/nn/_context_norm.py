@@ -48,8 +48,9 @@ class ContextNorm(nn.Module):
         sigma: The learned $\sigma$; None without `learned_sigma`.
 
     Raises:
-        ValueError: If the segments overlap or leave a gap, or one has no more than `correction`
-            places.
+        ValueError: If the segments are no sequences, overlap or leave a gap, or one has no more
+            than `correction` places, `correction` is below 0, `eps` negative or not finite, or the
+            features are others.
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
@@ -68,10 +69,12 @@ class ContextNorm(nn.Module):
         super().__init__()
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+        if correction < 0:
+            raise ValueError(f"correction must be at least 0, got {correction}")
         self.num_features = num_features
         self.segments = segments
         if segments is not None:
-            self.segments = check_segments(sum(map(len, segments)), segments, correction)
+            self.segments = check_segments(None, segments, correction)
         self.correction = correction
         self.eps = eps
 

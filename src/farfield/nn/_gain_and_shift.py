@@ -19,8 +19,8 @@ def gain_and_shift(
 
 def learned_root(eps: float, *, learned_sigma: bool) -> nn.Parameter | None:
     """The constant whose square is `eps`, as a parameter, or None if it is not learned."""
-    if eps < 0:
-        raise ValueError(f"eps must not be negative, got {eps}")
+    if not 0 <= eps < float("inf"):
+        raise ValueError(f"eps must be at least 0 and finite, got {eps}")
     return nn.Parameter(torch.tensor(float(eps) ** 0.5)) if learned_sigma else None
 
 
