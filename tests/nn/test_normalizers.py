@@ -320,6 +320,24 @@ def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
             kind(FEATURES, eps=eps)
 
 
+@pytest.mark.parametrize("kind", [BatchContextNorm, MisalignedContextNorm, SlidingContextNorm])
+def test_without_a_time_there_is_nothing_to_normalize_over(kind, unchecked) -> None:
+    module = kind(FEATURES).double()
+    for method in (module.forward, module.centre):
+        with pytest.raises(ValueError, match=r"tensor of \(batch, \*candidate, time, feature\)"):
+            method(drawn(4, FEATURES))
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_of_no_images_no_images_are_normalized(affine: bool) -> None:
+    module = InstanceNorm(4, affine=affine).double()
+    images = drawn(0, 4, 3, 2).requires_grad_()
+    out = module(images)
+    assert out.shape == images.shape
+    out.sum().backward()
+    assert images.grad.shape == images.shape
+
+
 def test_other_refusals(unchecked) -> None:
     with pytest.raises(ValueError, match="group_size must be at least 1, got 0"):
         SubBatchNorm(FEATURES, group_size=0)

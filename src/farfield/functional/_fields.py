@@ -81,9 +81,13 @@ def over_batch_and_places(z: Tensor) -> Fold:
 def over_batch_and_time(z: Tensor) -> Fold:
     """All problems and times, every candidate by itself; `(batch, *candidate, time, feature)`.
 
+    Raises:
+        ValueError: If `z` has fewer axes.
+
     Reference:
         webb2020, section 4.2.
     """
+    _check_time(z)
     times, features = z.shape[-2:]
     lines = z.reshape(z.shape[0], -1, times, features)
     part = rearrange(lines, "batch line time feature -> 1 (batch time) (line feature)")
@@ -127,7 +131,7 @@ def over_pieces(length: int) -> Field:
         length: Number of embeddings; the last ones of a batch may be fewer.
 
     Raises:
-        ValueError: If `length` is below 1.
+        ValueError: If `length` is below 1, or what is folded has fewer axes.
 
     Reference:
         webb2020, section 4.2.
@@ -196,6 +200,7 @@ def over_images(z: Tensor) -> Fold:
 
 def in_sequence(z: Tensor) -> Tensor:
     """All problems one behind the other, `(candidate, batch · time, feature)`."""
+    _check_time(z)
     lines = z.reshape(z.shape[0], -1, *z.shape[-2:])
     return rearrange(lines, "batch line time feature -> line (batch time) feature")
 
@@ -204,6 +209,13 @@ def out_of_sequence(rows: Tensor, like: Tensor) -> Tensor:
     """The way back from `in_sequence`."""
     lines = rows.reshape(len(rows), like.shape[0], *like.shape[-2:])
     return lines.transpose(0, 1).reshape(like.shape)
+
+
+def _check_time(z: Tensor) -> None:
+    if z.ndim < 3:
+        raise ValueError(
+            f"z must be a tensor of (batch, *candidate, time, feature), got shape {tuple(z.shape)}"
+        )
 
 
 def _pieces(rows: Tensor, size: int) -> tuple[Tensor, ...]:
