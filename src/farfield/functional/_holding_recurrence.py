@@ -27,8 +27,9 @@ def holding_recurrence(
       c_t = N(A h_{t-1} + u_t), \qquad
       h_t = z_t h_{t-1} + (1 - z_t) c_t$$
 
-    where $N$ divides by the root of the mean square, and each group of neighbouring units has one
-    number of $z$. A group whose gate is at 1 keeps its state bit for bit, for however long.
+    where $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ divides by the root of the mean square over
+    all units, and each group of neighbouring units has one number of $z$. A group whose gate is at
+    1 keeps its state bit for bit, for however long.
 
     Args:
         inputs: $u$, what the input adds to the candidates.

@@ -25,11 +25,12 @@ class HoldingRNN(SequenceLayer):
       c_t = N(A h_{t-1} + W x_t), \qquad
       h_t = z_t h_{t-1} + (1 - z_t) c_t$$
 
-    with one number of $z$ for each group and $N$ dividing by the root of the mean square. Like the
-    mechanisms of `RIMs`, groups that have nothing to do with an input stay as they are; other than
-    there, no fixed number of them has to be active, and the gates are learned by gradients. The
-    gates of a GRU are sigmoids, which never quite reach 1: of what it holds through T steps a share
-    $z^T$ is left. Here a gate reaches 1, and the state after ten thousand steps is that after one.
+    with one number of $z$ for each group and $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ dividing
+    by the root of the mean square over all units. Like the mechanisms of `RIMs`, groups that have
+    nothing to do with an input stay as they are; other than there, no fixed number of them has to
+    be active, and the gates are learned by gradients. The gates of a GRU are sigmoids, which never
+    quite reach 1: of what it holds through T steps a share $z^T$ is left. Here a gate reaches 1,
+    and the state after ten thousand steps is that after one.
 
     Args:
         input_size: Number of features of an input.
