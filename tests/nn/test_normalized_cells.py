@@ -405,7 +405,7 @@ def test_wrong_options_are_refused(kind: str, options: dict[str, object], messag
 @pairs
 def test_normalizers_that_would_mix_sequences_are_refused(kind: str, normalizer) -> None:
     message = f"normalizer must make one for .* of a step, got {normalizer.__name__}, which"
-    for build in (normalizer, lambda width: normalizer(width)):
+    for build in (normalizer, partial(normalizer)):
         with pytest.raises(ValueError, match=message):
             PAIRS[kind][0](INPUTS, HIDDEN, normalizer=build)
 

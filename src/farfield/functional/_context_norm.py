@@ -114,10 +114,7 @@ def check_segments(
     """
     if correction < 0:
         raise ValueError(f"correction must be at least 0, got {correction}")
-    if segments is None:
-        groups = (tuple(range(length or 0)),)
-    else:
-        groups = _groups(segments)
+    groups = (tuple(range(length or 0)),) if segments is None else _groups(segments)
     named = sorted(place for group in groups for place in group)
     if length is None:
         length = len(named)
