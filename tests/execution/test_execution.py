@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
 import signal
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -184,6 +186,16 @@ class LocallyUnlucky(Unlucky):
 LocallyUnlucky.__module__ = "__main__"
 
 
+class TooNarrow(MeanReasoner):
+    """A reasoner with a mistake in its shapes, made to look as if it were of no module."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return self.output(z.mean(1)[:, 1:])
+
+
+TooNarrow.__module__ = "__main__"
+
+
 @pytest.mark.parametrize("cls", [Unlucky, LocallyUnlucky], ids=["in a worker", "here"])
 def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]) -> None:
     bad = Experiment(
@@ -193,9 +205,25 @@ def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]
     )
     store = Store(tmp_path)
     jobs = [Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))]
-    with pytest.raises(ExecutionError, match=r"1 of 3 runs did not finish: .*out of luck with 128"):
+    line = inspect.getsourcelines(Unlucky.__init__)[1] + 2
+    why = (
+        rf"1 of 3 runs did not finish: ArithmeticError: out .*\(test_execution\.py:{line}\)\. What"
+    )
+    with pytest.raises(ExecutionError, match=why) as caught:
         run(jobs, store, workers=2)
+    assert isinstance(caught.value.__cause__, ArithmeticError) == (cls is LocallyUnlucky)
     assert len(store.records(tiny_experiment().key)) == 2
+
+
+def test_an_error_here_is_the_cause_and_holds_no_network(tmp_path: Path) -> None:
+    jobs = jobs_of([small_experiment(reasoner=Spec(TooNarrow))], (0, 1))
+    with pytest.raises(ExecutionError, match=r"cannot be multiplied.*\(\w+\.py:\d+\)") as caught:
+        run(jobs, Store(tmp_path))
+    cause = caught.value.__cause__
+    assert isinstance(cause, RuntimeError)
+    frames = [frame for frame, _ in traceback.walk_tb(cause.__traceback__)]
+    (own,) = [frame for frame in frames if frame.f_code is TooNarrow.forward.__code__]
+    assert own.f_locals == {}
 
 
 def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
@@ -233,7 +261,7 @@ def test_seeds_of_one_program_run_together_and_a_failure_leaves_the_others(tmp_p
     with busy:
         failed = _run_on_gpu(jobs, store, "cpu", news.append, None)
     assert [job for job, _ in failed] == jobs[:2]
-    assert all(why.startswith("BusyError") for _, why in failed)
+    assert all(isinstance(why, BusyError) for _, why in failed)
     engines = [record.environment["engine"] for record in results(jobs[2:], store)]
     assert all("one after another: " in engine for engine in engines[:2])
     assert engines[2:] == ["vmap over 2 seeds"] * 2

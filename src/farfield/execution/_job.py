@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 from farfield.experiments import Experiment
+from farfield.records import BusyError, StoreError
 from farfield.training import Progress
 
 
@@ -42,3 +45,16 @@ class News:
 @final
 class ExecutionError(RuntimeError):
     """Some runs did not finish; those that did are kept."""
+
+
+def reason_of(error: Exception) -> str:
+    """Why a run did not finish, in a line: what went wrong, and in which line of which file.
+
+    Args:
+        error: What was raised.
+    """
+    if isinstance(error, BusyError | StoreError):
+        return str(error)
+    said = f"{type(error).__name__}: {error}"
+    places = traceback.extract_tb(error.__traceback__)
+    return f"{said} ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else said

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
 from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
-from farfield.execution._job import ExecutionError, Job, News
+from farfield.execution._job import ExecutionError, Job, News, reason_of
 from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
@@ -77,7 +78,7 @@ def run(
     Raises:
         ValueError: If the device is not at hand, or `workers` is not positive.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
-            that did are kept.
+            that did are kept. Its cause is the first error raised in this process, if there is one.
         StoreError: If the folder of records cannot be used.
     """
     check_machine(device, workers)
@@ -89,7 +90,7 @@ def run(
             missing.append(job)
         elif report:
             report(News(job=job, found=True))
-    failed: dict[Job, str] = {}
+    failed: dict[Job, str | Exception] = {}
     waves = _waves(missing, store)
     for wave in waves:
         failed |= {job: _UNREADY for job in wave if _before(job) in failed}
@@ -130,11 +131,11 @@ def _run_on_cpu(
     cores: int,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str]]:
+) -> list[tuple[Job, str | Exception]]:
     """Run jobs in processes, or here; returns those that failed, and why."""
     reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
     elsewhere = [job for job in jobs if reasons[job] is None]
-    failed: list[tuple[Job, str]] = []
+    failed: list[tuple[Job, str | Exception]] = []
     if elsewhere:
         failed += run_processes(elsewhere, store, workers=cores, report=report, clock=clock)
     for job in jobs:
@@ -151,25 +152,33 @@ def _try_here(
     engine: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str]]:
-    """Run a job in this process; returns it with the reason if it failed."""
+) -> list[tuple[Job, str | Exception]]:
+    """Run a job in this process; returns it with the error if it failed."""
     try:
         run_one(job, store, device=device, engine=engine, report=tell(job, report), clock=clock)
     except Exception as error:  # noqa: BLE001 — the other jobs must still run
-        return [(job, f"{type(error).__name__}: {error}")]
+        return [(job, _without_locals(error))]
     if report:
         report(News(job=job))
     return []
 
 
-def _raise_failures(failed: Mapping[Job, str], asked: int) -> None:
-    """Say which jobs failed, if any did."""
+def _without_locals(error: Exception) -> Exception:
+    """An error that says where it came from, but no longer holds the network and data there."""
+    traceback.clear_frames(error.__traceback__)
+    return error
+
+
+def _raise_failures(failed: Mapping[Job, str | Exception], asked: int) -> None:
+    """Say which jobs failed, if any did; the cause is the first error raised in this process."""
     if failed:
-        reasons = "; ".join(sorted({*failed.values()} - {_UNREADY})[:3])
+        told = {why if isinstance(why, str) else reason_of(why) for why in failed.values()}
+        reasons = "; ".join(sorted(told - {_UNREADY})[:3])
+        errors = (why for why in failed.values() if isinstance(why, Exception))
         raise ExecutionError(
             f"{len(failed)} of {asked} runs did not finish: {reasons}. "
             "What finished is kept; the same command goes on with the rest"
-        )
+        ) from next(errors, None)
 
 
 def _run_on_gpu(
@@ -178,12 +187,12 @@ def _run_on_gpu(
     device: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str]]:
+) -> list[tuple[Job, str | Exception]]:
     """Run the seeds of each experiment as one program, or here; returns what failed, and why."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.experiment.key, []).append(job)
-    failed: list[tuple[Job, str]] = []
+    failed: list[tuple[Job, str | Exception]] = []
     for group in groups.values():
         experiment = group[0].experiment
         reason = why_not_stacked(experiment, device)
@@ -202,14 +211,14 @@ def _try_stack(
     device: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str]]:
-    """Run the seeds of one experiment as one program; returns them with the reason if it failed."""
+) -> list[tuple[Job, str | Exception]]:
+    """Run the seeds of one experiment as one program; returns them with the error if it failed."""
     experiment, seeds = jobs[0].experiment, [job.seed for job in jobs]
     shown = tell(jobs[0], report)
     try:
         run_stack(experiment, seeds, store, device=device, report=shown, clock=clock)
     except Exception as error:  # noqa: BLE001 — the other experiments must still run
-        return [(job, f"{type(error).__name__}: {error}") for job in jobs]
+        return [(job, _without_locals(error)) for job in jobs]
     if report:
         for job in jobs:
             report(News(job=job))

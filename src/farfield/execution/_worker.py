@@ -7,17 +7,15 @@ import queue
 import signal
 import sys
 import threading
-import traceback
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import run_one
-from farfield.execution._job import Job
+from farfield.execution._job import Job, reason_of
 from farfield.execution._messages import Answer, Order, experiment_of
-from farfield.records import BusyError, Store, StoreError
+from farfield.records import Store
 from farfield.training import Clock, Progress
 
 
@@ -72,12 +70,8 @@ def main() -> None:
                     checkpoint_seconds=message.checkpoint_seconds,
                 ),
             )
-        except (BusyError, StoreError) as error:
-            answer(Answer(error=str(error)))
         except Exception as error:  # noqa: BLE001 — whatever went wrong, the parent must hear of it
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(place.filename).name}:{place.lineno}"
-            answer(Answer(error=f"{type(error).__name__}: {error} ({where})"))
+            answer(Answer(error=reason_of(error)))
         else:
             answer(Answer(done=True))
 
