@@ -519,6 +519,18 @@ def test_a_run_held_by_another_process_is_one_line(farfield, folder: Path) -> No
     assert store.records(ASKED_FOR.key) == []
 
 
+def test_data_that_is_not_at_hand_is_named_before_anything_is_made(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(folder))
+    monkeypatch.setenv("FARFIELD_CACHE", str(folder / "cache"))
+    ended = farfield("train --task digits --model neural-interpreter --seeds 1")
+    assert ended.status == 2
+    assert ended.err.startswith("farfield: train-images-idx3-ubyte.gz of mnist must be at hand")
+    assert "run `farfield fetch mnist`" in ended.err
+    assert list(folder.iterdir()) == []
+
+
 def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
     ended = farfield(f"{TRAIN} --seeds 1 --model.hidden-size 0")
     assert ended.status == 2

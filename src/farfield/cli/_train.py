@@ -38,7 +38,7 @@ from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import Candidates, Task, answers_everywhere
+from farfield.tasks import Candidates, Task, answers_everywhere, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -56,6 +56,8 @@ def train(command: Train, rest: Sequence[str]) -> None:
     """
     experiment = experiment_of(command, rest)
     experiment.model.build(experiment.task, stream(0, "trial"))  # or say now what is wrong with it
+    if not is_at_hand(experiment.task):
+        experiment.task.draw(stream(0))  # says which file is missing, and where to get it
     jobs = jobs_of([experiment], range(command.seeds))
     store, console = Store(command.records), Console()
     labels = {experiment.key: f"{command.model} on {command.task}"}
