@@ -463,10 +463,10 @@ class TestRecordsThatCannotBeUsed:
         self, farfield, folder: Path, tiny_table: Table, words: str
     ) -> None:
         (folder / "file").write_text("mine")
-        ended = farfield(f"{words} --records file")
-        assert ended.status in (1, 2)
-        assert ended.err.count("\n") == 1
-        assert "file" in ended.err
+        for named, what in (("file", "it"), ("file/runs", str(folder / "file"))):
+            ended = farfield(f"{words} --records {named}")
+            said = f"farfield: records must name a folder, got {named}: {what} is a file\n"
+            assert (ended.status, ended.err) == (2, said)
         assert content(folder) == {"file": b"mine"}
 
     def test_a_database_of_something_else(
@@ -501,11 +501,34 @@ class TestRecordsThatCannotBeUsed:
 def test_a_report_that_has_no_place_is_refused_at_once(
     farfield, folder: Path, tiny_table: Table, command: str
 ) -> None:
-    (folder / "taken").write_text("mine")
-    ended = farfield(f"{command} webb2021/tiny --out taken")
+    for words, said in {
+        "--out reports": "out must name a folder, got reports: it is a file",
+        "--out reports/of/mine": f"got reports/of/mine: {folder / 'reports'} is a file",
+        "": "out must name a folder, got reports: it is a file",
+        "--out /proc/reports": "got /proc/reports: nothing can be made in /proc (",
+    }.items():
+        (folder / "reports").write_text("mine")
+        ended = farfield(f"{command} webb2021/tiny {words}")
+        assert ended.status == 2
+        assert said in ended.err
+        assert content(folder) == {"reports": b"mine"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("reproduce webb2021/tiny --cell nothing", "nothing"),
+        ("report webb2021/tiny", "records must name a folder of records, got runs: it holds none"),
+    ],
+)
+def test_a_place_for_a_report_is_tried_and_left_as_it_was(
+    farfield, folder: Path, tiny_table: Table, words: str, said: str
+) -> None:
+    (folder / "mine").mkdir()
+    ended = farfield(f"{words} --out mine/new")
     assert ended.status == 2
-    assert "out must name a folder, got taken: it is a file" in ended.err
-    assert content(folder) == {"taken": b"mine"}
+    assert said in ended.err
+    assert [path.name for path in folder.rglob("*")] == ["mine"]
 
 
 def test_a_run_held_by_another_process_is_one_line(farfield, folder: Path) -> None:

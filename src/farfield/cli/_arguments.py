@@ -12,6 +12,9 @@ import tyro
 RECORDS = Path("runs")
 """Folder of records, where none is named."""
 
+REPORTS = Path("reports")
+"""Folder of reports, where none is named."""
+
 NETWORKS = 10
 """Networks of each cell, where no number is asked for: as many as the papers have."""
 
@@ -126,7 +129,7 @@ class Report:
     """Which images the runs used."""
     records: Path = RECORDS
     """Folder of records."""
-    out: Path = Path("reports")
+    out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
     export: bool = False
     """Also write the records behind each table as text to results/, and the page made from them."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 import tyro
 
 from farfield.cli._arguments import (
     COMMANDS,
+    REPORTS,
     Cite,
     Command,
     Fetch,
@@ -100,9 +103,31 @@ def _check(command: object) -> None:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
     if isinstance(command, Train | Reproduce):
         check_machine(command.device, command.workers)
-    out = command.out if isinstance(command, Reproduce | Report) else None
-    if out is not None and out.exists() and not out.is_dir():
-        raise ValueError(f"out must name a folder, got {out}: it is a file")
+    if isinstance(command, Train | Reproduce | Report):
+        _nearest_folder("records", command.records)
+    if isinstance(command, Reproduce | Report):
+        _check_writable("out", command.out or REPORTS)
+
+
+def _nearest_folder(name: str, folder: Path) -> Path:
+    """What there is already of a folder and those it is in; refuse it if that is a file."""
+    at = next(at for at in (folder, *folder.absolute().parents) if at.exists())
+    if not at.is_dir():
+        found = "it" if at == folder else str(at)
+        raise ValueError(f"{name} must name a folder, got {folder}: {found} is a file")
+    return at
+
+
+def _check_writable(name: str, folder: Path) -> None:
+    """Refuse a folder in which no file could be made, by making one that is gone at once."""
+    at = _nearest_folder(name, folder)
+    try:
+        tempfile.TemporaryDirectory(prefix=".farfield-", dir=at).cleanup()
+    except OSError as error:
+        raise ValueError(
+            f"{name} must name a folder that can be written, got {folder}: "
+            f"nothing can be made in {at} ({error.strerror})"
+        ) from error
 
 
 def _dispatch(command: object, rest: Sequence[str]) -> None:

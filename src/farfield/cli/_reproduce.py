@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from farfield.cli._arguments import NETWORKS, Reproduce
+from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, shapes_of
@@ -44,7 +44,7 @@ def reproduce(command: Reproduce) -> None:
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
-    folder = command.out or Path("reports") / f"{table.key.replace('/', '-')}-{budget.value}"
+    folder = command.out or REPORTS / f"{table.key.replace('/', '-')}-{budget.value}"
     _report(table, store, budget, seeds, folder, console)
 
 
