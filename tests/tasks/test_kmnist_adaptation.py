@@ -133,6 +133,14 @@ def test_the_pool_is_the_whole_file_only_where_it_is_asked_for(
     assert digest(SMALL.draw(stream(0))) == FROZEN
 
 
+def test_what_is_missing_can_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    said = r"^train-images-idx3-ubyte\.gz of kmnist must be at hand.*run `farfield fetch kmnist`"
+    with pytest.raises(ValueError, match=said):
+        SMALL.draw(stream(0))
+
+
 def test_the_excerpt_is_the_start_of_the_file(files: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the whole file at hand the same images are drawn."""
     read = kmnist_adaptation.idx_images

@@ -158,7 +158,8 @@ class KMNISTAdaptation(ClassTask):
 
     def _read(self) -> tuple[tuple[UInt8[np.ndarray, "... 28 28"], Int64[np.ndarray, ...]], ...]:
         """Images and labels of the pool, then of the test file."""
-        if not self.whole_file and not KMNIST.is_at_hand():
+        # Where neither is at hand, the error names the whole file, which can be fetched.
+        if not self.whole_file and not KMNIST.is_at_hand() and KMNIST_EXCERPT.is_at_hand():
             pool = idx_images(KMNIST_EXCERPT, "train-first7011")
         else:
             images, labels = idx_images(KMNIST, "train")
