@@ -81,6 +81,12 @@ def test_list_shows_the_fields_that_train_takes(farfield) -> None:
         assert offered_by_the_task not in out
 
 
+def test_list_shows_a_field_without_default_by_its_name(farfield) -> None:
+    out = farfield("list").out
+    assert "layers, weight=0.01" in out
+    assert "MISSING" not in out
+
+
 def test_train_takes_the_fields_of_the_task(farfield) -> None:
     words = "--task.withheld 98 --task.num-images 3 --task.max-problems 20 --recipe.steps 2"
     ended = farfield(

@@ -80,13 +80,22 @@ def _classes(names: Mapping[str, type]) -> list[tuple[str, str, str]]:
 
 def _fields(cls: type) -> str:
     if dataclasses.is_dataclass(cls):
-        return ", ".join(f"{field.name}={field.default!r}" for field in dataclasses.fields(cls))
+        return ", ".join(map(_field, dataclasses.fields(cls)))
     parameters = inspect.signature(cls).parameters.values()
     return ", ".join(
         f"{p.name}={p.default!r}"
         for p in parameters
         if p.default is not p.empty and p.name not in (*OFFERED, "generator")
     )
+
+
+def _field(field: dataclasses.Field[Any]) -> str:
+    """A field with its default; one that must be given by its name alone."""
+    if field.default_factory is not dataclasses.MISSING:
+        return f"{field.name}={field.default_factory()!r}"
+    if field.default is not dataclasses.MISSING:
+        return f"{field.name}={field.default!r}"
+    return field.name
 
 
 def show(command: Show, rest: Sequence[str]) -> None:
