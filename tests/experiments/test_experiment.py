@@ -205,6 +205,13 @@ def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
         Recipe(steps=3, learning_rate=value)
 
 
+@pytest.mark.parametrize("name", ["steps", "batch_size", "evaluations"])
+@pytest.mark.parametrize("value", [2.5, 2.0, True])
+def test_a_recipe_refuses_what_cannot_be_counted(name: str, value: float, unchecked) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be an integer, got {value}"):
+        Recipe(**{"steps": 3, name: value})
+
+
 def test_an_edited_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     before = small_experiment(reasoner=Spec(Mean))
     key, described = before.key, before.to_json()

@@ -23,8 +23,14 @@ def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job
 
     Args:
         experiments: What to run.
-        seeds: Numbers of the runs.
+        seeds: Numbers of the runs, from 0 on.
+
+    Raises:
+        ValueError: If a seed is negative or no integer.
     """
+    for seed in seeds:
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise ValueError(f"seeds must be integers, at least 0, got {seed!r} among them")
     distinct = {experiment.key: experiment for experiment in experiments}
     return [Job(experiment=found, seed=seed) for found in distinct.values() for seed in seeds]
 

@@ -38,8 +38,9 @@ class Recipe:
             after the warm-up, as half a period of a cosine.
 
     Raises:
-        ValueError: If a number is not positive and finite, there are more evaluations than
-            steps, or `warmup` is not in 0…1.
+        ValueError: If a number is not positive and finite, a number of steps, problems or
+            evaluations is no integer, there are more evaluations than steps, or `warmup` is not in
+            0…1.
     """
 
     steps: int
@@ -55,6 +56,10 @@ class Recipe:
             value = getattr(self, name)
             if not (value is None and name == "clip_norm") and not 0 < value < math.inf:
                 raise ValueError(f"{name} must be positive and finite, got {value!r}")
+        for name in ("steps", "batch_size", "evaluations"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"{name} must be an integer, got {value!r}")
         if self.evaluations > self.steps:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
