@@ -212,7 +212,10 @@ def with_steps(steps):
             lambda record: record["experiment"]["task"].update(withheld=97),
             "must be of its experiment, got another",
         ),
-        (lambda record: record.update(steps=1, scores=[]), "must be of its experiment, got anothe"),
+        (
+            lambda record: record.update(steps=1, scores=[]),
+            "must be of its experiment, got another",
+        ),
         (with_steps(2**63 - 1), "must be of its experiment, got another"),
         (with_steps(10**400), "must be of its experiment, got another"),
         (lambda record: record.update(scores=[]), "the score of .* is missing: .*no accuracy of"),
