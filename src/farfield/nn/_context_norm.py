@@ -48,7 +48,7 @@ class ContextNorm(nn.Module):
         sigma: The learned $\sigma$; None without `learned_sigma`.
 
     Raises:
-        ValueError: If the segments are no sequences, overlap or leave a gap, or one has no more
+        ValueError: If the segments overlap, leave a gap or are no sequences, or one has no more
             than `correction` places, `correction` is below 0, `eps` negative or not finite, or the
             features are others.
 
