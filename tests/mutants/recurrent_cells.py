@@ -53,7 +53,7 @@ MUTANTS = [
     ),
     (
         "nn/_recurrence.py",
-        "made[place] = normalizer(width)",
+        "made[place] = _checked(normalizer(width))",
         "made[place] = dict(self.normalizers[0].items()).get(place) or normalizer(width)",
         ["tests/nn/test_normalized_cells.py::test_a_normalizer_for_each_place_of_each_layer"],
     ),
