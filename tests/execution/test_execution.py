@@ -179,21 +179,22 @@ class Unlucky(nn.Module):
         raise ArithmeticError(f"out of luck with {in_features} features, {num_outputs} outputs")
 
 
-class LocallyUnlucky(Unlucky):
-    """The same, made to look as if no other process could import it."""
+def made_here() -> tuple[type[nn.Module], type[nn.Module]]:
+    """Classes of a function, which no other process can import."""
+
+    class LocallyUnlucky(Unlucky):
+        """The same."""
+
+    class TooNarrow(MeanReasoner):
+        """A reasoner with a mistake in its shapes."""
+
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return self.output(z.mean(1)[:, 1:])
+
+    return LocallyUnlucky, TooNarrow
 
 
-LocallyUnlucky.__module__ = "__main__"
-
-
-class TooNarrow(MeanReasoner):
-    """A reasoner with a mistake in its shapes, made to look as if it were of no module."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        return self.output(z.mean(1)[:, 1:])
-
-
-TooNarrow.__module__ = "__main__"
+LocallyUnlucky, TooNarrow = made_here()
 
 
 @pytest.mark.parametrize("cls", [Unlucky, LocallyUnlucky], ids=["in a worker", "here"])
