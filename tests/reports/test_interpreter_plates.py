@@ -199,6 +199,7 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
         assert finding.ours.endswith(", apart" if apart else ", not apart")
     axes = plate.draw(LIGHT).axes[0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["NI", "ViT"]
+    assert list(axes.get_xticks()) == [100, 150]
 
 
 def test_one_network_has_no_interval(store: Store) -> None:

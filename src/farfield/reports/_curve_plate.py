@@ -85,6 +85,7 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
             color=theme.models[place % len(theme.models)], marker="o", markersize=3,
             linewidth=1.3, capsize=2, label=name,
         )  # fmt: skip
+    axes.set_xticks(sorted({_number(row) for row in rows}))
     axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
     axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.ink)
     axes.legend(fontsize=6.5, frameon=False, labelcolor=theme.ink)
