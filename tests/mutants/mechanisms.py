@@ -351,7 +351,7 @@ MUTANTS = [
     ),
     (
         "functional/_products.py",
-        "        and not is_transformed()\n",
+        "        and not is_rewritten()\n",
         "",
         ["tests/functional/test_products.py::test_where_it_is_not_made_for_torch_multiplies"],
     ),

@@ -14,7 +14,7 @@ from farfield.functional._line_of_code_by_hand import FinishByHand, FinishWeight
 from farfield.functional._modulated_attention import modulated_attention
 from farfield.functional._modulated_attention_by_hand import AttendByHand
 from farfield.functional._modulated_linear import ModulatedLayer, modulated_linear, modulated_mlp
-from farfield.functional._products import is_autocast, is_transformed
+from farfield.functional._products import is_rewritten
 
 WORTHWHILE: Final = 2**21
 """Multiplications of the scores of one set from which on it is attended to by itself."""
@@ -286,14 +286,8 @@ def _finish_plain(
 
 
 def _may_be_by_hand(x: Tensor) -> bool:
-    """Whether gradients by hand are made for this: not where torch takes its operations apart."""
-    return (
-        x.is_cpu
-        and x.dtype in {torch.float32, torch.float64}
-        and not is_transformed()
-        and not is_autocast()
-        and not torch.compiler.is_compiling()
-    )
+    """Whether gradients by hand are made for this."""
+    return x.is_cpu and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
 
 
 def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:

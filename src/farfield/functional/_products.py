@@ -115,9 +115,7 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
         and inputs.is_cpu
         and weight.is_cpu
         and cast("bool", torch.backends.mkldnn.enabled)
-        and not torch.compiler.is_compiling()
-        and not is_transformed()
-        and not is_autocast()
+        and not is_rewritten()
         and _works()
     )
 
@@ -128,8 +126,13 @@ def is_transformed() -> bool:
     return tell is None or bool(tell())
 
 
+def is_rewritten() -> bool:
+    """Whether torch takes operations apart or casts them, so that it must know every one."""
+    return torch.compiler.is_compiling() or is_transformed() or is_autocast()
+
+
 def is_autocast() -> bool:
-    """Whether `torch.autocast` is at work, on a CPU or a GPU: it knows torch's operations alone."""
+    """Whether `torch.autocast` is at work, on a CPU or a GPU."""
     return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 

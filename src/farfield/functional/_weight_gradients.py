@@ -11,8 +11,7 @@ from torch import Tensor
 
 from farfield.functional._gradient_of_gradient import differentiable_gradients
 from farfield.functional._products import (
-    is_autocast,
-    is_transformed,
+    is_rewritten,
     linear,
     linear_by_group,
     product,
@@ -66,8 +65,7 @@ def recur_all(
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
     """
-    untouched = torch.compiler.is_compiling() or is_transformed() or is_autocast()
-    if untouched or not torch.is_grad_enabled():
+    if is_rewritten() or not torch.is_grad_enabled():
         return _as_it_stands(recurrence, layers, inputs)
     shared = [tensor for layer in layers for tensor in layer]
     # torch leaves `apply` untyped.
