@@ -30,7 +30,7 @@ def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Pla
         analysis: What the columns count, and which rows are compared.
         report: The figure's cells with what was found.
     """
-    run = [row for row in report.rows if row.records]
+    run = report.run
     if not run:
         return None
     cells = {(row.claim.row, _number(row)): row for row in run}

@@ -82,7 +82,7 @@ def embedding_plate(figure: Figure, report: Report, store: Store) -> Plate | Non
             dimension that varies.
         StoreError: If a trained network is missing.
     """
-    looked = [_looked_into(row, store) for row in report.rows if row.records]
+    looked = [_looked_into(row, store) for row in report.run]
     if not looked:
         return None
     seeds = sorted({one.row.records[0].seed for one in looked})

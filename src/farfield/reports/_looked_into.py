@@ -61,9 +61,8 @@ def routings(
     Raises:
         StoreError: If a trained network is missing.
     """
-    run = [row for row in report.rows if row.records]
-    if not run:
+    if not report.run:
         return None
-    row = max(run, key=lambda row: row.judgement.fraction or 0.0)
+    row = max(report.run, key=lambda row: row.judgement.fraction or 0.0)
     looked = (looked_into(row, record, store) for record in row.records)
     return row, [routing_of(one.network, one.sets[regime][:samples]) for one in looked]

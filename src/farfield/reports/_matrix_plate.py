@@ -60,13 +60,12 @@ def matrix_plate(
     Raises:
         StoreError: If a trained network is missing.
     """
-    run = [row for row in report.rows if row.records]
-    if not run:
+    if not report.run:
         return None
-    seed = run[0].records[0].seed
+    seed = report.run[0].records[0].seed
     shown: Problems | None = None
     answers, findings = [], []
-    for row in run:
+    for row in report.run:
         right = []
         for record in row.records:
             looked = looked_into(row, record, store)

@@ -96,6 +96,11 @@ class Report:
         return groups
 
     @property
+    def run(self) -> list[Row]:
+        """The rows that were run."""
+        return [row for row in self.rows if row.records]
+
+    @property
     def verdicts(self) -> dict[str, int]:
         """How many claims got which verdict, the most frequent first."""
         return dict(Counter(row.judgement.verdict.value for row in self.rows).most_common())
