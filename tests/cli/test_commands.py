@@ -166,8 +166,33 @@ def test_train_refuses_a_context_where_items_are_read_one_by_one(
 def test_train_says_which_models_fit_the_task(farfield, task: str, model: str, fits: str) -> None:
     ended = farfield(f"train --task {task} --model {model}")
     assert ended.status == 2
-    assert f"unknown model '{model}'" in ended.err
+    assert f"model must be one that {task} can be learned with" in ended.err
     assert fits in ended.err
+    assert f"got '{model}'" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words, option, said",
+    [
+        ("show copying", "--task.dormant", "Length of the dormant phase"),
+        ("train --task all-same --model ntm", "--model.num-slots", "Number of slots."),
+        ("train --model=rims --task=adding", "--recipe.steps", "Number of updates."),
+    ],
+)
+def test_help_with_names_says_which_fields_these_have(
+    farfield, folder: Path, words: str, option: str, said: str
+) -> None:
+    ended = farfield(f"{words} --help")
+    assert ended.status == 0
+    assert f"usage: farfield {words.split(maxsplit=1)[0]} [-h]" in ended.out  # the command's own
+    assert option in ended.out
+    assert said in " ".join(ended.out.split())
+    assert not any(folder.iterdir())
+
+
+def test_help_with_a_wrong_name_says_which_is_right(farfield) -> None:
+    ended = farfield("train --task all-same --model nmt --help")
+    assert (ended.status, "did you mean 'ntm'" in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize("task", TASKS)

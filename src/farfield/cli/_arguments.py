@@ -36,7 +36,7 @@ class Show:
     """Draw sample problems of every regime of a task, with their answers, to a PNG.
 
     Fields of the task follow their names: --task.row-length 20. `farfield list tasks` shows them
-    all.
+    all, --help behind the name of a task says what its are.
     """
 
     task: tyro.conf.Positional[str]
@@ -59,7 +59,7 @@ class Train:
 
     Fields of the task, the model and the recipe follow their names: --task.withheld 95,
     --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
-    show them all.
+    show them all, --help behind the names of both says what theirs are.
     """
 
     task: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ from farfield.cli._arguments import (
 
 DESCRIPTION = "Farfield: learning that holds far from its training data."
 
+HELP = ("-h", "--help")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command, then end the process.
@@ -48,13 +51,9 @@ def _run(words: Sequence[str]) -> int:
     """Do a command; returns the exit status."""
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         return _unknown("command", words[0], COMMANDS)
-    command, rest = tyro.cli(
-        Command,
-        prog="farfield",
-        description=DESCRIPTION,
-        args=list(words),
-        return_unknown_args=True,
-    )
+    if _asks_for_fields(words):
+        return _print_fields(words)
+    command, rest = _parsed(words)
     prefix = "--task." if isinstance(command, Show) else "--"
     takes_fields = isinstance(command, Show | Train)
     for word in rest:
@@ -70,6 +69,35 @@ def _run(words: Sequence[str]) -> int:
     if isinstance(command, Reproduce) and "--cell" in words and not all(command.cell):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
+
+
+def _parsed(words: Sequence[str]) -> tuple[object, Sequence[str]]:
+    """A command, and the words that are none of its own."""
+    return tyro.cli(
+        Command,
+        prog="farfield",
+        description=DESCRIPTION,
+        args=list(words),
+        return_unknown_args=True,
+    )
+
+
+def _asks_for_fields(words: Sequence[str]) -> bool:
+    """Whether help is wanted where the words name what has fields of its own."""
+    options = {word.partition("=")[0] for word in words}
+    if options.isdisjoint(HELP):
+        return False
+    if words[0] == "show":
+        return not words[1].startswith("-")
+    return words[0] == "train" and {"--task", "--model"} <= options
+
+
+def _print_fields(words: Sequence[str]) -> int:
+    """Print the help of a command, and that of the fields; returns the exit status."""
+    with contextlib.suppress(SystemExit):
+        _parsed((words[0], *HELP[:1]))
+    command, _ = _parsed([word for word in words if word not in HELP])
+    return _do(command, HELP[:1])
 
 
 def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import docstring_parser
+import tyro
 
 from farfield.core import UnknownNameError
 from farfield.tasks import TASKS, Shapes
@@ -62,7 +66,7 @@ def options_of_task(task: Any) -> Any:
     """
     hints = get_type_hints(task)
     fields = [(f.name, hints[f.name], f.default) for f in dataclasses.fields(task)]
-    return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN])
+    return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN], task)
 
 
 def fields_of_task(task: Any, options: Any, shapes: str) -> dict[str, Any]:
@@ -84,12 +88,22 @@ def fields_of_task(task: Any, options: Any, shapes: str) -> dict[str, Any]:
     return fields
 
 
-def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]]) -> Any:
+def plain_dataclass(name: str, fields: Sequence[tuple[str, Any, Any]], described_by: type) -> Any:
     """A frozen dataclass of options.
 
     Args:
         name: Its name.
         fields: Name, type and default of each.
+        described_by: The class whose docstring says what they are.
     """
-    made = [(field, hint, dataclasses.field(default=default)) for field, hint, default in fields]
+    text = docstring_parser.parse(inspect.getdoc(described_by) or "").params
+    said = {part.arg_name: " ".join((part.description or "").split()) for part in text}
+    made = [
+        (
+            field,
+            Annotated[hint, tyro.conf.arg(help=said.get(field, ""))],
+            dataclasses.field(default=default),
+        )
+        for field, hint, default in fields
+    ]
     return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)

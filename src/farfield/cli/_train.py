@@ -78,7 +78,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         rest: The fields of task, model and recipe.
     """
     task = find_task(command.task)
-    part = find("model", command.model, _models_for(task()))
+    part = _model_for(task(), command.model)
     groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
@@ -113,6 +113,17 @@ def _models_for(task: Task) -> dict[str, type[nn.Module]]:
     if _is_read_in_order(task):
         return SEQUENCE_LAYERS
     return {**(SCORERS if isinstance(task, Candidates) else REASONERS), **SET_LAYERS}
+
+
+def _model_for(task: Task, name: str) -> type[nn.Module]:
+    fitting = _models_for(task)
+    others = {**REASONERS, **SCORERS, **SEQUENCE_LAYERS, **SET_LAYERS}
+    if name in others and name not in fitting:
+        raise ValueError(
+            f"model must be one that {task.name} can be learned with, one of "
+            f"{', '.join(fitting)}; got {name!r}, which is for other tasks"
+        )
+    return find("model", name, fitting)
 
 
 def _usual_encoder(task: Task) -> str:
@@ -155,6 +166,5 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
             defaults[name] = parameter.default
     if cls in SEQUENCE_LAYERS.values():
         defaults["hidden_size"] = HIDDEN
-    return plain_dataclass(
-        "Model", [(name, hints[name], default) for name, default in defaults.items()]
-    )
+    fields = [(name, hints[name], default) for name, default in defaults.items()]
+    return plain_dataclass("Model", fields, cls)
