@@ -6,6 +6,7 @@ import dataclasses
 import subprocess
 import sys
 import textwrap
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,6 +168,12 @@ def chunked(name: str, chunks: int) -> Callable[[h5py.File], None]:
     return change
 
 
+def inflating(held: h5py.File) -> None:
+    """A chunk whose stream unpacks to far more than the chunk holds."""
+    chunked("ABCD", 4)(held)
+    held["3/ABCD"].id.write_direct_chunk((0,), zlib.compress(bytes(100_000_000)))
+
+
 def virtual(held: h5py.File) -> None:
     layout = h5py.VirtualLayout((4,), "i8")
     layout[:] = h5py.VirtualSource("elsewhere", "ABCD", (4,))
@@ -222,6 +229,10 @@ WRONG = {
     "a large chunk of images": (
         chunked("imgs", 342),
         r"/3/imgs must be stored in chunks of at most 4,194,304 B, got \(342, 64, 64, 3\)",
+    ),
+    "a chunk that inflates": (
+        inflating,
+        r"/3/ABCD must be at most 65,568 B when compressed with gzip, got 97,\d\d\d B, for",
     ),
     "virtual": (virtual, "/3/ABCD must hold its data itself, got data kept elsewhere"),
 }

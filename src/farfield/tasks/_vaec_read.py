@@ -25,6 +25,8 @@ from farfield.tasks._vaec_problems import NUM_DIMENSIONS, candidates_of
 
 _LARGEST_CHUNK: Final = 2**22
 """Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less."""
+_PACKED_MARGIN: Final = 2**16
+"""Bytes that a compressed dataset may take beyond its own."""
 _BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError)
 """What h5py raises at a file that is damaged or made up."""
 
@@ -157,6 +159,13 @@ def _check_chunk(where: str, dataset: Any) -> None:
         raise ValueError(
             f"{where} must be stored in chunks of at most {most:,} B, got {dataset.chunks} of "
             f"{dataset.dtype}, {chunk:,} B, for a dataset of shape {dataset.shape}"
+        )
+    # What a compressed chunk unpacks to is known only once it is there: a thousand times its bytes.
+    packed, most = dataset.id.get_storage_size(), dataset.nbytes + _PACKED_MARGIN
+    if dataset.compression is not None and packed > most:
+        raise ValueError(
+            f"{where} must be at most {most:,} B when compressed with {dataset.compression}, got "
+            f"{packed:,} B, for a dataset of shape {dataset.shape}"
         )
 
 
