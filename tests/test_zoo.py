@@ -23,6 +23,7 @@ from farfield.functional import (
     DNCState,
     EntityNetworkParameters,
     ESBNParameters,
+    GatedParameters,
     InputAttentionParameters,
     LineParameters,
     LineRules,
@@ -62,6 +63,7 @@ from farfield.functional import (
     field_norm,
     field_statistics,
     folded_query,
+    gated_recurrence,
     gru_dynamics,
     holding_recurrence,
     interpreter,
@@ -1055,6 +1057,7 @@ def shares(z: Tensor) -> Tensor:
 
 
 OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
+GATED_WEIGHTS = [drawn(6, FEATURES), drawn(6, 2), drawn(6, seed=7), drawn(6, seed=8)]
 HOLDING_WEIGHT = drawn(FEATURES + 2, FEATURES)
 MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
 
@@ -1290,6 +1293,13 @@ FUNCTIONS = {
         (SEQUENCES,),
         (BATCH, TIME, 2, 3, 3),
     ),
+    "gated_recurrence": (
+        lambda x, state: gated_recurrence(
+            x.transpose(0, 1), GatedParameters(*like(x, GATED_WEIGHTS)), (state,), gru_dynamics
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2)),
+        (BATCH, TIME, 2),
+    ),
     "lstm_dynamics": (
         lambda z: torch.cat(lstm_dynamics(z, z.flip(1), (z[..., :2], z[..., :2])), dim=-1),
         (drawn(BATCH, TIME, 8),),
@@ -1472,6 +1482,8 @@ ELSEWHERE = {
     "RelationalMemoryParameters",
     "Field",
     "Fold",
+    "GatedParameters",
+    "Indexed",
     "MemoryLayer",
     "MNMOutputs",
     "MNMParameters",
@@ -1567,6 +1579,7 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
 UNCITED = {
     "ESBNKeys",
     "ESBNParameters",
+    "Indexed",
     "Overlay",
     "check_segments",
     "check_truncation",

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from farfield.core import stream
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.functional import Indexed
 from farfield.models import SequenceModel
 from farfield.models import _sequence_model as module
 from farfield.nn import (
@@ -85,7 +86,24 @@ def test_a_core_that_chooses_between_positions_is_given_them() -> None:
     items = torch.randn(6, 5, 4, dtype=torch.float64, generator=source)
     index = torch.randint(6, (3, 7), generator=source)
     expected = model.output(core(items[index])[0])
-    assert torch.equal(model(items, index), expected)
+    torch.testing.assert_close(model(items, index), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("core, takes", [(RIMs, True), (nn.GRU, False)])
+def test_items_that_come_again_reach_a_core_that_takes_them_once(
+    core: type[nn.Module], takes: bool
+) -> None:
+    items, index = some_problems()
+    model = SequenceModel(
+        nn.Identity(), core(4, 24, batch_first=True), num_outputs=2, answers_everywhere=True
+    ).double()
+    read: list[object] = []
+    model.core.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    expected = model.output(model.core(items[index])[0])
+    torch.testing.assert_close(model(items, index), expected, rtol=1e-9, atol=1e-12)
+    model(items, index[:2, :3])  # as many places as items
+    kinds = [isinstance(given, Indexed) for given in read]
+    assert kinds == [False, takes, False]
 
 
 def test_every_call_starts_from_a_fresh_state() -> None:

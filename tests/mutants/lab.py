@@ -430,8 +430,8 @@ MUTANTS = [
     ),
     (
         "models/_sequence_model.py",
-        "read, state = self.core(x, state)",
-        "read, _ = self.core(x, state)",
+        "read, state = self.core(x if",
+        "read, _ = self.core(x if",
         [
             "tests/models/test_sequence_model.py::test_reading_in_pieces_gives_what_reading_at_once_gives"
         ],

@@ -85,4 +85,22 @@ MUTANTS = [
         "size",
         ["tests/nn/test_rims.py::test_first_weights"],
     ),
+    (
+        "functional/_rims.py",
+        "return source._replace(streams=tuple(streams))",
+        "return source._replace(streams=tuple(reversed(streams)))",
+        ["tests/nn/test_rims.py::test_items_in_places_are_read_as_the_sequence_they_are"],
+    ),
+    (
+        "functional/_rims.py",
+        "if rules.input_dropout:  # Each place",
+        "if False:  # Each place",
+        ["tests/nn/test_rims.py::test_every_place_of_an_item_misses_numbers_of_its_own"],
+    ),
+    (
+        "nn/_rims.py",
+        "shown = items if number == 0 else None",
+        "shown = items",
+        ["tests/nn/test_rims.py::test_items_in_places_are_read_as_the_sequence_they_are"],
+    ),
 ]

@@ -20,10 +20,26 @@ MUTANTS = [
         ["tests/nn/test_sequence_layers.py::test_a_sequence_may_stand_without_a_batch"],
     ),
     (
-        "nn/_fused_layers.py",
-        "bias_ih, bias_hh = biases or (None, None)",
-        "bias_ih, bias_hh = reversed(biases or (None, None))",
-        ["tests/test_zoo.py::test_networks_together_are_networks_alone[GRULayer]"],
+        "functional/_gated_recurrence.py",
+        "weight_ih, weight_hh, bias_ih, bias_hh = parameters",
+        "weight_ih, weight_hh, bias_hh, bias_ih = parameters",
+        ["tests/nn/test_sequence_layers.py::test_equations_of_the_fused_layers"],
+    ),
+    (
+        "functional/_gated_recurrence.py",
+        "linear(x.items, weight_ih, bias_ih), x.index)",
+        "linear(x.items, weight_ih), x.index)",
+        [
+            "tests/nn/test_sequence_layers.py::test_items_in_places_are_read_as_the_sequence_they_are"
+        ],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "outputs, parts = self._run_indexed(by_time, _begun(state, self._first_state(alike)))",
+        "outputs, parts = self._run_indexed(by_time, _begun(None, self._first_state(alike)))",
+        [
+            "tests/nn/test_sequence_layers.py::test_items_in_places_are_read_as_the_sequence_they_are"
+        ],
     ),
     (
         "functional/_causal_attention.py",

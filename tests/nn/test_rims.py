@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from farfield.functional import lstm_dynamics, rims
+from farfield.functional import Indexed, lstm_dynamics, rims
 from farfield.nn import Communication, GRUDynamics, InputAttention, RIMs, Wiring
 from made import drawn, generator, unsettled
 from oracles import rims as oracle
@@ -392,6 +392,55 @@ def test_forms_of_inputs(wiring: Wiring, batch_first: bool, alone: bool) -> None
     assert_same(parts(end), parts(last))
 
 
+def some_items(layer: RIMs) -> Indexed:
+    """A sequence of five items, each at several places."""
+    index = torch.randint(5, (TIME, BATCH), generator=generator(2))
+    return Indexed(inputs(layer, 5).requires_grad_(), index)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@wirings
+def test_items_in_places_are_read_as_the_sequence_they_are(
+    wiring: Wiring, batch_first: bool
+) -> None:
+    layer = built(wiring, num_layers=2, batch_first=batch_first)
+    few, state = some_items(layer), passed(begun(layer))
+    few = few.at(few.index.t()) if batch_first else few
+    wanted = [few.items, *layer.parameters()]
+    ways = []
+    for x in (few, few.gathered()):
+        outputs, last = layer(x, state)
+        gradients = torch.autograd.grad(outputs.square().sum(), wanted, allow_unused=True)
+        ways.append((outputs, parts(last), gradients))
+    assert_same(*ways)
+    alone = few.at(few.index.select(0 if batch_first else 1, 1))
+    assert_same(layer(alone), layer(alone.gathered()))
+
+
+def test_items_in_places_are_traced_and_read_in_pieces() -> None:
+    layer = built()
+    few = some_items(layer)
+    traces = [layer.trace(x)[0] for x in (few, few.gathered())]
+    assert_same(tuple(traces[0].active), tuple(traces[1].active))
+    assert_same(traces[0].outputs, traces[1].outputs)
+    long = few.at(torch.randint(5, (130, 1), generator=generator(3)))
+    with torch.no_grad():
+        assert_same(layer(long), layer(long.gathered()))
+
+
+@pytest.mark.parametrize("part", ["input_attention", "communication"])
+def test_every_place_of_an_item_misses_numbers_of_its_own(part: str) -> None:
+    plain = WIRINGS["text"]
+    dropping = replace(plain, **{part: replace(getattr(plain, part), dropout=0.5)})
+    layer = built(dropping).train()
+    few = some_items(layer)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        outputs = layer(few)[0]
+        torch.manual_seed(0)
+        assert_same(layer(few.gathered())[0], outputs)
+
+
 def test_state_is_that_of_torch() -> None:
     x = drawn(TIME, BATCH, FEATURES)
     outputs, (hidden, cell) = built(num_layers=2)(x)
@@ -569,6 +618,14 @@ def test_wrong_inputs_are_refused() -> None:
             module(x, passed(state))
     with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or"):
         built(ABLATED, MECHANISMS)(torch.zeros(TIME, BATCH, ELEMENTS, FEATURES))
+    few = some_items(layer)
+    for index in (few.index[:0], few.index[:, :0], few.index[None]):
+        with pytest.raises(ValueError, match=r"x.index must be \(time, batch\) or \(time\)"):
+            layer(few.at(index))
+    with pytest.raises(ValueError, match="x must have input_size=3 features, got 2"):
+        layer(Indexed(few.items[:, 1:], few.index))
+    with pytest.raises(ValueError, match=r"x.index must be \(time, batch\), got shape \(4,\)"):
+        rims(few.at(few.index[:, 0]), begun(layer), *layer.layers[0].functional())
 
 
 def test_print_tells_the_options() -> None:

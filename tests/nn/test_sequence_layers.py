@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from farfield.functional import Indexed
 from farfield.nn import (
     DNC,
     SEQUENCE_LAYERS,
@@ -61,6 +62,12 @@ def parts(state: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 def like(state: Tensor | tuple[Tensor, ...], change: Callable[[Tensor], Tensor]) -> object:
     """The state with each part changed."""
     return tuple(map(change, state)) if isinstance(state, tuple) else change(state)
+
+
+def some_items() -> Indexed:
+    """A sequence of five items, each at several places."""
+    index = torch.randint(5, (TIME, BATCH), generator=generator(2))
+    return Indexed(drawn(5, INPUTS, seed=3), index)
 
 
 def assert_same(first: object, second: object) -> None:
@@ -120,6 +127,33 @@ def test_a_call_leaves_nothing_behind(name: str) -> None:
     before = module(x)
     module(10 * drawn(TIME, BATCH, INPUTS, seed=1))
     assert_same(module(x), before)
+
+
+@layers
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_items_in_places_are_read_as_the_sequence_they_are(name: str, batch_first: bool) -> None:
+    module, few = made(name, batch_first=batch_first), some_items()
+    few = few.at(few.index.t()) if batch_first else few
+    few.items.requires_grad_()
+    _, begun = module(few)
+    wanted = [few.items, *module.parameters()]
+    ways = []
+    for x in (few, few.gathered()):
+        outputs, state = module(x, begun)
+        gradients = torch.autograd.grad(outputs.square().sum(), wanted, retain_graph=True)
+        ways.append((outputs, state, gradients))
+    assert_same(*ways)
+    alone = few.at(few.index.select(0 if batch_first else 1, 1))
+    assert_same(module(alone), module(alone.gathered()))
+
+
+@layers
+def test_items_of_another_size_are_refused(name: str) -> None:
+    few = some_items()
+    with pytest.raises(ValueError, match=f"input_size={INPUTS} features, got {INPUTS - 1}"):
+        made(name)(Indexed(few.items[:, 1:], few.index))
+    with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or"):
+        made(name)(few.at(few.index.unsqueeze(0)))
 
 
 @layers
@@ -272,21 +306,24 @@ def test_torch_gives_the_same_from_the_same_first_weights(cls, theirs, bias: boo
         mine = cls(INPUTS, HIDDEN, num_layers=2, bias=bias)
         torch.manual_seed(3)
         other = theirs(INPUTS, HIDDEN, 2, bias)
-    x = drawn(TIME, BATCH, INPUTS).float()
-    _, begun = other(drawn(2, BATCH, INPUTS, seed=1).float())
+    mine, other, x = mine.double(), other.double(), drawn(TIME, BATCH, INPUTS)
+    _, begun = other(drawn(2, BATCH, INPUTS, seed=1))
     for given in ((x,), (x, begun)):
         assert_same(mine(*given), other(*given))
         mapped = torch.func.vmap(lambda z, given=given: mine(z, *given[1:])[0])(x.unsqueeze(0))
-        torch.testing.assert_close(mapped[0], other(*given)[0], rtol=1e-4, atol=1e-6)
+        assert_same(mapped[0], other(*given)[0])
 
 
+@pytest.mark.parametrize("indexed", [False, True])
 @pytest.mark.parametrize("cls, loops", [(LSTMLayer, cells.lstm), (GRULayer, cells.gru)])
-def test_equations_of_the_fused_layers(cls, loops) -> None:
-    module, x = unsettled(cls(INPUTS, HIDDEN, generator=generator())), drawn(TIME, BATCH, INPUTS)
+def test_equations_of_the_fused_layers(cls, loops, indexed: bool) -> None:
+    module = unsettled(cls(INPUTS, HIDDEN, generator=generator()))
+    few = some_items()
+    x = few.gathered()
     weights = {
         name.removesuffix("_l0"): array for name, array in state_of(module.recurrent).items()
     }
-    outputs, state = module(x)
+    outputs, state = module(few if indexed else x)
     for row in range(BATCH):
         begun = [np.zeros(HIDDEN) for _ in parts(state)]
         states = loops(x[:, row].numpy(), weights, {}, begun)

@@ -50,7 +50,10 @@ from farfield.functional._fields import over_time as over_time
 from farfield.functional._function_memory import MemoryLayer as MemoryLayer
 from farfield.functional._function_memory import memory_read as memory_read
 from farfield.functional._function_memory import memory_write as memory_write
+from farfield.functional._gated_recurrence import GatedParameters as GatedParameters
+from farfield.functional._gated_recurrence import gated_recurrence as gated_recurrence
 from farfield.functional._holding_recurrence import holding_recurrence as holding_recurrence
+from farfield.functional._indexed import Indexed as Indexed
 from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._initialization import lstm_init_ as lstm_init_
 from farfield.functional._initialization import uninitialized as uninitialized
@@ -146,6 +149,8 @@ __all__ = [
     "EntityNetworkParameters",
     "Field",
     "Fold",
+    "GatedParameters",
+    "Indexed",
     "InputAttentionParameters",
     "LineParameters",
     "LineRules",
@@ -194,6 +199,7 @@ __all__ = [
     "field_norm",
     "field_statistics",
     "folded_query",
+    "gated_recurrence",
     "gru_dynamics",
     "holding_recurrence",
     "interpreter",

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.functional._indexed import Indexed
 from farfield.functional._rims_communication import (
     Tell,
     communicate,
@@ -32,6 +33,10 @@ _PIECE = 64
 """Steps that are prepared at once where no gradient is wanted, so that memory does not grow."""
 
 
+Sequenced = Float[Tensor, "time batch *element feature"] | Indexed
+"""The inputs, or the items that they are and which of them each is."""
+
+
 class _Step(NamedTuple):
     state: State
     reading: Reading
@@ -39,7 +44,7 @@ class _Step(NamedTuple):
 
 
 def rims(
-    x: Float[Tensor, "time batch *element feature"],
+    x: Sequenced,
     state: State,
     parameters: RIMsParameters,
     rules: RIMsRules,
@@ -58,7 +63,9 @@ def rims(
     $\tilde h_k$ too; gradients flow through.
 
     Args:
-        x: The inputs; of several elements, or positions, each with its features, or of one.
+        x: The inputs; of several elements, or positions, each with its features, or of one. Or
+            `Indexed(items, index)` with an index of (time, batch): what each item adds to the
+            gates is then computed once.
         state: Hidden states and, for an LSTM, cells to begin with, (batch, unit) each.
         parameters: The weights.
         rules: The rest.
@@ -73,14 +80,14 @@ def rims(
     if torch.is_grad_enabled():
         return _outputs(x, state, parameters, rules)
     found: list[Tensor] = []
-    for piece in torch.split(x, _PIECE):
+    for piece in _pieces(x):
         outputs, state = _outputs(piece, state, parameters, rules)
         found.append(outputs)
     return RIMsOutputs(torch.cat(found) if len(found) > 1 else found[0], state)
 
 
 def rims_trace(
-    x: Float[Tensor, "time batch *element feature"],
+    x: Sequenced,
     state: State,
     parameters: RIMsParameters,
     rules: RIMsRules,
@@ -115,7 +122,15 @@ def rims_trace(
     )
 
 
-def _outputs(x: Tensor, state: State, parameters: RIMsParameters, rules: RIMsRules) -> RIMsOutputs:
+def _pieces(x: Sequenced) -> list[Tensor] | list[Indexed]:
+    if isinstance(x, Indexed):
+        return [x.at(index) for index in torch.split(x.index, _PIECE)]
+    return list(torch.split(x, _PIECE))
+
+
+def _outputs(
+    x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules
+) -> RIMsOutputs:
     walk, layers, tensors = _prepare(x, state, parameters, rules)
 
     def run(products: Sequence[Product], *given: Tensor) -> tuple[Tensor, ...]:
@@ -144,8 +159,8 @@ class _Run(NamedTuple):
     tensors: list[Tensor]
 
 
-def _prepare(x: Tensor, state: State, parameters: RIMsParameters, rules: RIMsRules) -> _Run:
-    source = _source(x, parameters, rules)
+def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> _Run:
+    source = _source_of(x, parameters, rules)
     layers = [*source.layers, Layer(parameters.weight_hh, parameters.bias_hh)]
     streams, tell = list(source.streams), None
     mechanisms, _, size = parameters.weight_hh.shape
@@ -153,11 +168,21 @@ def _prepare(x: Tensor, state: State, parameters: RIMsParameters, rules: RIMsRul
         layers += communication_layers(parameters.communication)
         tell = partial(communicate, sizes=sizes_of(parameters.communication), top_k=rules.top_k)
         if rules.communication_dropout:
-            ones = x.new_ones(len(x), mechanisms, x.shape[1], size)
+            ones = state[0].new_ones(x.shape[0], mechanisms, x.shape[1], size)
             streams.append(F.dropout(ones, rules.communication_dropout))
     begun = [torch.unflatten(part, -1, (mechanisms, size)).transpose(0, 1) for part in state]
     tensors = [parameters.bias_ih.unsqueeze(1), *begun, *streams]
     return _Run(partial(_walk, source, tell, rules, len(begun)), layers, tensors)
+
+
+def _source_of(x: Sequenced, parameters: RIMsParameters, rules: RIMsRules) -> Source:
+    if not isinstance(x, Indexed):
+        return _source(x, parameters, rules)
+    if rules.input_dropout:  # Each place misses other numbers of what is read.
+        return _source(x.gathered(), parameters, rules)
+    source = _source(x.items.unsqueeze(0), parameters, rules)
+    streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
+    return source._replace(streams=tuple(streams))
 
 
 def _source(x: Tensor, parameters: RIMsParameters, rules: RIMsRules) -> Source:
@@ -208,16 +233,19 @@ def _side_by_side(part: Tensor) -> Tensor:
     return part.transpose(0, 1).flatten(1)
 
 
-def _check(x: Tensor, state: State, parameters: RIMsParameters, rules: RIMsRules) -> None:
+def _check(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> None:
     attention = parameters.input_attention
     mechanisms, _, size = parameters.weight_hh.shape
     features = (parameters.weight_ih if attention is None else attention.key).shape[-1]
-    if x.ndim not in {3, 4} or len(x) == 0 or x.shape[-1] != features:
+    if isinstance(x, Indexed) and x.index.ndim != 2:
+        raise ValueError(f"x.index must be (time, batch), got shape {tuple(x.index.shape)}")
+    axes = len(x.shape)
+    if axes not in {3, 4} or x.shape[0] == 0 or x.shape[-1] != features:
         raise ValueError(
             f"x must be (time, batch, {features}), or (time, batch, element, {features}), with at "
             f"least one step, got shape {tuple(x.shape)}"
         )
-    if attention is None and x.ndim == 4:
+    if attention is None and axes == 4:
         raise ValueError("x must be (time, batch, feature) without input attention, got 4 axes")
     if not 1 <= rules.num_active <= mechanisms:
         raise ValueError(

@@ -8,9 +8,8 @@ from typing import final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from farfield.functional import uninitialized
+from farfield.functional import Indexed, uninitialized
 from farfield.models._checks import check_sizes
 
 BOUND = 0.1
@@ -33,7 +32,8 @@ class SequenceModel(nn.Module):
             core takes at a place, such as `(item, position, feature)`.
         core: What reads them: takes `(batch, time, feature)` and a state, or None, and gives
             `(batch, time, _)` and the state after, as `farfield.nn.RIMs` or `torch.nn.LSTM` with
-            `batch_first`.
+            `batch_first`. One whose attribute `takes_indexed` is true gets
+            `farfield.functional.Indexed` where items come again.
         num_outputs: Numbers in an answer.
         answers_everywhere: Whether an answer is given at every place, or after the last only.
         generator: Where the first weights of the output layer are drawn from; None is torch's
@@ -78,6 +78,7 @@ class SequenceModel(nn.Module):
         nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
         nn.init.zeros_(self.output.bias)
         self.answers_everywhere = answers_everywhere
+        self.takes_indexed = getattr(core, "takes_indexed", False)
 
     def forward(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
@@ -129,8 +130,9 @@ class SequenceModel(nn.Module):
         self, embeddings: Tensor, pieces: tuple[Tensor, ...]
     ) -> Iterator[Float[Tensor, "batch time _"]]:
         """What the core gives, piece by piece."""
-        state, flat = None, embeddings.flatten(1)
+        state = None
         for piece in pieces:
-            x = torch.unflatten(F.embedding(piece, flat), -1, embeddings.shape[1:])
-            read, state = self.core(x, state)
+            x = Indexed(embeddings, piece)
+            is_shorter = self.takes_indexed and len(embeddings) < piece.numel()
+            read, state = self.core(x if is_shorter else x.gathered(), state)
             yield read

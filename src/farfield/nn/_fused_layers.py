@@ -8,13 +8,16 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from farfield.functional import is_transformed, linear, uninitialized
-from farfield.nn._normalized_gru import GRUStep
-from farfield.nn._normalized_lstm import LSTMStep
-from farfield.nn._recurrence import Cell
+from farfield.functional import (
+    GatedParameters,
+    Indexed,
+    gated_recurrence,
+    gru_dynamics,
+    is_transformed,
+    lstm_dynamics,
+    uninitialized,
+)
 from farfield.nn._sequence_layer import SequenceLayer, State
-
-_LSTM_STEP = LSTMStep(forget_bias=0.0, carry_normalized=False)
 
 
 @final
@@ -73,9 +76,13 @@ class LSTMLayer(SequenceLayer):
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         if is_transformed():
-            return _step_by_step(_LSTM_STEP, self.recurrent, x, state)
+            return _unrolled(self.recurrent, x, state)
         outputs, last = self.recurrent(x, state)
         return outputs, last
+
+    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
+        on_cpu = x.items.is_cpu
+        return _unrolled(self.recurrent, x, state) if on_cpu else self._run(x.gathered(), state)
 
 
 @final
@@ -132,10 +139,15 @@ class GRULayer(SequenceLayer):
         return (_zeros(self.recurrent, x),)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        if is_transformed():
-            return _step_by_step(GRUStep(), self.recurrent, x, state)
+        # On a CPU torch's own goes step by step too, with gradients of the weights at each.
+        if x.is_cpu or is_transformed():
+            return _unrolled(self.recurrent, x, state)
         outputs, last = self.recurrent(x, *state)
         return outputs, (last,)
+
+    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
+        on_cpu = x.items.is_cpu
+        return _unrolled(self.recurrent, x, state) if on_cpu else self._run(x.gathered(), state)
 
 
 def _draw(recurrent: nn.RNNBase, generator: torch.Generator | None) -> None:
@@ -149,21 +161,13 @@ def _zeros(recurrent: nn.RNNBase, x: Tensor) -> Tensor:
     return x.new_zeros(recurrent.num_layers, x.shape[1], recurrent.hidden_size)
 
 
-def _step_by_step(
-    cell: Cell, recurrent: nn.RNNBase, x: Tensor, state: State
-) -> tuple[Tensor, State]:
+def _unrolled(recurrent: nn.RNNBase, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
     """What `recurrent` gives, without its kernel."""
-    last = []
-    for layer, (weight_ih, weight_hh, *biases) in enumerate(recurrent.all_weights):
-        bias_ih, bias_hh = biases or (None, None)
-        parts, hidden = tuple(part[layer] for part in state), []
-        for inputs in linear(x, weight_ih, bias_ih).unbind(0):
-            parts = cell.step(inputs, linear(parts[0], weight_hh, bias_hh), parts, _as_it_is)
-            hidden.append(parts[0])
-        x = torch.stack(hidden)
-        last.append(parts)
-    return x, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
-
-
-def _as_it_is(_place: str, z: Tensor) -> Tensor:
-    return z
+    dynamics = lstm_dynamics if isinstance(recurrent, nn.LSTM) else gru_dynamics
+    read, last = x, []
+    for layer, weights in enumerate(recurrent.all_weights):
+        own = tuple(part[layer] for part in state)
+        outputs, after = gated_recurrence(read, GatedParameters(*weights), own, dynamics)
+        last.append(after)
+        read = outputs
+    return outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))

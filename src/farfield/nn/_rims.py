@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from farfield.functional import RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
+from farfield.functional import Indexed, RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
 from farfield.nn._row_tables import State, run_table
@@ -57,7 +57,9 @@ class RIMs(nn.Module):
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
         `batch_first`, `(time, input_size)`, or a `PackedSequence`; also with an axis of elements
-        before the last, between which the mechanisms choose (with `per_position` always). The
+        before the last, between which the mechanisms choose (with `per_position` always). Where few
+        inputs come again and again, `farfield.functional.Indexed(items, index)` in place of
+        `items[index]` takes less time. The
         state is `(num_layers, batch, hidden_size)`, for an LSTM two times. Out: the states of all
         mechanisms of the last layer side by side, in the form of the input, and the last state.
 
@@ -70,6 +72,8 @@ class RIMs(nn.Module):
     Reference:
         lamb2022, section 8.2; goyal2021.
     """
+
+    takes_indexed = True
 
     def __init__(
         self,
@@ -97,20 +101,15 @@ class RIMs(nn.Module):
         )
 
     def forward(
-        self, x: Tensor | PackedSequence, state: Tensor | State | None = None
+        self, x: Tensor | PackedSequence | Indexed, state: Tensor | State | None = None
     ) -> tuple[Tensor | PackedSequence, Tensor | State]:
         """States of the last layer after every step, and the last state of every layer."""
-        outputs, last = run_table(
-            self._run_rows,
-            self._begin,
-            x,
-            (state,) if isinstance(state, Tensor) else state,
-            batch_first=self.batch_first,
-            feature_axes=self._feature_axes(x),
-        )
+        outputs, last = self._read(x, state, None)
         return outputs, last if len(last) > 1 else last[0]
 
-    def trace(self, x: Tensor, state: Tensor | State | None = None) -> tuple[RIMsTrace, ...]:
+    def trace(
+        self, x: Tensor | Indexed, state: Tensor | State | None = None
+    ) -> tuple[RIMsTrace, ...]:
         """What happens in each layer, step by step: who is active, and who attends to what.
 
         Args:
@@ -122,25 +121,60 @@ class RIMs(nn.Module):
             `batch_first`.
         """
         found: list[RIMsTrace] = []
-        run_table(
-            partial(self._run_rows, watch=found.append),
+        self._read(x, state, found.append)
+        return tuple(found)
+
+    def _read(
+        self,
+        x: Tensor | PackedSequence | Indexed,
+        state: Tensor | State | None,
+        watch: Watch | None,
+    ) -> tuple[Tensor | PackedSequence, State]:
+        begun = (state,) if isinstance(state, Tensor) else state
+        if isinstance(x, Indexed):  # The table of rows is that of the index.
+            items, shape = x.items, tuple(x.index.shape)
+            if len(shape) not in {1, 2} or 0 in shape:
+                axes = "(batch, time)" if self.batch_first else "(time, batch)"
+                raise ValueError(
+                    f"x.index must be {axes} or (time), with at least one step and one sequence, "
+                    f"got shape {shape}"
+                )
+
+            def begin(given: State | None, _index: Tensor, batch: int) -> State:
+                return self._begin(given, items, batch)
+
+            run = partial(self._run_rows, items=items, watch=watch)
+            return run_table(
+                run, begin, x.index, begun, batch_first=self.batch_first, feature_axes=0
+            )
+        return run_table(
+            partial(self._run_rows, watch=watch),
             self._begin,
             x,
-            (state,) if isinstance(state, Tensor) else state,
+            begun,
             batch_first=self.batch_first,
             feature_axes=self._feature_axes(x),
         )
-        return tuple(found)
 
     def _run_rows(
-        self, rows: Tensor, sizes: list[int], state: State, watch: Watch | None = None
+        self,
+        rows: Tensor,
+        sizes: list[int],
+        state: State,
+        *,
+        items: Tensor | None = None,
+        watch: Watch | None,
     ) -> tuple[Tensor, State]:
-        """All layers on the inputs of all steps in one table, `sizes` rows for each step."""
+        """All layers on the inputs of all steps in one table, `sizes` rows for each step.
+
+        Where there are items, the rows are their numbers.
+        """
         last: list[State] = []
         for number, layer in enumerate(self.layers):
             parameters, rules = layer.functional()  # type: ignore[operator]
             own = tuple(part[number] for part in state)
-            rows, after = _run_layer(parameters, rules, rows, sizes, own, watch)
+            shown = items if number == 0 else None
+            rows, after = _run_layer(parameters, rules, rows, sizes, own, watch, shown)
             last.append(after)
         return rows, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
 
@@ -206,6 +240,7 @@ def _run_layer(
     sizes: list[int],
     state: State,
     watch: Watch | None,
+    items: Tensor | None,
 ) -> tuple[Tensor, State]:
     """One layer on a table of rows, in pieces of steps that have as many rows."""
     outputs: list[Tensor] = []
@@ -216,7 +251,8 @@ def _run_layer(
         if size < len(state[0]):  # the shortest of the packed sequences have ended
             ended.insert(0, tuple(part[size:] for part in state))
             state = tuple(part[:size] for part in state)
-        x = torch.unflatten(piece, 0, (number, size))
+        inputs = torch.unflatten(piece, 0, (number, size))
+        x = inputs if items is None else Indexed(items, inputs)
         found = (rims if watch is None else rims_trace)(x, state, parameters, rules)
         state = found.state
         outputs.append(found.outputs.flatten(0, 1))

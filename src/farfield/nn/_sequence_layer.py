@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.functional import Indexed
+
 State = tuple[Tensor, ...]
 """Parts of a state, the batch on axis 1 of each."""
 
@@ -26,6 +28,8 @@ class SequenceLayer(nn.Module):
         ValueError: If a size is below 1.
     """
 
+    takes_indexed = True
+
     def __init__(
         self, input_size: int, hidden_size: int, *, batch_first: bool, **more: int
     ) -> None:
@@ -43,8 +47,12 @@ class SequenceLayer(nn.Module):
         """Outputs for `(time, batch, feature)`, of these axes too, and the last state."""
         raise NotImplementedError
 
+    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
+        """What `_run` gives for the sequence `x.gathered()`."""
+        return self._run(x.gathered(), state)
+
     def forward(
-        self, x: Tensor, state: Tensor | State | None = None
+        self, x: Tensor | Indexed, state: Tensor | State | None = None
     ) -> tuple[Tensor, Tensor | State]:
         """Outputs after every step, in the form of the input, and the last state."""
         if isinstance(x, PackedSequence):
@@ -52,28 +60,30 @@ class SequenceLayer(nn.Module):
                 "x must be a tensor, got a PackedSequence, which RIMs and the normalized recurrent "
                 "layers take: pad it (torch.nn.utils.rnn.pad_packed_sequence)"
             )
-        if x.ndim == 2:  # one sequence without an axis for the batch, as torch takes it
+        if len(x.shape) == 2:  # one sequence without an axis for the batch, as torch takes it
             axis = 0 if self.batch_first else 1
             begun = None if state is None else _each(state, "unsqueeze")
-            outputs, last = self.forward(x.unsqueeze(axis), begun)
+            outputs, last = self.forward(_turned(x, "unsqueeze", axis), begun)
             return outputs.squeeze(axis), _each(last, "squeeze")
-        self._check(x)
-        by_time = x.transpose(0, 1) if self.batch_first else x
-        outputs, parts = self._run(by_time, _begun(state, self._first_state(by_time)))
+        self._check(x.shape)
+        by_time = _turned(x, "transpose", 0, 1) if self.batch_first else x
+        if isinstance(by_time, Indexed):
+            alike = by_time.items.new_zeros(()).expand(by_time.shape)
+            outputs, parts = self._run_indexed(by_time, _begun(state, self._first_state(alike)))
+        else:
+            outputs, parts = self._run(by_time, _begun(state, self._first_state(by_time)))
         last = parts if len(parts) > 1 else parts[0]
         return (outputs.transpose(0, 1) if self.batch_first else outputs), last
 
-    def _check(self, x: Tensor) -> None:
-        if x.ndim != 3 or 0 in x.shape[:2]:
+    def _check(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != 3 or 0 in shape[:2]:
             axes = "(batch, time, feature)" if self.batch_first else "(time, batch, feature)"
             raise ValueError(
                 f"x must be {axes} or (time, feature), with at least one step and one sequence, "
-                f"got shape {tuple(x.shape)}"
+                f"got shape {tuple(shape)}"
             )
-        if x.shape[-1] != self.input_size:
-            raise ValueError(
-                f"x must have input_size={self.input_size} features, got {x.shape[-1]}"
-            )
+        if shape[-1] != self.input_size:
+            raise ValueError(f"x must have input_size={self.input_size} features, got {shape[-1]}")
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""
@@ -89,6 +99,14 @@ def slot_size_of(hidden_size: int, num_slots: int) -> int:
     if hidden_size % num_slots:
         raise ValueError(f"num_slots must divide hidden_size={hidden_size}, got {num_slots}")
     return hidden_size // num_slots
+
+
+def _turned(x: Tensor | Indexed, change: str, *axes: int) -> Tensor | Indexed:
+    """The sequence with its axes of places changed."""
+    if isinstance(x, Indexed):
+        return x.at(getattr(x.index, change)(*axes))
+    turned: Tensor = getattr(x, change)(*axes)
+    return turned
 
 
 def _each(state: Tensor | State, change: str) -> Tensor | State:
