@@ -46,6 +46,7 @@ def test_products_of_any_layout(first: int, second: int) -> None:
     a, b = layouts(rows, inner, 1)[first], layouts(inner, columns, 2)[second]
     expected = a.double() @ b.double()
     close(product(a, b), expected)
+    close(product(b.t(), a.t()), expected.t())
     for added in (drawn(rows, columns), drawn(rows, 1), drawn(columns)):
         before = added.clone()
         close(add_product(added, a, b), added.double() + expected)
@@ -54,8 +55,10 @@ def test_products_of_any_layout(first: int, second: int) -> None:
 
 @pytest.mark.parametrize("shape", [(160,), (8, 20)])
 @pytest.mark.parametrize("biased", [True, False])
-def test_linear_and_its_gradients(shape: tuple[int, ...], biased: bool) -> None:
-    _, inner, columns = LARGE
+@pytest.mark.parametrize("inner, columns", [LARGE[1:], LARGE[:0:-1]])
+def test_linear_and_its_gradients(
+    shape: tuple[int, ...], biased: bool, inner: int, columns: int
+) -> None:
     tensors = [drawn(*shape, inner), drawn(columns, inner, seed=1)]
     tensors += [drawn(columns, seed=2)] * biased
     upstream = drawn(*shape, columns, seed=3)

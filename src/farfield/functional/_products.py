@@ -27,9 +27,11 @@ def product(first: Tensor, second: Tensor) -> Tensor:
         first: (row, inner).
         second: (inner, column).
     """
-    if _is_faster(first, second.t()):
-        return _by_onednn(first, second.t())
-    return first @ second
+    if not _is_faster(first, second.t()):
+        return first @ second
+    if _is_better_turned(first, second):
+        return _by_onednn(second.t(), first).t()
+    return _by_onednn(first, second.t())
 
 
 def add_product(added: Tensor, first: Tensor, second: Tensor) -> Tensor:
@@ -102,9 +104,24 @@ class _Linear(torch.autograd.Function):
         rows = gradient.flatten(0, -2)
         return (
             linear(gradient, weight.t()) if of_inputs else None,
-            linear(rows.t(), inputs.flatten(0, -2).t()) if of_weight else None,
+            _of_weight(rows, inputs.flatten(0, -2)) if of_weight else None,
             rows.sum(0) if of_bias else None,
         )
+
+
+def _of_weight(gradient: Tensor, inputs: Tensor) -> Tensor:
+    """The gradient of a weight, (out, in), from (row, out) and (row, in); has a gradient too."""
+    if _is_better_turned(gradient.t(), inputs):
+        return linear(inputs.t(), gradient.t()).t()
+    return linear(gradient.t(), inputs.t())
+
+
+def _is_better_turned(first: Tensor, second: Tensor) -> bool:
+    """Whether a product of matrices is faster as that of both turned, itself turned.
+
+    The operator copies a first operand whose rows do not stand together: the smaller one is better.
+    """
+    return not first.is_contiguous() and first.shape[0] > second.shape[1]
 
 
 def _is_faster(inputs: Tensor, weight: Tensor) -> bool:

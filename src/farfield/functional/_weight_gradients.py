@@ -156,6 +156,9 @@ def _of_layer(
         torch.cat(tensors if by_group else [each.flatten(0, -2) for each in tensors], dim=-2)
         for tensors in zip(*used, strict=True)
     )
-    multiply = torch.bmm if by_group else product
-    of_weight = multiply(outputs.transpose(-1, -2), inputs)
+    if by_group:
+        pairs = zip(outputs.unbind(0), inputs.unbind(0), strict=True)
+        of_weight = torch.stack([product(output.t(), given) for output, given in pairs])
+    else:
+        of_weight = product(outputs.t(), inputs)
     return of_weight, None if layer.bias is None else outputs.sum(-2)
