@@ -6,10 +6,12 @@ Run from the root of the checkout:
     python -m benchmarks.rims --quick    # fewer rounds
 
 The sequences are those of copying after a dormant phase of 50: 70 steps of embeddings of 600
-numbers, 64 at a time; six mechanisms of 100 units, four of them active. In every round each
-contender makes one pass forward and backward, one after another in one process of one thread, so
-that a neighbour on the machine slows all of them alike; what counts is the median of the rounds'
-ratios. Processor time is taken, which a neighbour does not lengthen by its own.
+numbers, of ten symbols, 64 sequences at a time; six mechanisms of 100 units, four of them active.
+Layers of ours can be given the embeddings of the symbols, and which stands where, instead of the
+sequences. In every round each contender makes one pass forward and backward, one after another in
+one process of one thread, so that a neighbour on the machine slows all of them alike; what counts
+is the median of the rounds' ratios. Processor time is taken, which a neighbour does not lengthen by
+its own.
 """
 
 from __future__ import annotations
@@ -30,14 +32,17 @@ from benchmarks._products import flops
 from benchmarks._worker import ROOT
 from benchmarks.straightforward_rims import DirectRIMs
 from farfield.execution import keep_freed_memory
-from farfield.nn import GRUDynamics, InputAttention, RIMs, Wiring
+from farfield.functional import Indexed
+from farfield.nn import GRUDynamics, GRULayer, InputAttention, LSTMLayer, RIMs, Wiring
 from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "rims"
 TIME, BATCH, UNITS, MECHANISMS, ACTIVE = 70, 64, 600, 6, 4
+SYMBOLS = 10
 WARM_UP = 2
 
-Layer = Callable[[Tensor], Any]
+BY_NUMBER = ", symbols by number"
+"""Ends the name of a contender that is given the symbols and their places."""
 
 
 @final
@@ -69,10 +74,15 @@ def layers() -> dict[str, nn.Module]:
         "RIMs, gated recurrent units": made(wiring=Wiring(dynamics=GRUDynamics())),
         "RIMs, as released, dropout off": made(wiring=Wiring.released()).eval(),
         "RIMs, as released": made(wiring=Wiring.released()),
+        _rims_report.OURS + BY_NUMBER: made(wiring=text),
+        "LSTM layer" + BY_NUMBER: LSTMLayer(UNITS, UNITS),
+        "nn.GRU": nn.GRU(UNITS, UNITS),
+        "GRU layer": GRULayer(UNITS, UNITS),
+        "GRU layer" + BY_NUMBER: GRULayer(UNITS, UNITS),
     }
 
 
-def one_pass(layer: nn.Module, x: Tensor, gradient: Tensor) -> None:
+def one_pass(layer: nn.Module, x: Tensor | Indexed, gradient: Tensor) -> None:
     """Forward and backward."""
     for parameter in layer.parameters():
         parameter.grad = None
@@ -96,9 +106,16 @@ def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], ro
         rounds: Rounds of turns.
     """
     generator = torch.Generator().manual_seed(0)
-    x, gradient = (torch.randn(shape, generator=generator) for _ in range(2))
-    x.requires_grad_()
-    works = {name: partial(one_pass, layer, x, gradient) for name, layer in contenders.items()}
+    time_and_batch, features = shape[:2], shape[2]
+    symbols = torch.randn(SYMBOLS, features, generator=generator)
+    index = torch.randint(SYMBOLS, time_and_batch, generator=generator)
+    gradient = torch.randn(shape, generator=generator)
+    x = symbols[index].requires_grad_()
+    few = Indexed(symbols.requires_grad_(), index)
+    works = {
+        name: partial(one_pass, layer, few if name.endswith(BY_NUMBER) else x, gradient)
+        for name, layer in contenders.items()
+    }
     samples: dict[str, list[float]] = {name: [] for name in works}
     for number in range(WARM_UP + rounds):
         for name, work in works.items():

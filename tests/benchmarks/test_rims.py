@@ -7,7 +7,7 @@ import torch
 from benchmarks.straightforward_rims import DirectRIMs
 
 from benchmarks import _rims_report, rims
-from farfield.nn import InputAttention, RIMs, Wiring
+from farfield.nn import GRULayer, InputAttention, RIMs, Wiring
 
 LINES = [
     {"name": _rims_report.LSTM, "flops": 2e9, "seconds": [0.1, 0.2, 1.0]},
@@ -40,10 +40,11 @@ def test_both_targets_count(name, factor):
 
 
 def test_every_contender_is_measured_in_every_round():
-    lines = rims.measure({"small": torch.nn.LSTM(4, 4)}, (2, 3, 4), rounds=3)
-    assert [line["name"] for line in lines] == ["small"]
-    assert len(lines[0]["seconds"]) == 3
-    assert lines[0]["flops"] > 0
+    few = "few" + rims.BY_NUMBER
+    contenders = {"small": torch.nn.LSTM(4, 4), few: GRULayer(4, 4)}
+    lines = rims.measure(contenders, (20, 3, 4), rounds=3)
+    assert [line["name"] for line in lines] == ["small", few]
+    assert all(len(line["seconds"]) == 3 and line["flops"] > 0 for line in lines)
 
 
 def test_the_transcription_computes_what_the_library_does():
