@@ -18,6 +18,7 @@ from farfield.nn import (
     ContextNorm,
     ConvEncoder,
     LinearEncoder,
+    NeuralInterpreter,
     PatchEncoder,
     PreNormTransformer,
 )
@@ -87,6 +88,15 @@ def test_padding_is_no_element() -> None:
     torch.testing.assert_close(model(padded, mask)[:, :3], model(x[:, :3]), rtol=1e-9, atol=1e-12)
     mask[0] = True
     assert model(padded, mask).isfinite().all()
+
+
+@pytest.mark.parametrize("cls", [PreNormTransformer, NeuralInterpreter])
+def test_one_set_may_stand_without_a_batch(cls: type[nn.Module]) -> None:
+    layer, x = unsettled(cls(8, generator=generator())), drawn(BATCH, ITEMS, 8)
+    mask = torch.zeros(BATCH, ITEMS, dtype=torch.bool)
+    mask[1, 2:] = True
+    torch.testing.assert_close(layer(x[0]), layer(x)[0], rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(layer(x[1], mask[1]), layer(x, mask)[1], rtol=1e-9, atol=1e-12)
 
 
 def test_gradients_of_attention_with_padding() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from farfield.functional import ScriptTrace
 from farfield.nn._script import Script, check_counts
-from farfield.nn._sets import check_set
+from farfield.nn._sets import check_set, of_one_set
 from farfield.nn._syntax import Syntax
 
 
@@ -51,8 +51,9 @@ class NeuralInterpreter(nn.Module):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding; out as in,
-        with zeros for padding, which changes nothing for the others.
+        Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding, or one set
+        without the axis of the batch; out as in, with zeros for padding, which changes nothing for
+        the others.
 
     Attributes:
         scripts: Each a `Script`.
@@ -123,12 +124,14 @@ class NeuralInterpreter(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch item feature"],
+        x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
         *,
         num_iterations: int | None = None,
-    ) -> Float[Tensor, "batch item feature"]:
+    ) -> Float[Tensor, "*batch item feature"]:
         """The elements after all scripts, with so many iterations where a number is given."""
+        if x.ndim == 2:
+            return of_one_set(self, x, key_padding_mask, num_iterations=num_iterations)
         x = self._checked(x, key_padding_mask)
         for script in self._each():
             x = script(x, key_padding_mask, num_iterations)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
-from farfield.nn._sets import check_set
+from farfield.nn._sets import check_set, of_one_set
 
 
 @final
@@ -34,7 +34,8 @@ class PreNormTransformer(nn.Module):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(batch, item, num_features)` to the same; the mask is `(batch, item)`.
+        `(batch, item, num_features)` to the same; the mask is `(batch, item)`. One set may stand
+        without the axis of the batch.
 
     Attributes:
         blocks: The blocks.
@@ -78,9 +79,9 @@ class PreNormTransformer(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch item feature"],
+        x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
-    ) -> Float[Tensor, "batch item feature"]:
+    ) -> Float[Tensor, "*batch item feature"]:
         """What becomes of the elements of every set.
 
         Args:
@@ -88,6 +89,8 @@ class PreNormTransformer(nn.Module):
             key_padding_mask: True where there is no element but padding, which no element attends
                 to; None for sets without padding.
         """
+        if x.ndim == 2:
+            return of_one_set(self, x, key_padding_mask)
         check_set(x, self.num_features, key_padding_mask)
         for block in self.blocks:
             x = block(x, key_padding_mask)

@@ -1,9 +1,9 @@
-"""What layers from set to set check of what they are given."""
+"""What layers from set to set check of what they are given, and in which forms they take it."""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def check_set(x: Tensor, num_features: int, key_padding_mask: Tensor | None) -> None:
@@ -26,3 +26,19 @@ def check_set(x: Tensor, num_features: int, key_padding_mask: Tensor | None) -> 
             f"key_padding_mask must be bool of shape {tuple(x.shape[:2])}, an element each, "
             f"got {key_padding_mask.dtype} of {tuple(key_padding_mask.shape)}"
         )
+
+
+def of_one_set(
+    layer: nn.Module, x: Tensor, key_padding_mask: Tensor | None, **options: int | None
+) -> Tensor:
+    """What a layer makes of a set without an axis for the batch, as torch's layers take it.
+
+    Args:
+        layer: From sets to sets.
+        x: The set, `(item, feature)`.
+        key_padding_mask: True where there is padding, `(item)`, or None.
+        options: What else the layer is called with.
+    """
+    mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    found: Tensor = layer(x.unsqueeze(0), mask, **options)
+    return found.squeeze(0)
