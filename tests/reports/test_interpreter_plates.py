@@ -23,8 +23,9 @@ from farfield.experiments import Experiment, Recipe, ScoringNetwork, SetNetwork,
 from farfield.metrics import t_interval
 from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
-from farfield.records import Record, Store
+from farfield.records import Record, Score, Store
 from farfield.reports import LIGHT, Plate, illustrate, tabulate
+from farfield.reports._curve_plate import curve_plate
 from farfield.reproductions import (
     AgainstColumns,
     Analysis,
@@ -87,6 +88,30 @@ def ran(store: Store, *experiments: Experiment) -> None:
     for own in experiments:
         for seed in SEEDS:
             run_one(Job(experiment=own, seed=seed), store, device="cpu", engine="here")
+
+
+def recorded(own: Claim, values: list[float]) -> list[Record]:
+    """A made-up record for each score."""
+    return [
+        Record(
+            key=own.experiment.key,
+            experiment=own.experiment.to_json(),
+            seed=seed,
+            steps=own.experiment.recipe.steps,
+            scores=(
+                Score(
+                    step=own.experiment.recipe.steps,
+                    regime=own.regime,
+                    metric=own.metric,
+                    value=value,
+                    count=100,
+                ),
+            ),
+            seconds=1.0,
+            environment={},
+        )
+        for seed, value in enumerate(values)
+    ]
 
 
 def plate_of(analysis: Analysis, store: Store, *claims: Claim) -> Plate:
@@ -200,6 +225,39 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
     axes = plate.draw(LIGHT).axes[0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["NI", "ViT"]
     assert list(axes.get_xticks()) == [100, 150]
+
+
+@pytest.mark.parametrize(
+    "gaps, verdict, found",
+    [
+        ((9, 9, 0.5), "reached", "above at 3 of 3, apart at 2 of 2"),
+        ((9, 9, -0.5), "missed", "above at 2 of 3, apart at 2 of 2"),
+        ((9, 0.5, 9), "missed", "above at 3 of 3, apart at 1 of 2"),
+        ((9, -9, 9), "missed", "above at 2 of 3, apart at 1 of 2"),
+        ((9, 9, None), "underpowered", "above at 2 of 3, apart at 2 of 2"),
+    ],
+)
+def test_a_goal_for_two_rows_is_judged_over_all_columns(
+    gaps: tuple[float | None, ...], verdict: str, found: str
+) -> None:
+    """The second row is at 50 throughout, each of three networks a point to either side."""
+    scores: dict[str, list[float]] = {}
+    claims = []
+    for number, gap in zip((100, 150, 200), gaps, strict=True):
+        for row, core in (("NI", INTERPRETER), ("ViT", TRANSFORMER)):
+            own = experiment(core, points=number)
+            claims.append(claim(row, f"{number} points", own, f"points-{number}"))
+            middle = 50 + (gap or 0) * (row == "NI")
+            ran_to = () if gap is None and row == "NI" else (middle - 1, middle, middle + 1)
+            scores[own.key] = list(ran_to)
+    analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
+    figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), analyses=(analysis,))
+    report = tabulate(figure.table, lambda own: recorded(own, scores[own.experiment.key]))
+    plate = curve_plate(figure, analysis, report)
+    assert plate is not None
+    goal = plate.findings[-1]
+    assert goal.what == "our goal: NI above ViT at every number of points, and apart up to 150"
+    assert (goal.paper, goal.ours) == ("", f"{verdict}: {found}")
 
 
 def test_one_network_has_no_interval(store: Store) -> None:

@@ -14,7 +14,7 @@ from farfield.reports._axes import WIDTH, plain, score_label
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
-from farfield.reproductions import AgainstColumns, Figure
+from farfield.reproductions import AgainstColumns, Figure, Verdict
 
 CAPTION: Final = (
     "Score against the number of {label}, mean of the networks; bars: its 95 % interval. Apart: "
@@ -44,6 +44,12 @@ def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Pla
         for number in sorted({number for _, number in cells})
         if (first, number) in cells and (second, number) in cells
     ]
+    if analysis.apart_to is not None:
+        findings += [
+            _goal(pair, analysis.label, analysis.apart_to, report)
+            for pair in analysis.pairs
+            if {row for row, _ in cells} >= set(pair)
+        ]
     return Plate(
         name="curve",
         title=f"Against the number of {analysis.label}",
@@ -51,6 +57,46 @@ def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Pla
         draw=partial(_draw, run, analysis.label),
         findings=tuple(findings),
     )
+
+
+def _goal(pair: tuple[str, str], label: str, apart_to: int, report: Report) -> Finding:
+    """Whether one row is above another everywhere, as far as the networks that were run tell."""
+    first, second = (
+        {_number(row): row for row in report.rows if row.claim.row == name} for name in pair
+    )
+    numbers = sorted(first.keys() & second.keys())
+    near = [number for number in numbers if number <= apart_to]
+    above = [number for number in numbers if _lead(first[number], second[number]) > 0]
+    apart = [number for number in near if number in above and _apart(first[number], second[number])]
+    verdict = Verdict.REACHED if (above, apart) == (numbers, near) else Verdict.MISSED
+    if any(_is_open(cells[number]) for cells in (first, second) for number in numbers):
+        verdict = Verdict.UNDERPOWERED
+    return Finding(
+        what=f"our goal: {pair[0]} above {pair[1]} at every number of {label}, "
+        f"and apart up to {apart_to}",
+        paper="",
+        ours=f"{verdict}: above at {len(above)} of {len(numbers)}, "
+        f"apart at {len(apart)} of {len(near)}",
+    )
+
+
+def _is_open(row: Row) -> bool:
+    return row.judgement.verdict in (Verdict.UNDERPOWERED, Verdict.NOT_RUN, Verdict.NEEDS_DATA)
+
+
+def _lead(first: Row, second: Row) -> float:
+    """By how much the mean of one is above that of another; 0 where one was not run."""
+    if not (first.values and second.values):
+        return 0.0
+    return mean_and_standard_error(first.values).mean - mean_and_standard_error(second.values).mean
+
+
+def _apart(first: Row, second: Row) -> bool:
+    """Whether the 95 % intervals of two means do not overlap; no where there are none."""
+    if min(len(first.values), len(second.values)) < 2:
+        return False
+    one, other = t_interval(first.values), t_interval(second.values)
+    return one.low > other.high or other.low > one.high
 
 
 def _number(row: Row) -> int:
@@ -61,14 +107,12 @@ def _number(row: Row) -> int:
 def _difference(first: Row, second: Row) -> str:
     """Mean of one less that of the other, and whether their intervals are apart."""
     ours, theirs = (mean_and_standard_error(row.values) for row in (first, second))
-    gap = text.signed(ours.mean - theirs.mean, 1)
+    gap = text.signed(_lead(first, second), 1)
     if min(ours.count, theirs.count) < 2:
         return f"{gap} (too few networks for an interval)"
-    ends = [t_interval(row.values) for row in (first, second)]
-    apart = ends[0].low > ends[1].high or ends[1].low > ends[0].high
     interval = welch_interval(ours, theirs).interval
     low, high = (text.signed(end, 1) for end in (interval.low, interval.high))
-    return f"{gap} [{low}, {high}], {'apart' if apart else 'not apart'}"
+    return f"{gap} [{low}, {high}], {'apart' if _apart(first, second) else 'not apart'}"
 
 
 def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:

@@ -154,10 +154,13 @@ class AgainstColumns:
     Args:
         label: What the columns count, e.g. `"training samples"`.
         pairs: Rows that are compared, the one whose scores are reduced first.
+        apart_to: A goal of our own: the first of a pair is ahead in every column, and in those up
+            to this number the 95 % intervals of both do not overlap. `None` for no goal.
     """
 
     label: str
     pairs: tuple[tuple[str, str], ...] = ()
+    apart_to: int | None = None
 
 
 @final

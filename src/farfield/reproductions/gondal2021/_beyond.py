@@ -13,4 +13,4 @@ BEYOND: Final = Table(
     title="Beyond the paper: every row of Table 1, and matrices with levels never seen",
     claims=FUZZY_GOALS + MATRICES_GOALS,
 )
-"""The goals. How Neural Interpreters adapt beside Transformers is shown in Figure 5a."""
+"""The goals. That Neural Interpreters adapt better than Transformers is judged with Figure 5a."""

@@ -242,7 +242,11 @@ FIGURE_5A: Final = _figure(
     "figure-5a",
     "Adaptation to K-MNIST after few examples",
     K_MNIST.select(*(f"samples-*/{row}/*" for row in ("ni", "vit", "ni-small", "vit-small"))),
-    AgainstColumns(label="training samples", pairs=(("NI", "ViT"), ("NI, small", "ViT, small"))),
+    AgainstColumns(
+        label="training samples",
+        pairs=(("NI", "ViT"), ("NI, small", "ViT, small")),
+        apart_to=250,
+    ),
     (
         Saying(
             of="difference",
