@@ -105,4 +105,10 @@ MUTANTS = [
         "old[: len(left)].clone()",
         ["tests/nn/test_interpreters.py::test_functions_added_and_removed_leave_all_as_it_was"],
     ),
+    (
+        "reports/_curve_plate.py",
+        "Verdict.REACHED if (above, apart) == (numbers, near)",
+        "Verdict.REACHED if above == numbers",
+        ["tests/reports/test_interpreter_plates.py::test_a_goal_for_two_rows_is_judged_over_all_columns"],
+    ),
 ]
