@@ -245,6 +245,27 @@ def test_the_command_line_answers_without_torch(module: str) -> None:
     assert (ended.stdout.strip(), ended.stderr) == ("[]", "")
 
 
+def shapes_out_of_quotes(tree: ast.AST) -> Iterator[str]:
+    """Shapes of annotations that a tool has taken for expressions: "item *feature" is one."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(
+                value=ast.Name(id="Float" | "Int" | "Bool" | "UInt8"),
+                slice=ast.Tuple(elts=[_, shape]),
+            ) if not isinstance(shape, ast.Constant):
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_shapes_are_in_quotes(path: Path) -> None:
+    assert list(shapes_out_of_quotes(parsed(path))) == []
+
+
+def test_shapes_out_of_quotes_are_found() -> None:
+    tree = ast.parse("a: Float[Tensor, item * feature]\nb: Float[Tensor, '*batch']")
+    assert list(shapes_out_of_quotes(tree)) == ["Float[Tensor, item * feature]"]
+
+
 def test_the_shape_hook_is_for_tests_alone() -> None:
     code = "import farfield.core, sys; sys.exit('beartype' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

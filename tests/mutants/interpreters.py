@@ -109,6 +109,8 @@ MUTANTS = [
         "reports/_curve_plate.py",
         "Verdict.REACHED if (above, apart) == (numbers, near)",
         "Verdict.REACHED if above == numbers",
-        ["tests/reports/test_interpreter_plates.py::test_a_goal_for_two_rows_is_judged_over_all_columns"],
+        [
+            "tests/reports/test_interpreter_plates.py::test_a_goal_for_two_rows_is_judged_over_all_columns"
+        ],
     ),
 ]

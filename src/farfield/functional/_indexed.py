@@ -20,11 +20,11 @@ class Indexed:
     at which one stands.
 
     Args:
-        items: The distinct items: (item, *feature).
+        items: The distinct items, each on the first axis.
         index: Which one stands where: (time, batch), or in the order of axes that a layer takes.
     """
 
-    items: Float[Tensor, item * feature]
+    items: Float[Tensor, "item ..."]
     index: Int[Tensor, "*place"]
 
     @property
@@ -40,7 +40,7 @@ class Indexed:
         """
         return Indexed(self.items, index)
 
-    def gathered(self) -> Float[Tensor, "*place *feature"]:
+    def gathered(self) -> Float[Tensor, "*place_and_feature"]:
         """Every item at all its places: the sequence as one tensor."""
         rows = F.embedding(self.index, self.items.flatten(1))
         return torch.unflatten(rows, -1, self.items.shape[1:])

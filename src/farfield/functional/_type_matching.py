@@ -60,7 +60,7 @@ def type_inference(
 
 def type_distance(
     types: Float[Tensor, "*batch type"], signatures: Float[Tensor, "function type"]
-) -> Float[Tensor, function * batch]:
+) -> Float[Tensor, "function ..."]:
     r"""How far the signature of each function is from the type of each element, 0 to 2.
 
     $$d(s_u, t_i) = 1 - \frac{s_u \cdot t_i}{|s_u| |t_i|}$$
@@ -126,8 +126,8 @@ def check_truncation(truncation: float) -> None:
 
 
 def compatibilities(
-    kernel: Float[Tensor, function * batch], *, eps: float = 1e-6
-) -> Float[Tensor, function * batch]:
+    kernel: Float[Tensor, "function ..."], *, eps: float = 1e-6
+) -> Float[Tensor, "function ..."]:
     r"""Shares of the functions in each element: 0 to 1, with a sum of almost 1, or of 0.
 
     $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}$$
@@ -150,7 +150,7 @@ def type_matching(
     truncation: float = 2.0,
     straight_through: bool = False,
     eps: float = 1e-6,
-    keep: Float[Tensor, function * batch] | None = None,
+    keep: Float[Tensor, "function ..."] | None = None,
 ) -> Float[Tensor, "function *batch item"]:
     """The compatibility of each function with each element, in the type of `types`.
 

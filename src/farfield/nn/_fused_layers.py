@@ -1,4 +1,4 @@
-"""torch's LSTM and GRU as sequence layers whose first weights come from a generator."""
+"""torch's LSTM and GRU as sequence layers, by its kernels where there is nothing faster."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from farfield.nn._sequence_layer import SequenceLayer, State
 
 @final
 class LSTMLayer(SequenceLayer):
-    r"""torch's LSTM, by its fused kernel.
+    r"""torch's LSTM, by its fused kernel where that is the faster one.
 
     $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
       c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad
       h_t = \sigma(o) \tanh(c_t)$$
 
     Beside `torch.nn.LSTM`, which it holds, it draws its first weights from a generator and says
-    what is wrong with an input in words; under the transformations of `torch.func`, for which
-    torch's kernel is not made, it goes step by step. `NormalizedLSTM` takes normalizers and packed
-    sequences, and is the slower one.
+    what is wrong with an input in words. It goes step by step under the transformations of
+    `torch.func`, for which torch's kernel is not made, and on a CPU over `Indexed` sequences.
+    `NormalizedLSTM` takes normalizers and packed sequences, and is the slower one.
 
     Args:
         input_size: Number of features of an input.
@@ -87,16 +87,16 @@ class LSTMLayer(SequenceLayer):
 
 @final
 class GRULayer(SequenceLayer):
-    r"""torch's gated recurrent unit, by its fused kernel.
+    r"""torch's gated recurrent unit, by its fused kernel where that is the faster one.
 
     $$r, z = \sigma(W_x x_t + b_x + W_h h_{t-1} + b_h), \qquad
       n = \tanh(W_x' x_t + b_x' + r (W_h' h_{t-1} + b_h')), \qquad
       h_t = (1 - z) n + z h_{t-1}$$
 
     Beside `torch.nn.GRU`, which it holds, it draws its first weights from a generator and says
-    what is wrong with an input in words; under the transformations of `torch.func`, for which
-    torch's kernel is not made, it goes step by step. `NormalizedGRU` takes normalizers and packed
-    sequences, and is the slower one.
+    what is wrong with an input in words. It goes step by step under the transformations of
+    `torch.func`, for which torch's kernel is not made, and on a CPU, where that takes less time.
+    `NormalizedGRU` takes normalizers and packed sequences, and is the slower one.
 
     Args:
         input_size: Number of features of an input.
