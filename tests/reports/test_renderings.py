@@ -20,7 +20,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reports import _text as text
-from farfield.reproductions import TABLES, Budget
+from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 
 DEMO = TABLES["webb2021/demo"]
@@ -210,3 +210,19 @@ def test_a_difference_shows_its_interval(report):
 )
 def test_negative_numbers_have_a_minus(value: float, written: str) -> None:
     assert text.plain(value, 2) == written
+
+
+@pytest.mark.parametrize(
+    "percents, written",
+    [
+        ((99.9, 100, 100), "99.97 ± 0.03 (3)"),
+        ((99.99, 100, 100), "99.997 ± 0.003 (3)"),
+        ((99, 99, 99.9), "99.3 ± 0.3 (3)"),
+        ((100, 100, 100), "100.0 ± 0.0 (3)"),
+    ],
+)
+def test_a_goal_that_is_missed_does_not_read_as_reached(percents, written):
+    claim = made_up.unpublished(goal=100.0)
+    table = Table(key="webb2021/table-11", title="", claims=(claim,))
+    (row,) = tabulate(table, lambda own: made_up.records(own, percents)).rows
+    assert text.ours(row) == written

@@ -24,11 +24,18 @@ def published(row: Row) -> str:
 
 
 def ours(row: Row) -> str:
-    """Our mean, its standard error and the number of networks, to the digits of print."""
+    """Our mean, its standard error and the number of networks, to the digits of print.
+
+    A mean below a goal gets as many digits more as it takes not to read as the goal.
+    """
     summary = row.judgement.ours
     if summary is None:
         return MISSING
-    mean_digits, error_digits = row.claim.published.decimals
+    published = row.claim.published
+    mean_digits, error_digits = published.decimals
+    goal = published.goal if isinstance(published, Unpublished) else None
+    while goal is not None and summary.mean < goal <= round(summary.mean, mean_digits):
+        mean_digits, error_digits = mean_digits + 1, error_digits + 1
     error = (
         ""
         if math.isnan(summary.standard_error)
