@@ -267,8 +267,8 @@ MUTANTS = [
     ),
     (
         "reports/_curve_plate.py",
-        "ends[0].low > ends[1].high or",
-        "ends[0].low < ends[1].high or",
+        "one.low > other.high or",
+        "one.low < other.high or",
         ["tests/reports/test_interpreter_plates.py::test_rows_are_compared_in_every_column"],
     ),
 ]
