@@ -46,6 +46,22 @@ def test_models_of_one_distance_stand_side_by_side():
         assert np.asarray(part.get_offsets())[:, 1] == pytest.approx(row.values)
 
 
+def test_many_models_stay_at_their_own_distance():
+    report = report_of("*", table="webb2021/table-12")
+    (axes,) = profiles(report).axes
+    printed = [
+        float(line.get_xdata()[0])
+        for line in axes.lines
+        if line.get_marker() == "D" and len(line.get_xdata()) == 1
+    ]
+    own = [axes.get_xticks()[place] for place in (0, 1, 2, 3)] * 14  # row by row
+    assert np.abs(np.subtract(printed, own)).max() < 0.5
+    between = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 0.5]
+    assert between == [0.5, 1.5, 2.5]
+    (few,) = profiles(report_of("esbn+tcn/*", "ntm/*", table="webb2021/table-12")).axes
+    assert not any(line.get_linewidth() == 0.5 for line in few.lines)
+
+
 def test_intervals_are_those_of_the_numbers():
     report = report_of(*made_up.three("withheld-95"))
     (axes,) = profiles(report).axes

@@ -25,6 +25,10 @@ DOT: Final = 5.0
 """Area of the dot of one network, square points."""
 BESIDE: Final = 0.045
 """How far the published mean stands from ours, in steps of the axis of distances."""
+DODGE: Final = 0.1
+"""How far models of one distance stand apart, in such steps, where they have the room."""
+ROOM: Final = 0.84
+"""What all models of one distance may take up together, in such steps."""
 SIDE_BY_SIDE: Final = 4
 """Most models whose names stand side by side; those of more stand one below another."""
 LONGEST_LABEL: Final = 12
@@ -111,9 +115,14 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     distances = sorted({row.distance for one in series for row in one.rows})
     places = {distance: place for place, distance in enumerate(distances)}
     ends: list[tuple[float, Series]] = []
+    apart = min(DODGE, ROOM / len(series))
+    if apart < DODGE:
+        for place in range(1, len(distances)):
+            axes.axvline(place - 0.5, color=theme.faint, linewidth=0.5, alpha=0.5, zorder=1)
     for number, one in enumerate(series):
-        dodge = 0.1 * (number - (len(series) - 1) / 2)
-        spots = [places[row.distance] + dodge for row in one.rows]
+        spots = [
+            places[row.distance] + apart * (number - (len(series) - 1) / 2) for row in one.rows
+        ]
         means = [row.judgement.ours.mean if row.judgement.ours else math.nan for row in one.rows]
         axes.plot(spots, means, color=one.color, linestyle=one.dashes, linewidth=1.1, zorder=3)
         for spot, row in zip(spots, one.rows, strict=True):
@@ -124,7 +133,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
         printed = [r.claim.published for r in one.rows if isinstance(r.claim.published, Published)]
         if shown or printed:
             ends.append((shown[-1] if shown else printed[-1].mean, one))
-    reach = max(0.4, 0.05 * (len(series) - 1) + 0.15)
+    reach = max(0.4, apart * (len(series) - 1) / 2 + 0.15)
     axes.set_xlim(-reach, len(distances) - 1 + reach)
     axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
     axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
