@@ -95,9 +95,9 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
 def _print_fields(words: Sequence[str]) -> int:
     """Print the help of a command, and that of the fields; returns the exit status."""
     with contextlib.suppress(SystemExit):
-        _parsed((words[0], *HELP[:1]))
+        _parsed((words[0], "--help"))
     command, _ = _parsed([word for word in words if word not in HELP])
-    return _do(command, HELP[:1])
+    return _do(command, ("--help",))
 
 
 def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:

@@ -32,6 +32,11 @@ class Indexed:
         """Of the sequence as one tensor."""
         return (*self.index.shape, *self.items.shape[1:])
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the items are fewer than the places, so that something is gained."""
+        return len(self.items) < self.index.numel()
+
     def at(self, index: Int[Tensor, "*place"]) -> Indexed:
         """The same items at other places.
 

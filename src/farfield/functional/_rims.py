@@ -178,6 +178,8 @@ def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMs
 def _source_of(x: Sequenced, parameters: RIMsParameters, rules: RIMsRules) -> Source:
     if not isinstance(x, Indexed):
         return _source(x, parameters, rules)
+    if not x.repeats:  # A piece of a long sequence may have fewer places than there are items.
+        return _source(x.gathered(), parameters, rules)
     if rules.input_dropout:  # Each place misses other numbers of what is read.
         return _source(x.gathered(), parameters, rules)
     source = _source(x.items.unsqueeze(0), parameters, rules)

@@ -133,6 +133,6 @@ class SequenceModel(nn.Module):
         state = None
         for piece in pieces:
             x = Indexed(embeddings, piece)
-            is_shorter = self.takes_indexed and len(embeddings) < piece.numel()
-            read, state = self.core(x if is_shorter else x.gathered(), state)
+            as_it_is = self.takes_indexed and x.repeats
+            read, state = self.core(x if as_it_is else x.gathered(), state)
             yield read
