@@ -233,6 +233,21 @@ def test_a_linear_answer_is_worth_something_and_little_at_the_corners() -> None:
     assert 0 < far < near / 2
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_new_functions_are_no_mixture_of_those_of_pre_training(seed: int) -> None:
+    task = FuzzyBoolean(functions=30, training_points=5_000, validation_points=5_000)
+    sets = drawn(task, seed)
+    known = {
+        regime: torch.cat([p.target[:, :20], torch.ones(len(p), 1)], dim=1).double()
+        for regime, p in sets.items()
+    }
+    weights = torch.linalg.lstsq(known[TRAINING], sets[TRAINING].target.double()).solution
+    scores = task.answer_scores(known[VALIDATION] @ weights, sets[VALIDATION])
+    r2 = torch.stack([scores[f"function-{number}"].mean() for number in range(1, 31)])
+    assert r2[:20].min() > 1 - 1e-9
+    assert 0.7 < r2[20:].mean() < 0.8
+
+
 class Constant(nn.Module):
     """Answers the same for all points."""
 
