@@ -6,6 +6,7 @@ import importlib
 import inspect
 import json
 import math
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -195,20 +196,27 @@ def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
 def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be positive and finite, got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be a positive, finite number, got 0"):
         Recipe(**{"steps": 3, name: 0})
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
-    with pytest.raises(ValueError, match=f"learning_rate must be positive and finite, got {value}"):
+    message = f"learning_rate must be a positive, finite number, got {value}"
+    with pytest.raises(ValueError, match=message):
         Recipe(steps=3, learning_rate=value)
 
 
+@pytest.mark.parametrize("name", ["steps", "learning_rate", "clip_norm", "warmup"])
+def test_a_recipe_refuses_what_is_no_number(name: str, unchecked) -> None:
+    with pytest.raises(ValueError, match=rf"{name} must be .*, got '3'"):
+        Recipe(**{"steps": 3, name: "3"})
+
+
 @pytest.mark.parametrize("name", ["steps", "batch_size", "evaluations"])
-@pytest.mark.parametrize("value", [2.5, 2.0, True])
-def test_a_recipe_refuses_what_cannot_be_counted(name: str, value: float, unchecked) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be an integer, got {value}"):
+@pytest.mark.parametrize("value", [2.5, 2.0, True, np.int64(2)])
+def test_a_recipe_refuses_what_is_no_int(name: str, value: float, unchecked) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{name} must be an int, got {value!r}")):
         Recipe(**{"steps": 3, name: value})
 
 

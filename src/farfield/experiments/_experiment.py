@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import final
 
 import numpy as np
@@ -54,18 +55,19 @@ class Recipe:
     def __post_init__(self) -> None:
         for name in ("steps", "learning_rate", "batch_size", "evaluations", "clip_norm"):
             value = getattr(self, name)
-            if not (value is None and name == "clip_norm") and not 0 < value < math.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}")
+            if value is None and name == "clip_norm":
+                continue
+            if not isinstance(value, Real) or not 0 < value < math.inf:
+                raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
         for name in ("steps", "batch_size", "evaluations"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool):
-                raise ValueError(f"{name} must be an integer, got {value!r}")
+                raise ValueError(f"{name} must be an int, got {value!r}")
         if self.evaluations > self.steps:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
             )
-
-        if not 0 <= self.warmup <= 1:
+        if not isinstance(self.warmup, Real) or not 0 <= self.warmup <= 1:
             raise ValueError(f"warmup must be a share of the steps, 0 to 1, got {self.warmup!r}")
 
     def rate(self, step: int) -> float:
