@@ -111,6 +111,21 @@ def test_floor_and_ceiling_are_drawn():
     assert low < levels[0] < levels[1] < high
 
 
+def test_only_marks_that_occur_are_explained():
+    def explained(table, find):
+        (legend,) = profiles(tabulate(TABLES[table], find)).legends
+        return [text.get_text() for text in legend.get_texts()]
+
+    ours, printed, levels = (
+        ["ours, 95 % interval", "one network"],
+        "published ± SE",
+        ["floor", "ceiling"],
+    )
+    assert explained("webb2021/demo", trained) == [*ours, printed, *levels]
+    assert explained("webb2021/demo", lambda claim: []) == [printed, *levels]
+    assert explained("webb2021/variants", trained) == [*ours, *levels]
+
+
 def test_each_task_has_a_panel():
     figure = profiles(tabulate(TABLES["webb2021/demo"], lambda claim: []))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [

@@ -140,7 +140,7 @@ def frame(
         limit(0, highest)
     else:
         limit(lowest, 1.035 * scale)
-        ticks = [share * scale for share in (0.25, 0.5, 0.75, 1.0)]
+        ticks = [share * scale for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
         kept = [tick for tick in ticks if tick > lowest]
         (axes.set_xticks if across else axes.set_yticks)(kept)
     for level in {row.floor for row in rows}:

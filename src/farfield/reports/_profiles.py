@@ -66,8 +66,9 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     heights = [max(every_height[n : n + across]) for n in range(0, len(panels), across)]
     width = WIDTH if len(panels) > 2 or not flat or crowded else 3.4 * len(panels)
     columns = 5 if width > 5 else 3
+    marks = _marks(report, theme)
     figure = Figure(
-        figsize=(width, sum(heights) + LEGEND * math.ceil(5 / columns)),
+        figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
         facecolor=theme.paper,
         layout="constrained",
     )
@@ -95,7 +96,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    legend(figure, _marks(theme), theme, columns)
+    legend(figure, marks, theme, columns)
     return figure
 
 
@@ -150,10 +151,10 @@ def _values(rows: Sequence[Row]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _marks(theme: Theme) -> dict[str, Line2D]:
-    """What the markers are."""
+def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
+    """What the markers are, of those that occur."""
     ink, faint = theme.ink, theme.faint
-    return {
+    marks = {
         "ours, 95 % interval": Line2D([], [], color=ink, marker="o", markersize=4.6, linewidth=1.3),
         "one network": Line2D(
             [], [], color=ink, marker="o", markersize=2.3, linestyle="", alpha=0.6
@@ -164,3 +165,8 @@ def _marks(theme: Theme) -> dict[str, Line2D]:
         "floor": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
         "ceiling": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (1, 2))),
     }
+    if not any(isinstance(row.claim.published, Published) for row in report.rows):
+        del marks["published ± SE"]
+    if not any(row.values for row in report.rows):
+        del marks["ours, 95 % interval"], marks["one network"]
+    return marks
