@@ -57,7 +57,7 @@ class Recipe:
             value = getattr(self, name)
             if value is None and name == "clip_norm":
                 continue
-            if not isinstance(value, Real) or not 0 < value < math.inf:
+            if not isinstance(value, Real) or not 0 < float(value) < math.inf:
                 raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
         for name in ("steps", "batch_size", "evaluations"):
             value = getattr(self, name)
