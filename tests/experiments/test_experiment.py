@@ -196,13 +196,13 @@ def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
 def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a positive, finite number, got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be positive and finite, got 0"):
         Recipe(**{"steps": 3, name: 0})
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
-    message = f"learning_rate must be a positive, finite number, got {value}"
+    message = f"learning_rate must be positive and finite, got {value}"
     with pytest.raises(ValueError, match=message):
         Recipe(steps=3, learning_rate=value)
 

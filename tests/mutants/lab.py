@@ -105,8 +105,8 @@ MUTANTS = [
     ),
     (
         "experiments/_experiment.py",
-        "and not 0 < value < math.inf:",
-        "and not value > 0:",
+        "not 0 < float(value) < math.inf:",
+        "not float(value) > 0:",
         ["tests/experiments/test_experiment.py::test_a_recipe_refuses_what_is_not_finite"],
     ),
     (

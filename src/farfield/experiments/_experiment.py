@@ -58,7 +58,7 @@ class Recipe:
             if value is None and name == "clip_norm":
                 continue
             if not isinstance(value, Real) or not 0 < float(value) < math.inf:
-                raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
+                raise ValueError(f"{name} must be positive and finite, got {value!r}")
         for name in ("steps", "batch_size", "evaluations"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool):
