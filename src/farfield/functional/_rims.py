@@ -178,9 +178,9 @@ def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMs
 def _source_of(x: Sequenced, parameters: RIMsParameters, rules: RIMsRules) -> Source:
     if not isinstance(x, Indexed):
         return _source(x, parameters, rules)
-    if not x.repeats:  # A piece of a long sequence may have fewer places than there are items.
-        return _source(x.gathered(), parameters, rules)
-    if rules.input_dropout:  # Each place misses other numbers of what is read.
+    # A piece of a long sequence may have fewer places than there are items; and where inputs are
+    # dropped, each place misses other numbers of what is read.
+    if not x.repeats or rules.input_dropout:
         return _source(x.gathered(), parameters, rules)
     source = _source(x.items.unsqueeze(0), parameters, rules)
     streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
