@@ -80,6 +80,34 @@ def test_linear_and_its_gradients(
         close(linear(*tensors), expected[0])
 
 
+@pytest.mark.parametrize("graded", [True, False])
+def test_a_bias_of_any_layout(graded: bool) -> None:
+    rows, inner, columns = LARGE
+    inputs, weight, wide = drawn(rows, inner), drawn(columns, inner), drawn(columns, 2, seed=3)
+    for bias in (wide[:, 1], drawn(2 * columns, seed=4)[::2], torch.ones(1).expand(columns)):
+        with torch.set_grad_enabled(graded):
+            found = linear(inputs, weight, bias)
+        close(found, F.linear(inputs.double(), weight.double(), bias.double()))
+
+
+def test_one_row_alone_has_its_gradients() -> None:
+    inputs, weight = drawn(2048).requires_grad_(), drawn(1024, 2048).requires_grad_()
+    linear(inputs, weight).sum().backward()
+    close(inputs.grad, weight.detach().double().sum(0))
+    close(weight.grad, inputs.detach().double().expand(1024, -1))
+
+
+def test_wrong_shapes_are_refused_as_torch_does() -> None:
+    rows, inner, columns = LARGE
+    inputs, weight = drawn(rows, inner), drawn(columns, inner)
+    for wrong in ((inputs, drawn(columns, inner + 1)), (inputs, weight, drawn(columns + 1))):
+        with pytest.raises(RuntimeError) as expected:
+            F.linear(*wrong)
+        with pytest.raises(RuntimeError) as found:
+            linear(*wrong)
+        assert str(found.value) == str(expected.value)
+
+
 def test_only_wanted_gradients_are_taken() -> None:
     rows, inner, columns = LARGE
     inputs, weight = drawn(rows, inner), drawn(columns, inner).requires_grad_()

@@ -345,6 +345,18 @@ MUTANTS = [
     ),
     (
         "functional/_products.py",
+        "        bias = bias.contiguous()\n",
+        "        pass\n",
+        ["tests/functional/test_products.py::test_a_bias_of_any_layout"],
+    ),
+    (
+        "functional/_products.py",
+        "        inputs.ndim > 1\n        and ",
+        "        ",
+        ["tests/functional/test_products.py::test_one_row_alone_has_its_gradients"],
+    ),
+    (
+        "functional/_products.py",
         "rows.sum(0) if of_bias",
         "rows.mean(0) if of_bias",
         ["tests/functional/test_products.py::test_linear_and_its_gradients"],

@@ -63,7 +63,7 @@ def linear(
         weight: `(out, in)`.
         bias: `(out)`, or None for zeros.
     """
-    if not _is_faster(inputs, weight):
+    if not (_is_faster(inputs, weight) and _fit(inputs, weight, bias)):
         return F.linear(inputs, weight, bias)
     if torch.is_grad_enabled():
         # torch leaves `apply` untyped.
@@ -137,6 +137,19 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
     )
 
 
+def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
+    """Whether rows, a matrix and a bias for each output; all else is torch's to take or refuse."""
+    return (
+        inputs.ndim > 1
+        and weight.ndim == 2
+        and inputs.shape[-1] == weight.shape[1]
+        and (
+            bias is None
+            or (bias.shape == weight.shape[:1] and bias.dtype == weight.dtype and bias.is_cpu)
+        )
+    )
+
+
 def is_transformed() -> bool:
     """Whether `torch.func` is at work; yes where this torch does not tell."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
@@ -166,9 +179,12 @@ def _works() -> bool:
 
 
 def _by_onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    # A matrix cut from a wider one would fall to a kernel that is hundreds of times slower.
+    # A matrix cut from a wider one would fall to a kernel that is hundreds of times slower; of a
+    # bias the operator reads as many numbers as there are outputs from where its first one stands.
     if not (weight.is_contiguous() or weight.t().is_contiguous()):
         weight = weight.contiguous()
+    if bias is not None:
+        bias = bias.contiguous()
     found: Tensor = torch.ops.mkldnn._linear_pointwise(  # noqa: SLF001
         inputs, weight, bias, "none", [], ""
     )
