@@ -42,6 +42,19 @@ def images(number: int = 5) -> torch.Tensor:
     return torch.randint(0, 256, (number, 16, 32, 3), dtype=torch.uint8, generator=generator(4))
 
 
+def test_an_image_has_gradients_of_its_own_and_no_other_s() -> None:
+    items = images(3).to(torch.float64) / 255
+    items[:, :, 8:] = items[:1, :, 8:]  # a background that all images share
+    embed = encoder()
+    for number in range(3):
+        together, alone = items.clone().requires_grad_(), items[number].clone().requires_grad_()
+        embed(together)[number].square().sum().backward()
+        embed(alone.unsqueeze(0)).square().sum().backward()
+        expected = torch.zeros_like(items)
+        expected[number] = alone.grad
+        torch.testing.assert_close(together.grad, expected, rtol=1e-9, atol=1e-12)
+
+
 def test_scores_are_those_of_every_sequence_on_its_own() -> None:
     whole, items = model(), images()
     gain, shift = (state_of(whole.context)[name] for name in ("weight", "bias"))

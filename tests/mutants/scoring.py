@@ -65,6 +65,14 @@ MUTANTS = [
     ),
     (
         "nn/_analogy_encoder.py",
+        "together = not (items.requires_grad and torch.is_grad_enabled())",
+        "together = True",
+        [
+            "tests/models/test_analogy_scoring.py::test_an_image_has_gradients_of_its_own_and_no_other_s"
+        ],
+    ),
+    (
+        "nn/_analogy_encoder.py",
         "return items.to(dtype) / 255",
         "return items.to(dtype) / 256",
         ["tests/models/test_analogy_scoring.py::test_pixels_count_from_0_to_1_whatever_their_type"],

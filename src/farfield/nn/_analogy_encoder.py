@@ -111,7 +111,9 @@ class AnalogyEncoder(nn.Module):
     def _overlay(self, items: Shaped[Tensor, "item height width channel"]) -> Overlay:
         """The images as the first of them, and the window in which any other differs from it."""
         down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
-        if not (is_transformed() or torch.compiler.is_compiling()):
+        # Pixels that all images share are those of the first; each has gradients of its own.
+        together = not (items.requires_grad and torch.is_grad_enabled())
+        if together and not (is_transformed() or torch.compiler.is_compiling()):
             down, across = differing((items.amax(0) != items.amin(0)).any(-1))
         dtype = self.output.weight.dtype
         base, window = (
