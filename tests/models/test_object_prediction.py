@@ -146,6 +146,24 @@ def test_statistics_of_training_serve_in_evaluation_alone() -> None:
         context.take_statistics(z[:1])
 
 
+def test_statistics_carry_no_graph() -> None:
+    context = TimeStepNorm(FEATURES, LENGTH, sample=3)
+    context.take_statistics(drawn(3, LENGTH, FEATURES).requires_grad_())
+    assert not context.mean.requires_grad
+    assert not context.scale.requires_grad
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_evaluation_without_statistics_or_with_other_places_is_refused() -> None:
+    context, z = TimeStepNorm(FEATURES, LENGTH, sample=3).eval(), drawn(4, LENGTH, FEATURES)
+    with pytest.raises(ValueError, match="must be taken by take_statistics before evaluation"):
+        context(z)
+    context.take_statistics(z)
+    with pytest.raises(ValueError, match=rf"z must be \(batch, {LENGTH}, {FEATURES}\), got shape"):
+        context(z[:, :-1])
+    assert torch.isfinite(context(z).inputs).all()
+
+
 def test_a_lone_sequence_at_the_end_joins_the_group_before() -> None:
     context, z = TimeStepNorm(FEATURES, LENGTH, batch_size=2), drawn(5, LENGTH, FEATURES)
     inputs = context(z).inputs.detach()

@@ -35,6 +35,20 @@ MUTANTS = [
     ),
     (
         "nn/_sequence_norms.py",
+        "    @torch.no_grad()\n",
+        "",
+        ["tests/models/test_object_prediction.py::test_statistics_carry_no_graph"],
+    ),
+    (
+        "nn/_sequence_norms.py",
+        "if looked_at and bool(self.scale.isnan().any()):",
+        "if False:",
+        [
+            "tests/models/test_object_prediction.py::test_evaluation_without_statistics_or_with_other_places_is_refused"
+        ],
+    ),
+    (
+        "nn/_sequence_norms.py",
         "past = running_context_statistics(z[:, :-1],",
         "past = context_statistics(z[:, :-1],",
         ["tests/models/test_object_prediction.py::test_who_looks_ahead"],

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from farfield.functional import (
     ContextStatistics,
     context_statistics,
+    is_transformed,
     running_context_statistics,
 )
 from farfield.nn._gain_and_shift import gain_and_shift, scaled_and_shifted
@@ -45,7 +46,7 @@ class PastNorm(nn.Module):
 
     $$\hat z_t = \frac{z_t - \mu_t}{\sigma_t}, \qquad
       \mu_t = \frac{1}{t} \sum_{j \le t} z_j, \qquad
-      \sigma_t = \sqrt{\frac{1}{t - c} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
+      \sigma_t = \sqrt{\frac{1}{\max(t - c, 1)} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
 
     for each feature; the target $z_{t+1}$ is normalized, and its prediction put back, by $\mu_t$
     and $\sigma_t$. Nothing depends on what comes later, unlike in `SequenceNorm`: predictions can
@@ -182,11 +183,12 @@ class TimeStepNorm(nn.Module):
     Attributes:
         weight: Gain, starts at 1; None without `affine`.
         bias: Shift, starts at 0; None without `affine`.
-        mean: Of each place in the sample; None where `sample` is 0.
-        scale: Of each place in the sample; None where `sample` is 0.
+        mean: Of each place in the sample, nan until it is taken; None where `sample` is 0.
+        scale: Likewise.
 
     Raises:
-        ValueError: If there are fewer than two sequences to take statistics of.
+        ValueError: If there are fewer than two sequences to take statistics of, another number of
+            places, or statistics of a sample are needed that were never taken.
 
     Reference:
         webb2020, sections 4.2 and 4.3.
@@ -218,8 +220,9 @@ class TimeStepNorm(nn.Module):
         self.correction = correction
         self.eps = eps
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.register_buffer("mean", torch.zeros(length, num_features) if sample else None)
-        self.register_buffer("scale", torch.ones(length, num_features) if sample else None)
+        unknown = torch.full((length, num_features), torch.nan) if sample else None
+        self.register_buffer("mean", unknown)
+        self.register_buffer("scale", None if unknown is None else unknown.clone())
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of some sequences."""
@@ -231,6 +234,7 @@ class TimeStepNorm(nn.Module):
         )
         return _normalized(z, read, foreseen, self.weight, self.bias)
 
+    @torch.no_grad()
     def take_statistics(self, z: _Sequence) -> None:
         """Keep the statistics of each place over the first `sample` sequences.
 
@@ -255,6 +259,16 @@ class TimeStepNorm(nn.Module):
     def _statistics(self, z: Tensor) -> ContextStatistics:
         """Statistics for every sequence and place."""
         if self.mean is not None and self.scale is not None and not self.training:
+            if z.shape[1:] != self.mean.shape:
+                raise ValueError(
+                    f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
+                    f"got shape {tuple(z.shape)}"
+                )
+            looked_at = not (is_transformed() or torch.compiler.is_compiling())
+            if looked_at and bool(self.scale.isnan().any()):
+                raise ValueError(
+                    "statistics must be taken by take_statistics before evaluation, got none"
+                )
             return ContextStatistics(self.mean.unsqueeze(0), self.scale.unsqueeze(0))
         if len(z) < 2:
             raise ValueError(f"z must hold at least 2 sequences to normalize over, got {len(z)}")
