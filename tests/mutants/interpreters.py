@@ -9,6 +9,14 @@ MUTANTS = [
     ),
     (
         "functional/_type_matching.py",
+        "kernel if truncation == 2 else",
+        "kernel if False else",
+        [
+            "tests/nn/test_interpreters.py::test_at_the_distance_of_opposite_directions_nothing_is_cut"
+        ],
+    ),
+    (
+        "functional/_type_matching.py",
         "if straight_through else cut",
         "if False else cut",
         ["tests/nn/test_interpreters.py::test_straight_through_reaches_what_is_cut"],

@@ -144,6 +144,13 @@ def test_gradients(kind: str, shape: tuple[int, int, int]) -> None:
     assert torch.autograd.gradcheck(outputs, wanted, fast_mode=fast)
 
 
+def test_at_the_distance_of_opposite_directions_nothing_is_cut() -> None:
+    distance = torch.tensor([0.0, 1.0, 2.0, 2.0000002], dtype=torch.float32)
+    found = truncated_kernel(distance, torch.tensor(0.7))
+    assert_same(found, (-distance / 0.7).exp())
+    assert truncated_kernel(distance, torch.tensor(0.7), truncation=1.9)[2:].tolist() == [0, 0]
+
+
 def test_straight_through_reaches_what_is_cut() -> None:
     for straight_through in (False, True):
         distance = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)

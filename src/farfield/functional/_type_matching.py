@@ -85,6 +85,8 @@ def truncated_kernel(
 ) -> Float[Tensor, "*shape"]:
     r"""How well function and element match: less the farther, and nothing from $\tau$ on.
 
+    At $\tau = 2$, the distance of opposite directions, nothing is cut.
+
     $$k(d) = \begin{cases} e^{-d / \sigma} & d < \tau \\ 0 & \text{otherwise} \end{cases}$$
 
     The text prints the inequality the other way round, which would let a function look at what is
@@ -109,7 +111,8 @@ def truncated_kernel(
     bounded = bandwidth.clamp(-_MOST_BANDWIDTH, _MOST_BANDWIDTH)
     positive = bounded.detach().clamp(min=_LEAST_BANDWIDTH) + (bounded - bounded.detach())
     kernel = (-distance / positive).exp()
-    cut = torch.where(distance < truncation, kernel, 0.0)
+    # Rounding puts opposite directions a little beyond 2.
+    cut = kernel if truncation == 2 else torch.where(distance < truncation, kernel, 0.0)
     return kernel + (cut - kernel).detach() if straight_through else cut
 
 

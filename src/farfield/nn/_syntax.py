@@ -29,13 +29,14 @@ class Functions:
         learned_codes: Whether codes are learned.
         dropout: Probability that a function is not there for a set in training: one draw for each
             set and function, which holds for all iterations of a script, from torch's global
-            generator. The others share its elements.
+            generator. The others share its elements, unlike in the released code, which leaves
+            them as they were and has an option to scale what is added in evaluation mode.
 
     Raises:
         ValueError: If `code_size` is below 1 or `dropout` no probability.
 
     Reference:
-        gondal2021, section 2; dropout as in the released code.
+        gondal2021, section 2; dropout after the released code.
     """
 
     code_size: int | None = None
