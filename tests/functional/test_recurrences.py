@@ -169,6 +169,12 @@ def test_lstm_is_that_of_the_equations_and_of_torch() -> None:
     torch.testing.assert_close(states, theirs(arguments[0])[0], rtol=1e-10, atol=1e-12)
 
 
+def test_no_sequences_have_no_states_with_and_without_gradients() -> None:
+    for graded in (True, False):
+        arguments = [tensor.requires_grad_(graded) for tensor in lstm_arguments(4)]
+        assert lstm(arguments[0][:0], *arguments[1:]).shape == (0, 4, 2)
+
+
 def test_lstm_does_not_look_ahead() -> None:
     first = lstm_arguments(5)
     second = [first[0].clone(), *first[1:]]

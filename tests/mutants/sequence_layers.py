@@ -105,9 +105,15 @@ MUTANTS = [
     ),
     (
         "functional/_holding_recurrence.py",
-        "F.hardsigmoid(asked + held)",
+        "F.hardtanh(asked + held + 3.0, 0.0, 6.0) / 6.0",
         "torch.sigmoid(asked + held)",
         ["tests/nn/test_holding_rnn.py::test_a_group_whose_gate_is_at_one_keeps_every_bit"],
+    ),
+    (
+        "nn/_holding_rnn.py",
+        "(states[-1:].clone(),)",
+        "(states[-1:],)",
+        ["tests/nn/test_sequence_layers.py::test_a_state_is_no_part_of_the_outputs[HoldingRNN]"],
     ),
     (
         "nn/_holding_rnn.py",

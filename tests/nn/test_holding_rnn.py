@@ -38,6 +38,7 @@ def test_the_recurrence_is_that_of_loops() -> None:
 def test_its_gradient(time: int) -> None:
     wanted = [tensor.clone().requires_grad_() for tensor in given(time)]
     assert torch.autograd.gradcheck(holding_recurrence, wanted)
+    assert torch.autograd.gradgradcheck(holding_recurrence, wanted)
 
 
 def test_the_layer_is_the_recurrence_with_its_weights() -> None:

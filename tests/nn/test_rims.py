@@ -152,6 +152,14 @@ def test_equations_without_input_attention() -> None:
         np.testing.assert_allclose(outputs[:, row].detach(), hidden, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_packed_sequences_are_not_traced() -> None:
+    layer = RIMs(FEATURES, 12, num_mechanisms=3, num_active=2)
+    packed = torch.nn.utils.rnn.pack_sequence([torch.zeros(3, FEATURES), torch.zeros(2, FEATURES)])
+    with pytest.raises(ValueError, match="x must be a tensor or Indexed, got a PackedSequence"):
+        layer.trace(packed)
+
+
 @pytest.mark.parametrize("kind", ["text", "positions"])
 def test_layers_read_the_one_before_as_one_element(kind: str) -> None:
     layer = built(WIRINGS[kind], num_layers=2)

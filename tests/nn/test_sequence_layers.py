@@ -100,6 +100,25 @@ def test_a_sequence_in_pieces_is_the_sequence(name: str, cut: int) -> None:
 
 
 @layers
+def test_a_state_is_no_part_of_the_outputs(name: str) -> None:
+    with torch.no_grad():
+        outputs, state = made(name)(drawn(TIME, BATCH, INPUTS))
+    before = [part.clone() for part in parts(state)]
+    outputs.zero_()
+    assert_same(parts(state), tuple(before))
+
+
+@layers
+@pytest.mark.usefixtures("unchecked")
+def test_a_state_may_be_a_list(name: str) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    _, state = module(x)
+    assert_same(module(x, list(parts(state))), module(x, state))
+    alone = [part[:, 0] for part in parts(state)]
+    assert_same(module(x[:, 0], alone)[0], module(x, state)[0][:, 0])
+
+
+@layers
 def test_a_sequence_step_by_step_is_the_sequence(name: str) -> None:
     module, x, state, outputs = made(name), drawn(TIME, BATCH, INPUTS), None, []
     whole, last = module(x)

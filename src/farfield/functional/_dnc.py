@@ -155,7 +155,7 @@ def dnc(
     step = partial(_step, num_heads=state.read.shape[1])
     outputs, last = unroll(step, layers, (embedded,), (gates, state.cell, *state[3:]))
     widths = (state.hidden.shape[1], from_read.shape[1])
-    hidden, read = torch.split_with_sizes(outputs[-1], widths, dim=-1)
+    hidden, read = torch.split_with_sizes(outputs[-1].clone(), widths, dim=-1)
     return outputs, DNCState(hidden, last[1], read.reshape(state.read.shape), *last[2:])
 
 

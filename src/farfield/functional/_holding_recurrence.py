@@ -64,7 +64,9 @@ def _steps(products: Sequence[Product], inputs: Tensor, gates: Tensor, state: Te
     states = []
     for entering, asked in zip(inputs.unbind(0), gates.unbind(0), strict=True):
         moved, held = torch.split_with_sizes(product(state), (units, groups), dim=-1)
-        gate = F.hardsigmoid(asked + held).repeat_interleave(units // groups, dim=-1)
+        # `F.hardsigmoid`, which has no second derivative.
+        gate = F.hardtanh(asked + held + 3.0, 0.0, 6.0) / 6.0
+        gate = gate.repeat_interleave(units // groups, dim=-1)
         candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
         # Where `torch.autocast` is at work, what comes out of products is narrower.
         state = torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))

@@ -49,7 +49,7 @@ def lstm(
     if not 1 <= number <= inputs.shape[1]:
         raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
     arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
-    if torch.compiler.is_compiling() or is_autocast():
+    if torch.compiler.is_compiling() or is_autocast() or len(inputs) == 0:
         return lstm_plain(*arguments)[:, -number:]
     if torch.is_grad_enabled():
         return lstm_by_hand(number, *arguments)

@@ -185,7 +185,7 @@ def ntm_states(
     begun = (gates, state.cell, state.weights, state.memory)
     outputs, (_, *last) = unroll(_step, layers, (embedded,), begun)
     hidden, read = torch.split_with_sizes(
-        outputs[-1], (state.hidden.shape[1], state.read.shape[1]), dim=-1
+        outputs[-1].clone(), (state.hidden.shape[1], state.read.shape[1]), dim=-1
     )
     return outputs, NTMState(hidden, last[0], read, *last[1:])
 

@@ -92,7 +92,7 @@ class HoldingRNN(SequenceLayer):
         sizes = (self.hidden_size, self.num_groups)
         inputs, gates = torch.split_with_sizes(linear(x, self.weight_ih), sizes, dim=-1)
         states = holding_recurrence(inputs, gates + self.bias, self.weight_hh, state[0][0])
-        return states, (states[-1:],)
+        return states, (states[-1:].clone(),)  # or it would keep all states, and change with them
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""

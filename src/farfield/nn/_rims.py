@@ -119,7 +119,15 @@ class RIMs(nn.Module):
         Returns:
             A trace for each layer. Time is the first axis and the batch the second, whatever
             `batch_first`.
+
+        Raises:
+            ValueError: If the inputs are packed.
         """
+        if isinstance(x, PackedSequence):
+            raise ValueError(
+                "x must be a tensor or Indexed, got a PackedSequence: its sequences end at "
+                "different steps, so trace them one by one"
+            )
         found: list[RIMsTrace] = []
         self._read(x, state, found.append)
         return tuple(found)

@@ -111,17 +111,17 @@ def _turned(x: Tensor | Indexed, change: str, *axes: int) -> Tensor | Indexed:
 
 def _each(state: Tensor | State, change: str) -> Tensor | State:
     """The state with an axis for the batch more, or less."""
-    if isinstance(state, tuple):
-        return tuple(getattr(part, change)(1) for part in state)
-    changed: Tensor = getattr(state, change)(1)
-    return changed
+    if isinstance(state, Tensor):
+        changed: Tensor = getattr(state, change)(1)
+        return changed
+    return tuple(getattr(part, change)(1) for part in state)
 
 
 def _begun(state: Tensor | State | None, first: State) -> State:
     """The state to begin with: the first one where none is given, else what is given, checked."""
     if state is None:
         return first
-    given = state if isinstance(state, tuple) else (state,)
+    given = (state,) if isinstance(state, Tensor) else tuple(state)
     if len(given) != len(first) or not all(map(_fits, given, first)):
         expected = " and ".join(
             "(" + ", ".join(str(size or "any") for size in part.shape) + ")" for part in first
