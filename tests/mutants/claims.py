@@ -230,6 +230,24 @@ MUTANTS = [
         ["tests/reports/test_export.py::test_other_runs_stay_and_the_same_run_is_replaced"],
     ),
     (
+        "reports/_report.py",
+        "    if claim.metric != LOSS:",
+        "    if True:",
+        ["tests/reports/test_report.py::test_a_loss_has_the_floor_and_the_ceiling_of_a_loss"],
+    ),
+    (
+        "reports/_results.py",
+        "printed and table.steps_printed",
+        "printed",
+        ["tests/reports/test_results.py::test_steps_that_the_paper_does_not_say_are_planned_ones"],
+    ),
+    (
+        "reports/_results.py",
+        "name if len(some) == counts[name] else",
+        "name if True else",
+        ["tests/reports/test_results.py::test_a_machine_of_some_columns_is_named_with_these"],
+    ),
+    (
         "reports/_results.py",
         "free = {name: task[name] for name in claim.free if name in task}",
         "free = {}",

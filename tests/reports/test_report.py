@@ -1,8 +1,12 @@
 """What a report says of its records."""
 
+import dataclasses
+import math
+
 import pytest
 
 from farfield.records import Store
+from farfield.reports import _text as text
 from farfield.reports import records_at, tabulate
 from farfield.reproductions import TABLES, Budget, Table, Verdict
 from farfield.tasks import Shapes
@@ -39,7 +43,7 @@ def test_rows_stand_in_the_order_of_the_table():
         "Identity rules",
     ]
     assert report.verdicts == {"not run": 12}
-    assert report.environments == ()
+    assert report.environments == {}
 
 
 def test_floor_and_ceiling_are_the_task_s():
@@ -50,6 +54,21 @@ def test_floor_and_ceiling_are_the_task_s():
     assert {row.unit for row in report.rows} == {"withheld shapes"}
 
 
+def test_a_loss_has_the_floor_and_the_ceiling_of_a_loss():
+    claims = TABLES["lamb2022/table-1-copying"]
+    report = tabulate(claims, lambda claim: [])
+    assert [row.floor for row in report.rows] == pytest.approx([math.log(8)] * 18)
+    assert [row.ceiling for row in report.rows] == pytest.approx([0.0] * 18, abs=1e-6)
+    assert {(text.floor(row), text.ceiling(row)) for row in report.rows} == {("2.08", "0.00")}
+
+
+def test_a_loss_without_a_known_floor_shows_none():
+    table = column()
+    losses = tuple(dataclasses.replace(claim, metric="loss") for claim in table.claims)
+    report = tabulate(dataclasses.replace(table, claims=losses), lambda claim: [])
+    assert {text.floor(row) for row in report.rows} == {"–"}
+
+
 def test_numbers_are_those_of_the_records():
     table = column()
     report = tabulate(table, trained)
@@ -58,7 +77,9 @@ def test_numbers_are_those_of_the_records():
     assert first.seconds == pytest.approx(sum(1.5 + seed for seed in range(10)))
     assert first.judgement.ours.mean == pytest.approx(90.0)
     assert len(report.environments) == 1
-    assert "commit 0123456789ab" in report.environments[0]
+    ((place, rows),) = report.environments.items()
+    assert "commit 0123456789ab" in place
+    assert rows == report.run
 
 
 def test_records_are_shown_by_seed():

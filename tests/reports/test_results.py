@@ -15,6 +15,7 @@ from reproductions import made_up
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TABLE = TABLES["webb2021/table-9"].select(*made_up.three("withheld-98"))
+LOSS = TABLES["lamb2022/table-1-copying"].select("lstm-600/dormant-200")
 
 
 def at(budget, shift=0.0):
@@ -92,6 +93,44 @@ def test_budgets_have_sections_of_their_own(tmp_path):
     assert page[quick:].count(" m = 95 |") == 3
     assert "--budget paper`" in page[whole:quick]
     assert "--budget paper`" not in page[quick:]
+
+
+def test_steps_that_the_paper_does_not_say_are_planned_ones(tmp_path):
+    export(LOSS, at(Budget.QUICK), tmp_path)
+    page = results_page(tmp_path)
+    assert "\n### 5 % of the planned steps\n" in page
+    assert "of the paper's steps" not in page.replace("of the paper's training steps", "")
+
+
+def test_notes_stand_above_the_table_they_are_about(tmp_path):
+    export(TABLE, at(Budget.PAPER), tmp_path)
+    export(LOSS, at(Budget.QUICK), tmp_path)
+    page = results_page(tmp_path)
+    first, second = page.split("\n## webb2021/table-9\n")[1].split("\n## lamb2022/")
+    assert (first.count("lies within ±2;"), first.count("lies within ±0.05;")) == (1, 0)
+    assert (second.count("lies within ±2;"), second.count("lies within ±0.05;")) == (0, 1)
+    assert page.count("Floor: answers that ignore the problem.") == 1
+
+
+def test_several_machines_are_named_with_their_cells(tmp_path):
+    (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
+    alone = results_page(tmp_path)
+    assert alone.count("Trained on: ") == alone.count("commit 0123456789ab.") == 1
+    change_second_line(path, lambda record: record["environment"].update(commit="fedcba987654"))
+    cell = load_export(path)[1].cell
+    row = TABLE.cells[cell].row
+    page = results_page(tmp_path)
+    assert f"commit fedcba987654 ({row}).\n" in page
+    rows = dict.fromkeys(claim.row for claim in TABLE.claims)
+    assert f"commit 0123456789ab ({'; '.join(rows)}).\n" in page
+
+
+def test_a_machine_of_some_columns_is_named_with_these(tmp_path):
+    table = TABLES["webb2021/table-9"].select("esbn+tcn/withheld-98", "esbn+tcn/withheld-95")
+    (path,) = export(table, at(Budget.PAPER), tmp_path)
+    change_second_line(path, lambda record: record["environment"].update(commit="fedcba987654"))
+    claim = table.cells[load_export(path)[1].cell]
+    assert f"commit fedcba987654 ({claim.row}: {claim.column}).\n" in results_page(tmp_path)
 
 
 def test_a_table_of_several_tasks_has_a_heading_for_each(tmp_path):

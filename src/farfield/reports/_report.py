@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,16 @@ import numpy as np
 from farfield.core import stream
 from farfield.records import Record
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
-from farfield.tasks import Shapes, Task, is_at_hand
+from farfield.tasks import NoMemoryLoss, Shapes, Task, is_at_hand
 
 ORACLE_PROBLEMS = 200
 """Problems that the rule itself is scored on, for the ceiling."""
 
 IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
 """What a command needs to show other images than the built-in ones, by the name of the table."""
+
+LOSS = "loss"
+"""The metric that is what training minimizes, not the score of the task."""
 
 Finder = Callable[[Claim], Sequence[Record]]
 """The records to judge a claim by."""
@@ -35,8 +39,8 @@ class Row:
         claim: The claim.
         judgement: The verdict and what it rests on.
         records: Networks of ours, by seed.
-        floor: Score of answers that ignore the problem, in the unit of print.
-        ceiling: Score of the rule itself, in the unit of print.
+        floor: What answers that ignore the problem get, in the unit of print; NaN if unknown.
+        ceiling: What the rule itself gets, in the unit of print.
         command: What a reader types to make this row.
     """
 
@@ -106,17 +110,18 @@ class Report:
         return dict(Counter(row.judgement.verdict.value for row in self.rows).most_common())
 
     @property
-    def environments(self) -> tuple[str, ...]:
-        """Where the networks were trained, a line each, without doubles."""
+    def environments(self) -> dict[str, list[Row]]:
+        """The rows whose networks were trained in each place, by the place in a line."""
         parts = ("processor", "device", "engine", "torch", "farfield", "commit")
-        found = {
-            ", ".join(
-                f"{part} {record.environment[part]}" for part in parts if part in record.environment
-            ): None
-            for row in self.rows
-            for record in row.records
-        }
-        return tuple(found)
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            places = [
+                ", ".join(f"{part} {where[part]}" for part in parts if part in where)
+                for where in (record.environment for record in row.records)
+            ]
+            for place in dict.fromkeys(places):
+                found.setdefault(place, []).append(row)
+        return found
 
 
 def tabulate(table: Table, find: Finder, budget: Budget = Budget.PAPER) -> Report:
@@ -146,9 +151,9 @@ def tabulate(table: Table, find: Finder, budget: Budget = Budget.PAPER) -> Repor
                     data_missing=not is_at_hand(claim.experiment.task),
                 ),
                 records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
-                floor=claim.published.scale * claim.experiment.task.chance(claim.regime),
+                floor=claim.published.scale * _floor(claim),
                 ceiling=claim.published.scale
-                * _ceiling(cast("Any", claim.experiment.task), claim.regime),
+                * _ceiling(cast("Any", claim.experiment.task), claim.regime, claim.metric),
                 command=claim.command(budget) + _images_option(claim.experiment.task),
             )
             for name, claim in table.cells.items()
@@ -177,15 +182,24 @@ def records_at(
     return find
 
 
+def _floor(claim: Claim) -> float:
+    """What answers that ignore the problem get; NaN for the loss of a task that does not say."""
+    task: Any = claim.experiment.task
+    if claim.metric != LOSS:
+        return float(task.chance(claim.regime))
+    return task.no_memory_loss(claim.regime) if isinstance(task, NoMemoryLoss) else math.nan
+
+
 @cache
-def _ceiling(task: Task, regime: str) -> float:
-    """Score of the rule itself, over a few problems; where they are missing, the best there is."""
+def _ceiling(task: Task, regime: str, metric: str) -> float:
+    """What the rule itself gets, over a few problems; where they are missing, the best there is."""
     if not is_at_hand(task):
-        return 1.0
+        return 0.0 if metric == LOSS else 1.0
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)
-    scores = task.score(task.oracle(problems), problems)
-    return float(np.mean(scores.numpy(), dtype=np.float64))
+    measure = task.loss if metric == LOSS else task.score
+    values = measure(task.oracle(problems), problems)
+    return float(np.mean(values.numpy(), dtype=np.float64))
 
 
 def _images_option(task: Task) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,13 +15,15 @@ from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
 from farfield.reports._markdown import as_words, markdown_rows
-from farfield.reports._report import IMAGES, Report, tabulate
+from farfield.reports._report import IMAGES, Report, Row, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
 
 Freshly trained networks beside published numbers. `farfield report --export` writes every network
-as a line of a file under `results/`, and makes this page from those files alone.
+as a line of a file under `results/`, and makes this page from those files alone. Above each table
+stands what is its own; of all of them:
+
 """
 
 SUMMARY: Final = """
@@ -53,32 +56,33 @@ def results_page(folder: Path) -> str:
     for key, path in paths.items():
         if key not in TABLES:
             raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
-    reports: list[Report] = []
-    summary, parts = [], []
+    summary: list[str] = []
+    parts: list[str] = []
     for key, table in TABLES.items():
         if key not in paths:
             continue
-        parts.append(f"\n## {key}\n\n{table.title}.\n")
-        for kind, found in _kinds(table, paths[key]).items():
-            try:
-                reports.append(_report(table, found, kind))
-            except ValueError as error:
-                raise ValueError(f"{paths[key]}: {error}") from error
-            summary.append(_line(table, kind, reports[-1]))
-            parts.append(_section(table, kind, reports[-1]))
-    if not reports:
-        return HEAD + "\nNothing has been run yet.\n"
-    notes = dict.fromkeys(note for report in reports for note in text.notes(report))
-    return "".join(
-        [
-            HEAD,
-            SUMMARY,
-            *summary,
-            *parts,
-            "\n## How to read it\n\n",
-            *(f"- {note}\n" for note in notes),
+        try:
+            reports = {
+                kind: _report(table, found, kind)
+                for kind, found in _kinds(table, paths[key]).items()
+            }
+        except ValueError as error:
+            raise ValueError(f"{paths[key]}: {error}") from error
+        summary += [_line(table, kind, report) for kind, report in reports.items()]
+        parts += [
+            f"\n## {key}\n\n{table.title}.\n\n",
+            *(f"- {note}\n" for note in _own_notes(reports.values())),
+            *(_section(table, kind, report) for kind, report in reports.items()),
         ]
-    )
+    if not parts:
+        return HEAD + "\nNothing has been run yet.\n"
+    common = [f"- {note}\n" for note in text.COMMON_NOTES]
+    return "".join([HEAD, *common, SUMMARY, *summary, *parts])
+
+
+def _own_notes(reports: Iterable[Report]) -> list[str]:
+    """What a reader must know to read a table and no other, at whatever budget."""
+    return list(dict.fromkeys(note for report in reports for note in text.own_notes(report)))
 
 
 def _files(folder: Path) -> list[Path]:
@@ -164,7 +168,7 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     fraction, images = kind
     budget = "All" if fraction == 1 else f"{100 * fraction:g} %"
     printed = any(isinstance(claim.published, Published) for claim in table.claims)
-    whose = "paper's" if printed else "planned"
+    whose = "paper's" if printed and table.steps_printed else "planned"
     lines = [
         "",
         f"### {budget} of the {whose} steps{', ' if images else ''}{images}",
@@ -175,5 +179,20 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     for subject, rows in report.subjects.items():
         lines += [f"**{subject}**", ""] if len(report.subjects) > 1 else []
         lines += [*markdown_rows(rows), ""]
-    places = [f"Trained on: {as_words(place)}.\n" for place in report.environments]
-    return "\n".join([*lines, *places])
+    several = len(report.environments) > 1
+    for place, trained in report.environments.items():
+        which = f" ({'; '.join(_rows_of(report, trained))})" if several else ""
+        lines.append(f"Trained on: {as_words(place)}{which}.\n")
+    return "\n".join(lines)
+
+
+def _rows_of(report: Report, trained: Sequence[Row]) -> list[str]:
+    """Some cells of a table by their rows, with the columns where those are not all of the row."""
+    columns: dict[str, list[str]] = {}
+    for row in trained:
+        columns.setdefault(row.claim.row, []).append(row.claim.column)
+    counts = Counter(row.claim.row for row in report.rows)
+    return [
+        name if len(some) == counts[name] else f"{name}: {', '.join(dict.fromkeys(some))}"
+        for name, some in columns.items()
+    ]

@@ -95,6 +95,8 @@ def ceiling(row: Row) -> str:
 
 def _level(row: Row, level: float) -> str:
     """A floor or a ceiling: to a digit in percent, otherwise to the digits of print."""
+    if math.isnan(level):
+        return MISSING
     number = row.claim.published
     digits = 1 if number.unit == "percent" else number.decimals[0]
     return plain(level, digits)
@@ -155,21 +157,37 @@ def tally(report: Report) -> str:
     return " · ".join(f"{count} {word}" for word, count in report.verdicts.items())
 
 
+COMMON_NOTES: Final = (
+    "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
+    "Floor: answers that ignore the problem. Ceiling: the rule itself.",
+    "Steps: share of the paper's training steps, or of those planned here where it names none.",
+    "Seconds: all networks together.",
+    "Direction only: not shown to be reproduced, but clear differences from other rows all hold.",
+    "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
+)
+"""What is true of every table, a sentence or two each."""
+
+
 def notes(report: Report) -> list[str]:
     """What a reader must know to read the table, a sentence or two each."""
-    rules = dict.fromkeys(row.claim.rule for row in report.rows)
+    return [*own_notes(report), *COMMON_NOTES]
+
+
+def own_notes(report: Report) -> list[str]:
+    """What is true of this table and not of every one.
+
+    Args:
+        report: The table.
+    """
+    printed = [row for row in report.rows if isinstance(row.claim.published, Published)]
+    rules = dict.fromkeys(row.claim.rule for row in printed)
     scored = dict.fromkeys(
         f"{row.claim.published.selection}; {row.claim.published.split}" for row in report.rows
     )
     return [
         *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
         *(f"Scored: {what}." for what in scored),
-        "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
-        "Floor: answers that ignore the problem. Ceiling: the rule itself.",
-        "Steps: share of the paper's training steps. Seconds: all networks together.",
         *(_rule(rule) for rule in rules),
-        "Direction only: not that, but all clear differences from other rows of the column hold.",
-        "Underpowered: fewer networks or steps than published, whatever the numbers.",
         *_goals(report),
     ]
 
@@ -193,7 +211,7 @@ def _goals(report: Report) -> list[str]:
     ours = [row.claim.published for row in report.rows]
     own = [number for number in ours if isinstance(number, Unpublished)]
     lows = sorted({number.low_goal for number in own if number.low_goal is not None})
-    notes = ["≥: no paper prints a number; this one is a goal, set before the run."]
+    notes = ["≥: a goal of our own, set before the run."]
     notes += [
         f"Reached: the lower end of the interval is at least {low:g} as well." for low in lows
     ]
@@ -208,6 +226,6 @@ def _rule(rule: VerdictRule) -> str:
     interval = f"{100 * rule.confidence:g} % interval"
     return (
         f"Reproduced: the {interval} lies within ±{rule.margin:g}; or it holds 0, the difference "
-        f"is at most {rule.margin:g} or {rule.noise:g} published standard errors, "
-        f"whichever is more, and the interval reaches at most {rule.reach:g} times as far."
+        f"is at most the larger of {rule.margin:g} and {rule.noise:g} published standard errors, "
+        f"and the interval reaches at most {rule.reach:g} times as far."
     )

@@ -219,6 +219,8 @@ class Table:
         claims: The cells, row by row.
         others: Cells that are not shown but stand in the same columns: an order is judged against
             them too.
+        steps_printed: Whether the paper says how long it trains; otherwise all of the steps are
+            those planned here.
 
     Raises:
         ValueError: If there is no claim, or two bear one name.
@@ -228,6 +230,7 @@ class Table:
     title: str
     claims: tuple[Claim, ...]
     others: tuple[Claim, ...] = ()
+    steps_printed: bool = True
 
     def __post_init__(self) -> None:
         if not self.claims:

@@ -38,6 +38,7 @@ from farfield.tasks._task import AnswersEverywhere as AnswersEverywhere
 from farfield.tasks._task import Candidates as Candidates
 from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
+from farfield.tasks._task import NoMemoryLoss as NoMemoryLoss
 from farfield.tasks._task import Regime as Regime
 from farfield.tasks._task import RolledOut as RolledOut
 from farfield.tasks._task import SeveralAnswers as SeveralAnswers
@@ -104,6 +105,7 @@ __all__ = [
     "IdentityRulesMiddle",
     "InParts",
     "KMNISTAdaptation",
+    "NoMemoryLoss",
     "ObjectFrames",
     "ProgressiveMatrices",
     "PublishedMatrices",

@@ -132,6 +132,15 @@ class SeveralAnswers(Protocol):
 
 
 @runtime_checkable
+class NoMemoryLoss(Protocol):
+    """A task that knows what its loss is without memory: the floor of a claim about the loss."""
+
+    def no_memory_loss(self, regime: str) -> float:
+        """Least loss of a model that remembers nothing."""
+        ...
+
+
+@runtime_checkable
 class AnswersEverywhere(Protocol):
     """A task that asks at every place: outputs are `(batch, time, num_outputs)`."""
 

@@ -80,6 +80,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
 TABLE_1: Final = Table(
     key="gondal2021/table-1",
     title="Fuzzy Boolean functions: R² after training various sets of parameters",
+    steps_printed=False,
     claims=tuple(
         Claim(
             paper="gondal2021",
