@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from farfield.functional import Indexed
 from farfield.nn import (
     BatchContextNorm,
     ContextNorm,
@@ -429,3 +430,11 @@ def test_print_tells_the_options() -> None:
     shown = repr(NormalizedLSTM(3, 4, 2, forget_bias=1.0))
     assert "3, 4, num_layers=2, bias=True, batch_first=False, dropout=0.0" in shown
     assert "forget_bias=1.0, carry_normalized=False" in shown
+
+
+@pairs
+def test_items_in_places_are_the_sequence_they_make(kind: str) -> None:
+    layer = PAIRS[kind][0](INPUTS, HIDDEN, normalizer=layer_norm).double()
+    items, index = drawn(7, INPUTS), torch.randint(7, (TIME, BATCH), generator=generator(1))
+    found, expected = layer(Indexed(items, index)), layer(items[index])
+    assert torch.equal(found[0], expected[0])

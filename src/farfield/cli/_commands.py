@@ -25,6 +25,10 @@ from farfield.reproductions import FIGURES, TABLES
 from farfield.tasks import DATA_SETS, TASKS, Task, fetch
 
 
+FIELD_WIDTH = 24
+"""Of the column of fields, so that a name and its value stand in one line on 80 columns."""
+
+
 def list_names(command: List) -> None:
     """Print what there is, with a line on each.
 
@@ -43,14 +47,19 @@ def list_names(command: List) -> None:
             for key, paper in REFERENCES.items()
         ],
         "claims": [
-            (key, table.title, f"{len(table.claims)} cells, e.g. {next(iter(table.cells))}")
+            (
+                key,
+                table.title,
+                f"{_counted(len(table.claims), 'cell')}, e.g. {next(iter(table.cells))}",
+            )
             for key, table in TABLES.items()
         ],
         "figures": [
             (
                 key,
                 figure.table.title,
-                f"{len(figure.table.claims)} cells, quick: {figure.quick_networks} networks each",
+                _counted(len(figure.table.claims), "cell")
+                + f", quick: {_counted(figure.quick_networks, 'network')} each",
             )
             for key, figure in FIGURES.items()
         ],
@@ -64,11 +73,22 @@ def list_names(command: List) -> None:
         grid = Grid(title=kind, title_justify="left", title_style="bold", box=None, padding=(0, 2))
         last = "cells" if kind in ("claims", "figures") else "fields"
         for heading in ("name", "what it is", last):
-            grid.add_column(heading, header_style="dim", no_wrap=heading == "name", overflow="fold")
+            grid.add_column(
+                heading,
+                header_style="dim",
+                no_wrap=heading == "name",
+                overflow="fold",
+                min_width=FIELD_WIDTH if heading == "fields" else None,
+            )
         for row in rows:
             grid.add_row(*row)
         console.print(grid)
         console.print()
+
+
+def _counted(number: int, word: str) -> str:
+    """How many of something, e.g. `1 cell` or `3 cells`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _classes(names: Mapping[str, type]) -> list[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.functional import Indexed
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._row_tables import State
@@ -68,7 +69,7 @@ class NormalizedGRU(Recurrence):
 
     Shape:
         As in `torch.nn.GRU`: `(time, batch, input_size)`, `(batch, time, input_size)` with
-        `batch_first`, `(time, input_size)`, or a `PackedSequence`; and a state
+        `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state
         `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
         of the input, and the last state.
 
@@ -115,7 +116,7 @@ class NormalizedGRU(Recurrence):
         self._place(normalizer, placement or PerNonlinearity())
 
     def forward(
-        self, x: Tensor | PackedSequence, state: Tensor | None = None
+        self, x: Tensor | PackedSequence | Indexed, state: Tensor | None = None
     ) -> tuple[Tensor | PackedSequence, Tensor]:
         """Hidden states of the last layer after every step, and the last state of every layer."""
         outputs, (hidden,) = self._run(x, None if state is None else (state,))

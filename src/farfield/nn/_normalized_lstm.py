@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.functional import Indexed
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._row_tables import State
@@ -79,7 +80,7 @@ class NormalizedLSTM(Recurrence):
 
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
-        `batch_first`, `(time, input_size)`, or a `PackedSequence`; and a state of two times
+        `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state of two times
         `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
         of the input, and the last state.
 
@@ -128,7 +129,7 @@ class NormalizedLSTM(Recurrence):
         self._place(normalizer, placement or PerNonlinearity())
 
     def forward(
-        self, x: Tensor | PackedSequence, state: tuple[Tensor, Tensor] | None = None
+        self, x: Tensor | PackedSequence | Indexed, state: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor | PackedSequence, tuple[Tensor, Tensor]]:
         """Hidden states of the last layer after every step, and the last state of every layer."""
         outputs, (hidden, cell) = self._run(x, state)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from farfield.functional import linear
+from farfield.functional import Indexed, linear
 from farfield.nn._batch_context_norm import BatchContextNorm
 from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
@@ -131,9 +131,11 @@ class Recurrence(nn.Module):
                 made[place] = _checked(normalizer(width))  # type: ignore[operator]
 
     def _run(
-        self, x: Tensor | PackedSequence, state: State | None
+        self, x: Tensor | PackedSequence | Indexed, state: State | None
     ) -> tuple[Tensor | PackedSequence, State]:
         """Outputs of the last layer and the last state of every layer."""
+        if isinstance(x, Indexed):
+            x = x.gathered()
         return run_table(self._run_rows, self._begin, x, state, batch_first=self.batch_first)
 
     def _run_rows(self, rows: Tensor, sizes: Sequence[int], state: State) -> tuple[Tensor, State]:
