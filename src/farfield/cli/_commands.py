@@ -24,7 +24,6 @@ from farfield.reports import problem_sheet
 from farfield.reproductions import FIGURES, TABLES
 from farfield.tasks import DATA_SETS, TASKS, Task, fetch
 
-
 FIELD_WIDTH = 24
 """Of the column of fields, so that a name and its value stand in one line on 80 columns."""
 

@@ -80,8 +80,8 @@ class NormalizedLSTM(Recurrence):
 
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
-        `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state of two times
-        `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
+        `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state of
+        two times `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
         of the input, and the last state.
 
     Attributes:
