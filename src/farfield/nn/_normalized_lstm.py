@@ -81,8 +81,8 @@ class NormalizedLSTM(Recurrence):
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
         `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state of
-        two times `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in the form
-        of the input, and the last state.
+        two times `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in
+        the form of the input, and the last state.
 
     Attributes:
         weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
