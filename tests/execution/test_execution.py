@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import os
 import shutil
 import signal
@@ -30,9 +31,10 @@ from farfield.execution import (
     why_not_stacked,
 )
 from farfield.execution._run import _run_on_gpu
-from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.experiments import Experiment, Network, Recipe, SequenceNetwork, Spec
+from farfield.nn import LinearRecurrentUnit
 from farfield.records import BusyError, Store, read_tensors
-from farfield.tasks import SameDifferent, Shapes
+from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from processes import children
 from small import small_experiment, tiny_experiment
@@ -101,6 +103,35 @@ def test_a_finished_run_leaves_no_checkpoint(tmp_path: Path) -> None:
     run_one(job, store, device="cpu", engine="here", report=report, clock=clock)
     assert seen == [False, True, True, True]
     assert not path.exists()
+
+
+def test_a_worker_tells_of_a_network_that_diverged(tmp_path: Path) -> None:
+    task = Adding(
+        training_length=4,
+        test_lengths=(5,),
+        test_added=(),
+        training_sequences=4,
+        validation_sequences=2,
+        test_sequences=2,
+    )
+    network = SequenceNetwork(core=Spec(LinearRecurrentUnit, hidden_size=2))
+    recipe = Recipe(steps=3, learning_rate=1e30)
+    experiment = Experiment(task=task, model=network, recipe=recipe)
+    store, jobs = Store(tmp_path), jobs_of([experiment], (0,))
+    run(jobs, store, workers=1, clock=Clock(report_seconds=-1.0))
+    record = store.find(experiment.key, 0)
+    assert record is not None
+    assert not math.isfinite(record.final(TRAINING, task.metric))
+
+
+def test_files_of_the_current_folder_stand_before_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "msgspec.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    store, jobs = Store(tmp_path / "runs"), jobs_of([tiny_experiment()], (0,))
+    run(jobs, store, workers=1)
+    assert_same(store, jobs[0])
 
 
 def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Path) -> None:

@@ -21,6 +21,32 @@ MUTANTS = [
     ),
     (
         "records/_store.py",
+        "                self._check_ours(connection)\n",
+        "",
+        ["tests/records/test_store.py::test_a_stranger_s_database_is_left_as_it_is"],
+    ),
+    (
+        "core/_files.py",
+        "    place = path.resolve()",
+        "    place = path",
+        ["tests/core/test_files.py::test_a_link_leads_to_its_file"],
+    ),
+    (
+        "core/_json.py",
+        "json.dumps(msgspec.to_builtins(value))",
+        "msgspec.json.encode(value).decode()",
+        ["tests/core/test_files.py::test_a_line_carries_numbers_that_are_not_finite"],
+    ),
+    (
+        "execution/_processes.py",
+        '"-P", ',
+        "",
+        [
+            "tests/execution/test_execution.py::test_files_of_the_current_folder_stand_before_no_module"
+        ],
+    ),
+    (
+        "records/_store.py",
         "new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]",
         "new = list(runs)",
         ["tests/records/test_store.py::test_a_finished_run_is_never_overwritten"],

@@ -91,6 +91,39 @@ def test_the_loss_of_a_network_that_diverged_is_kept(tmp_path: Path, value: floa
     np.testing.assert_equal(found.final("training"), value)
 
 
+def test_a_stranger_s_database_is_left_as_it_is(tmp_path: Path) -> None:
+    damage(tmp_path, "CREATE TABLE runs (name TEXT)")
+    before = (tmp_path / "records.sqlite").read_bytes()
+    with pytest.raises(StoreError, match="must be a database of Farfield's, got one with a column"):
+        Store(tmp_path)
+    assert (tmp_path / "records.sqlite").read_bytes() == before
+
+
+def test_a_store_half_made_is_finished(tmp_path: Path) -> None:
+    Store(tmp_path)
+    damage(tmp_path, "DROP TABLE scores", "PRAGMA user_version = 0")
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    assert Store(tmp_path).find("k", 0) == make_record()
+
+
+def test_a_run_that_lost_its_scores_is_damage(tmp_path: Path) -> None:
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    damage(tmp_path, "DELETE FROM scores")
+    with pytest.raises(StoreError, match="holds a damaged record of k: a run without scores"):
+        Store(tmp_path).records("k")
+
+
+def test_a_file_is_written_where_a_link_leads_and_no_pipe_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    write_whole(tmp_path / "link", b"1")
+    assert (tmp_path / "file").read_bytes() == b"1"
+    assert (tmp_path / "link").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="pipe: it must be a regular file, not a device"):
+        write_whole(tmp_path / "pipe", b"1")
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def damage(folder: Path, *statements: str) -> None:
     """Change the database behind the store's back."""
     connection = sqlite3.connect(folder / "records.sqlite")

@@ -67,6 +67,22 @@ def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> No
     assert cache_folder() == Path("/y")
 
 
+def test_without_a_home_the_data_folder_serves_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("FARFIELD_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    assert _data_sets.folders() == (tmp_path,)
+    monkeypatch.delenv("FARFIELD_DATA")
+    with pytest.raises(OSError, match="FARFIELD_CACHE must name a folder"):
+        _data_sets.folders()
+
+
 def test_an_array_is_read_from_the_data_folder_before_the_cache(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,6 +174,18 @@ def inflating(held: h5py.File) -> None:
     held["3/ABCD"].id.write_direct_chunk((0,), zlib.compress(bytes(100_000_000)))
 
 
+def packed_twice(held: h5py.File) -> None:
+    """What is packed is packed again, so that its size tells nothing."""
+    value = held["3"]["ABCD"][()]
+    del held["3"]["ABCD"]
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    how.set_chunk((4,))
+    for _ in range(2):
+        how.set_filter(h5py.h5z.FILTER_DEFLATE, 0, (9,))
+    space, kind = h5py.h5s.create_simple((4,)), h5py.h5t.NATIVE_INT64
+    h5py.h5d.create(held["3"].id, b"ABCD", kind, space, how).write(space, space, value)
+
+
 def virtual(held: h5py.File) -> None:
     layout = h5py.VirtualLayout((4,), "i8")
     layout[:] = h5py.VirtualSource("elsewhere", "ABCD", (4,))
@@ -233,6 +245,10 @@ WRONG = {
     "a chunk that inflates": (
         inflating,
         r"/3/ABCD must be at most 65,568 B when compressed with gzip, got 97,\d\d\d B, for",
+    ),
+    "packed twice": (
+        packed_twice,
+        "/3/ABCD must be compressed once at most, got 2 filters that compress",
     ),
     "virtual": (virtual, "/3/ABCD must hold its data itself, got data kept elsewhere"),
 }

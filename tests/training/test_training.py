@@ -325,6 +325,18 @@ def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
     assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
 
+def test_a_network_that_diverged_goes_on_from_its_checkpoint_too(tmp_path: Path) -> None:
+    recipe = Recipe(steps=12, learning_rate=1e30, evaluations=3)
+    experiment = dataclasses.replace(small_experiment(), recipe=recipe)
+    _, note = checkpoint_of(experiment, tmp_path / "c")
+    assert "NaN" in note
+    seen: list[int] = []
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    report = lambda progress: seen.append(progress.step)  # noqa: E731
+    train(one(experiment), experiment, checkpoint=tmp_path / "c", report=report, clock=clock)
+    assert seen[0] > 1
+
+
 def checkpoint_of(experiment: Experiment, path: Path) -> tuple[dict[str, torch.Tensor], str]:
     """What a checkpoint of a run that was stopped holds."""
     train(one(experiment), experiment, checkpoint=path, clock=Clock(checkpoint_seconds=-1.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -14,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
+from farfield.core import num_cores
 from farfield.execution import Job, News
 from farfield.metrics import measure_of
 from farfield.tasks import metric_of
@@ -169,7 +169,7 @@ def at_once(device: str, workers: int | None) -> int:
         device: `"cpu"` or `"cuda"`.
         workers: Processes asked for; `None` for as many as there are cores.
     """
-    return (workers or os.cpu_count() or 1) if device == "cpu" else 1
+    return (workers or num_cores()) if device == "cpu" else 1
 
 
 def _clock(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -40,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: Words after `farfield`; those of the process if `None`.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for pipe in (sys.stdout, sys.stderr):
+        if isinstance(pipe, io.TextIOWrapper):
+            pipe.reconfigure(errors="replace")  # a sign that a terminal lacks stops nothing
     try:
         status = _run(words)
     except KeyboardInterrupt:
@@ -119,6 +123,14 @@ def _do(command: object, rest: Sequence[str]) -> int:
         return _say(str(error), 2)
     except (ExecutionError, BusyError, StoreError, OSError) as error:
         return _say(str(error), 1)
+    except OverflowError as error:
+        return _say(f"a number is too large: {error}", 2)
+    except MemoryError as error:
+        return _say(f"the memory does not suffice: {error}", 1)
+    except RuntimeError as error:
+        if "alloc" not in str(error):
+            raise
+        return _say(f"the memory does not suffice: {str(error).splitlines()[0]}", 1)
     return 0
 
 

@@ -3,7 +3,11 @@
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
+from farfield.core._files import writable_place as writable_place
 from farfield.core._items import DrawnItems as DrawnItems
+from farfield.core._json import from_line as from_line
+from farfield.core._json import to_line as to_line
+from farfield.core._machine import num_cores as num_cores
 from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
@@ -15,5 +19,9 @@ __all__ = [
     "Reference",
     "Stream",
     "UnknownNameError",
+    "from_line",
+    "num_cores",
     "stream",
+    "to_line",
+    "writable_place",
 ]

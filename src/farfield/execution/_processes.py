@@ -8,10 +8,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import final
 
-import msgspec
-
+from farfield.core import from_line, to_line
 from farfield.execution._job import Job, News
 from farfield.execution._messages import Answer, Order, order
 from farfield.records import Store
@@ -24,11 +24,13 @@ class _Worker:
 
     def __init__(self) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        where = [place or str(Path.cwd()) for place in sys.path]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "farfield.execution._worker"],
+            # Without -P files of the current folder would stand before all modules.
+            [sys.executable, "-P", "-m", "farfield.execution._worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(where)},
         )
 
     def do(self, message: Order, take: Callable[[Answer], None]) -> str:
@@ -36,14 +38,14 @@ class _Worker:
         if self._process.stdin is None or self._process.stdout is None:
             return "the worker process has no pipes"
         try:
-            self._process.stdin.write(msgspec.json.encode(message) + b"\n")
+            self._process.stdin.write(to_line(message).encode() + b"\n")
             self._process.stdin.flush()
             for line in self._process.stdout:
-                answer = msgspec.json.decode(line, type=Answer)
+                answer = from_line(line, Answer)
                 if answer.done or answer.error:
                     return answer.error
                 take(answer)
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
+        except (OSError, ValueError) as error:
             self._process.kill()  # whatever it does, nobody will hear of it
             self._process.wait()
             return f"the pipe to the worker process broke: {error}"

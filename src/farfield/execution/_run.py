@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
+from farfield.core import num_cores
 from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
 from farfield.execution._job import ExecutionError, Job, News, reason_of
 from farfield.execution._messages import foreign, why_not_elsewhere
@@ -88,7 +88,7 @@ def run(
         StoreError: If the folder of records cannot be used.
     """
     check_machine(device, workers)
-    cores = workers if workers is not None else os.cpu_count() or 1
+    cores = workers if workers is not None else num_cores()
     missing = []
     done = {key: store.whole_seeds(key) for key in {job.experiment.key for job in jobs}}
     for job in jobs:

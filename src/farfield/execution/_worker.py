@@ -9,8 +9,7 @@ import sys
 import threading
 from typing import BinaryIO
 
-import msgspec
-
+from farfield.core import from_line, to_line
 from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import run_one
 from farfield.execution._job import Job, reason_of
@@ -42,7 +41,7 @@ def main() -> None:
     threading.Thread(target=_read_orders, args=(orders,), daemon=True).start()
 
     def answer(message: Answer) -> None:
-        pipe.write(msgspec.json.encode(message) + b"\n")
+        pipe.write(to_line(message).encode() + b"\n")
         pipe.flush()
 
     def report(progress: Progress) -> None:
@@ -56,7 +55,7 @@ def main() -> None:
         )
 
     while True:
-        message = msgspec.json.decode(orders.get(), type=Order)
+        message = from_line(orders.get(), Order)
         try:
             job = Job(experiment=experiment_of(message), seed=message.seed)
             run_one(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import os
 import platform
 import subprocess
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 
 from farfield import __version__
+from farfield.core import num_cores
 
 
 @functools.cache
@@ -63,7 +63,7 @@ def environment(*, device: str, engine: str) -> dict[str, str]:
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": name,
-        "cores": str(os.cpu_count() or 1),
+        "cores": str(num_cores()),
         "device": device,
         "engine": engine,
         "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),

@@ -13,6 +13,7 @@ import safetensors
 import safetensors.torch
 from torch import Tensor
 
+from farfield.core import writable_place
 from farfield.records._errors import StoreError
 
 _NOTE = "farfield"
@@ -32,8 +33,10 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         StoreError: If the disk is full, or the folder cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    asked, temporary = path, path
     try:
+        path = writable_place(path)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.write(content)
@@ -42,9 +45,10 @@ def write_whole(path: Path, content: bytes) -> None:
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        if temporary != asked:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {asked}: {error.strerror or error}") from error
     _sweep(path)
 
 

@@ -6,7 +6,9 @@ import contextlib
 import json
 import math
 import os
+import re
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, final
@@ -26,6 +28,9 @@ except ImportError:  # Windows: no advisory locks of this kind; runs are then no
 FORMAT = 1
 """Raised when the tables change."""
 
+PATIENCE = 60.0
+"""Seconds to wait for another process that writes."""
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT NOT NULL, seed INTEGER NOT NULL, experiment TEXT NOT NULL, steps INTEGER NOT NULL,
@@ -35,6 +40,20 @@ CREATE TABLE IF NOT EXISTS scores (
     metric TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (key, seed, step, regime, metric));
 """
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; SQLite's own patience does not hold for this."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _insert(connection: sqlite3.Connection, record: Record) -> None:
@@ -84,9 +103,23 @@ class Store:
                     f"{self._database} has format {found}, this version reads {FORMAT}"
                 )
             if found != FORMAT:
-                connection.execute("PRAGMA journal_mode = WAL")
+                self._check_ours(connection)
+                _write_ahead(connection)
                 connection.executescript(_TABLES)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _check_ours(self, connection: sqlite3.Connection) -> None:
+        """Refuse to make tables in a database that has others."""
+        columns = connection.execute(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+            "WHERE m.type = 'table'"
+        )
+        for table, column in columns:
+            if column not in re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _TABLES):
+                raise StoreError(
+                    f"{self._database} must be a database of Farfield's, got one with a column "
+                    f"{column} in a table {table}"
+                )
 
     @contextlib.contextmanager
     def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
@@ -96,7 +129,7 @@ class Store:
             mode = "ro&immutable=1"  # or SQLite makes files beside it even to read
         try:
             connection = sqlite3.connect(
-                f"{self._database.resolve().as_uri()}?mode={mode}", uri=True, timeout=60
+                f"{self._database.resolve().as_uri()}?mode={mode}", uri=True, timeout=PATIENCE
             )
             try:
                 connection.execute("PRAGMA synchronous = FULL")
@@ -215,6 +248,8 @@ class Store:
                 }
                 for seed, experiment, steps, seconds, environment in runs
             ]
+            if any(not run["scores"] for run in found):
+                raise ValueError("a run without scores")
             return msgspec.convert(found, list[Record])
         except (msgspec.MsgspecError, TypeError, ValueError) as error:
             raise StoreError(

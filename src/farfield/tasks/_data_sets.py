@@ -126,16 +126,29 @@ class DataSet:
 
 
 def cache_folder() -> Path:
-    """Where fetched data is kept: FARFIELD_CACHE, else `farfield` in the user's cache folder."""
+    """Where fetched data is kept: FARFIELD_CACHE, else `farfield` in the user's cache folder.
+
+    Raises:
+        OSError: If none is named and the user has no folder.
+    """
     if named := os.environ.get("FARFIELD_CACHE"):
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "farfield"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "farfield"
+    except RuntimeError as error:
+        raise OSError("FARFIELD_CACHE must name a folder where the user has none") from error
 
 
 def folders() -> tuple[Path, ...]:
     """The folders that hold data sets, in the order they are looked into."""
     named = os.environ.get("FARFIELD_DATA")
-    return (*((Path(named),) if named else ()), cache_folder())
+    found = [Path(named)] if named else []
+    try:
+        found.append(cache_folder())
+    except OSError:
+        if not found:
+            raise
+    return tuple(found)
 
 
 def check_digest(place: str, content: bytes, file: DataFile) -> None:

@@ -23,6 +23,8 @@ from farfield.tasks._vaec_layout import (
 )
 from farfield.tasks._vaec_problems import NUM_DIMENSIONS, candidates_of
 
+_NOT_PACKING: Final = (2, 3)
+"""HDF5's numbers of the filters that make nothing smaller: shuffle and checksum."""
 _LARGEST_CHUNK: Final = 2**22
 """Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less."""
 _PACKED_MARGIN: Final = 2**16
@@ -159,6 +161,12 @@ def _check_chunk(where: str, dataset: Any) -> None:
         raise ValueError(
             f"{where} must be stored in chunks of at most {most:,} B, got {dataset.chunks} of "
             f"{dataset.dtype}, {chunk:,} B, for a dataset of shape {dataset.shape}"
+        )
+    filters = dataset.id.get_create_plist()
+    used = [filters.get_filter(place)[0] for place in range(filters.get_nfilters())]
+    if len(packing := [number for number in used if number not in _NOT_PACKING]) > 1:
+        raise ValueError(
+            f"{where} must be compressed once at most, got {len(packing)} filters that compress"
         )
     # What a compressed chunk unpacks to is known only once it is there: a thousand times its bytes.
     packed, most = dataset.id.get_storage_size(), dataset.nbytes + _PACKED_MARGIN

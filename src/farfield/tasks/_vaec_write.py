@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
-from farfield.core import Problems
+from farfield.core import Problems, writable_place
 from farfield.tasks._vaec_layout import (
     LARGEST_SIDE,
     LARGEST_TABLE,
@@ -57,7 +57,7 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
     Reference:
         webb2020, section 2.1.
     """
-    path, h5py, columns = Path(path), hdf5(), _columns(problems)
+    path, h5py, columns = writable_place(Path(path)), hdf5(), _columns(problems)
     pictures = problems.table().cpu().numpy()
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:

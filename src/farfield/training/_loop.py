@@ -14,7 +14,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from farfield.core import stream
+from farfield.core import from_line, stream, to_line
 from farfield.experiments import Experiment
 from farfield.records import Score, StoreError, read_tensors, write_tensors
 from farfield.training._learner import Learner
@@ -180,7 +180,7 @@ def _save(
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
     )
-    write_tensors(path, tensors, msgspec.json.encode(note).decode())
+    write_tensors(path, tensors, to_line(note))
 
 
 def _resume(
@@ -194,8 +194,8 @@ def _resume(
         raise StoreError(f"checkpoint must be a file, got {path}: it is a folder; remove it")
     try:
         tensors, text = read_tensors(path)
-        note = msgspec.json.decode(text, type=_Note)
-    except (StoreError, msgspec.MsgspecError):
+        note = from_line(text, _Note)
+    except (StoreError, ValueError):
         return fresh
     found = (note.key, note.engine, note.seeds)
     if found != (experiment.key, type(learner).__name__, learner.seeds):
