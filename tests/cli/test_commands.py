@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -590,3 +593,35 @@ def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder
     assert ended.status == 2
     assert ended.err == "farfield: hidden_size must be at least 1, got 0\n"
     assert files(folder) == []
+
+
+def test_signs_that_a_terminal_lacks_stop_nothing(folder: Path) -> None:
+    code = "from farfield.cli import main; main(['list', 'claims'])"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert b"webb2021/table-11" in ended.stdout
+
+
+def test_a_number_too_large_is_said(farfield) -> None:
+    ended = farfield(f"train --task same-different --model esbn --recipe.steps {'9' * 400}")
+    assert ended.status == 2
+    assert ended.err.startswith("farfield: a number is too large: ")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError("8 GiB"), RuntimeError("DefaultCPUAllocator: can't allocate\nC++ …")]
+)
+def test_too_little_memory_is_said_in_one_line(
+    farfield, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("farfield.cli._main._dispatch", fail)
+    ended = farfield("list")
+    assert ended.status == 1
+    assert ended.err.startswith("farfield: the memory does not suffice: ")
+    assert ended.err.count("\n") == 1
