@@ -47,6 +47,15 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
         writable_place(tmp_path / "pipe")
 
 
+def test_links_in_a_circle_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        (tmp_path / "a").read_bytes()
+    with pytest.raises(OSError, match="symbolic links"):
+        writable_place(tmp_path / "a").write_bytes(b"")
+
+
 def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
     assert num_cores() == 3

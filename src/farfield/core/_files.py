@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 
@@ -13,9 +14,13 @@ def writable_place(path: Path) -> Path:
         path: Where something is to be written.
 
     Raises:
-        OSError: If what is there is a device, a pipe or a socket, which a file must not replace.
+        OSError: If what is there is a device, a pipe or a socket, which a file must not replace, or
+            links lead in a circle.
     """
-    place = path.resolve()
+    try:
+        place = path.resolve()
+    except RuntimeError as error:  # what Python 3.11 and 3.12 make of a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise OSError(errno.EINVAL, "it must be a regular file, not a device, pipe or socket")
     return place

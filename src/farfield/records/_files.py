@@ -33,10 +33,18 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         StoreError: If the disk is full, or the folder cannot be written.
     """
-    asked, temporary = path, path
     try:
-        path = writable_place(path)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        place = writable_place(path)
+        _write(place, content)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    _sweep(place)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write under a temporary name, of which an error leaves nothing, and rename it."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.write(content)
@@ -44,12 +52,10 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
         _sync_folder(path.parent)
-    except OSError as error:
-        if temporary != asked:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {asked}: {error.strerror or error}") from error
-    _sweep(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def _sweep(path: Path) -> None:
