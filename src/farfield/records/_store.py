@@ -114,8 +114,9 @@ class Store:
             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
             "WHERE m.type = 'table'"
         )
+        ours = set(re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _TABLES))
         for table, column in columns:
-            if column not in re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _TABLES):
+            if column not in ours:
                 raise StoreError(
                     f"{self._database} must be a database of Farfield's, got one with a column "
                     f"{column} in a table {table}"
