@@ -114,6 +114,31 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     assert_as_if_alone(store, experiment)
 
 
+def test_ctrl_c_waits_until_torch_is_loaded() -> None:
+    """Torch that is interrupted while it loads may abort, or fail with another error."""
+    program = textwrap.dedent(
+        """
+        import atexit, importlib.abc, os, signal, sys
+        from farfield.cli import main
+
+        class Interrupt(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "torch.nn":
+                    os.kill(os.getpid(), signal.SIGINT)
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        atexit.register(lambda: print("farfield.records" in sys.modules))
+        sys.meta_path.insert(0, Interrupt())
+        main(["list"])
+        """
+    )
+    words = [sys.executable, "-c", program]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stdout == "True\n"
+    assert ended.stderr.count("\n") == 1
+
+
 def test_killed_and_started_again_ends_with_the_same_bytes(
     tmp_path: Path, experiment: Experiment
 ) -> None:

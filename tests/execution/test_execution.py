@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import signal
+import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,7 +37,7 @@ from farfield.nn import LinearRecurrentUnit
 from farfield.records import BusyError, Store, read_tensors
 from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
-from processes import children
+from processes import children, wait_for
 from small import small_experiment, tiny_experiment
 
 
@@ -137,11 +138,18 @@ def test_files_of_the_current_folder_stand_before_no_module(
 def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Path) -> None:
     store, jobs = Store(tmp_path), jobs_of([tiny_experiment(steps=300)], (0,))
 
-    def interrupt(news: News) -> None:
-        if news.progress and news.progress.step == 1:
-            os.kill(children(os.getpid())[0], signal.SIGINT)
+    def interrupt() -> None:
+        wait_for(lambda: children(os.getpid()))
+        os.kill(children(os.getpid())[0], signal.SIGINT)
 
-    run(jobs, store, workers=1, report=interrupt)
+    def interrupt_again(news: News) -> None:
+        if news.progress and news.progress.step == 1:
+            interrupt()
+
+    at_birth = threading.Thread(target=interrupt)
+    at_birth.start()
+    run(jobs, store, workers=1, report=interrupt_again)
+    at_birth.join()
     assert_same(store, jobs[0])
 
 

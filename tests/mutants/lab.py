@@ -376,9 +376,9 @@ MUTANTS = [
         ],
     ),
     (
-        "execution/_worker.py",
-        "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n",
-        "",
+        "execution/_processes.py",
+        "        with held_interrupts():  # they are for the parent\n",
+        "        if True:\n",
         [
             "tests/execution/test_execution.py::test_an_interruption_is_for_the_parent_and_not_for_its_workers"
         ],
@@ -391,6 +391,12 @@ MUTANTS = [
             "tests/cli/test_arguments.py::test_what_cannot_be_is_one_line_and_leaves_nothing",
             "tests/cli/test_arguments.py::test_a_gpu_that_is_not_there_is_said",
         ],
+    ),
+    (
+        "cli/_main.py",
+        "    with held_interrupts():  # one that meets torch while it loads ends in an abort\n",
+        "    if True:\n",
+        ["tests/cli/test_interruptions.py::test_ctrl_c_waits_until_torch_is_loaded"],
     ),
     (
         "cli/_main.py",

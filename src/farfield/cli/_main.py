@@ -12,6 +12,7 @@ from typing import TextIO
 
 import tyro
 
+from farfield._interrupts import held_interrupts
 from farfield.cli._arguments import (
     COMMANDS,
     REPORTS,
@@ -112,9 +113,10 @@ def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:
 
 def _do(command: object, rest: Sequence[str]) -> int:
     """Do a command that was understood; returns the exit status."""
-    from farfield.core import UnknownNameError  # torch is loaded from here on
-    from farfield.execution import ExecutionError
-    from farfield.records import BusyError, StoreError
+    with held_interrupts():  # one that meets torch while it loads ends in an abort
+        from farfield.core import UnknownNameError
+        from farfield.execution import ExecutionError
+        from farfield.records import BusyError, StoreError
 
     try:
         _check(command)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
+from farfield._interrupts import held_interrupts
 from farfield.core import from_line, to_line
 from farfield.execution._job import Job, News
 from farfield.execution._messages import Answer, Order, order
@@ -25,13 +26,14 @@ class _Worker:
     def __init__(self) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         where = [place or str(Path.cwd()) for place in sys.path]
-        self._process = subprocess.Popen(
-            # Without -P files of the current folder would stand before all modules.
-            [sys.executable, "-P", "-m", "farfield.execution._worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(where)},
-        )
+        with held_interrupts():  # they are for the parent
+            self._process = subprocess.Popen(
+                # Without -P files of the current folder would stand before all modules.
+                [sys.executable, "-P", "-m", "farfield.execution._worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(where)},
+            )
 
     def do(self, message: Order, take: Callable[[Answer], None]) -> str:
         """Do one order; returns what went wrong, or nothing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import signal
 import sys
 import threading
 from typing import BinaryIO
@@ -34,7 +33,6 @@ def _private_output() -> BinaryIO:
 
 def main() -> None:
     """Do orders until the parent closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_freed_memory()
     pipe = _private_output()
     orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
