@@ -1534,11 +1534,8 @@ by_themselves = pytest.mark.parametrize(
     [found[:2] for name, found in FUNCTIONS.items() if name not in TOGETHER],
     ids=[name for name in FUNCTIONS if name not in TOGETHER],
 )
-solitary = pytest.mark.parametrize(
-    "animal",
-    [animal for animal in MODULES.values() if animal.alone],
-    ids=[name for name, animal in MODULES.items() if animal.alone],
-)
+ALONE = {name: animal for name, animal in MODULES.items() if animal.alone}
+solitary = pytest.mark.parametrize("animal", ALONE.values(), ids=ALONE)
 
 
 NO_CLASSES = {
@@ -1646,6 +1643,27 @@ def test_other_functions_do_not(name: str) -> None:
     function, inputs, _ = FUNCTIONS[name]
     whole, part = (function(*(tensor[:rows] for tensor in inputs)) for rows in (BATCH, BATCH - 1))
     assert not torch.allclose(whole[: len(part)], part, rtol=1e-3)
+
+
+ONE_BY_ONE = {"RelativePosition", "modulated_weight", "relative_position_scores"}
+"""What knows no problems: above, it is applied to one after another."""
+REFUSED = re.compile("at least one (step and one sequence|problem)")
+
+
+@pytest.mark.parametrize("name", sorted((FUNCTIONS.keys() - TOGETHER | ALONE.keys()) - ONE_BY_ONE))
+def test_no_problems_give_no_answers_or_are_refused(name: str) -> None:
+    if name in FUNCTIONS:
+        answer, (*tables, last), shape = FUNCTIONS[name]
+        tables = [table[:0] for table in tables]
+    else:
+        animal = MODULES[name]
+        answer, (*tables, last), shape = animal.build(generator()), animal.inputs, animal.shape
+    try:
+        none = answer(*tables, last[:0])
+    except ValueError as error:
+        assert REFUSED.search(str(error))  # noqa: PT017 — most do not refuse
+    else:
+        assert none.shape == (0, *shape[1:])
 
 
 @solitary

@@ -93,7 +93,8 @@ def communicate(
     heads, key_size, value_size = sizes
     mechanisms, batch = states.shape[:2]
     # Batch and head are one axis, without a copy: a head's query, key and value stand together.
-    rows = products[0](states).reshape(mechanisms, batch * heads, -1).transpose(0, 1)
+    numbers = 2 * key_size + value_size
+    rows = products[0](states).reshape(mechanisms, batch * heads, numbers).transpose(0, 1)
     queries, keys, values = torch.split_with_sizes(rows, (key_size, key_size, value_size), dim=-1)
     scores = queries @ keys.transpose(1, 2)
     if top_k is not None:

@@ -112,7 +112,7 @@ class AnalogyEncoder(nn.Module):
         """The images as the first of them, and the window in which any other differs from it."""
         down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
         # Pixels that all images share are those of the first; each has gradients of its own.
-        together = not (items.requires_grad and torch.is_grad_enabled())
+        together = len(items) > 0 and not (items.requires_grad and torch.is_grad_enabled())
         if together and not (is_transformed() or torch.compiler.is_compiling()):
             down, across = differing((items.amax(0) != items.amin(0)).any(-1))
         dtype = self.output.weight.dtype
@@ -122,7 +122,7 @@ class AnalogyEncoder(nn.Module):
         )
         if self.coordinates:
             places = _coordinates(base)
-            base = torch.cat([base, places[None]], dim=1)
+            base = torch.cat([base, places.expand(len(base), -1, -1, -1)], dim=1)
             places = places[:, down, across].expand(len(window), -1, -1, -1)
             window = torch.cat([window, places], dim=1)
         return Overlay(base, window, down.start, across.start)

@@ -137,7 +137,8 @@ class MomentEncoder(nn.Module):
     ) -> tuple[slice, slice]:
         """The rows and columns outside of which all maps of all items are zero."""
         if (
-            is_transformed()  # what is looked at may not depend on what is seen
+            len(items) == 0
+            or is_transformed()  # what is looked at may not depend on what is seen
             or torch.compiler.is_compiling()
             or bool((background != background[:1]).any())
         ):
