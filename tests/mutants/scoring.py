@@ -65,8 +65,8 @@ MUTANTS = [
     ),
     (
         "nn/_analogy_encoder.py",
-        "together = not (items.requires_grad and torch.is_grad_enabled())",
-        "together = True",
+        "not (items.requires_grad and torch.is_grad_enabled())",
+        "True",
         [
             "tests/models/test_analogy_scoring.py::test_an_image_has_gradients_of_its_own_and_no_other_s"
         ],
