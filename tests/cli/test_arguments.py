@@ -96,7 +96,7 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         ("show same-different --seed -1", "seed must be"),
         ("show same-different 3", "unrecognized: 3; `farfield show --help`"),
         ("show same-different --task.withheld -1", "withheld must be 0 or 2…98"),
-        ("show all-same --task.num-images 21", "num_images must be an integer 2…20, got 21"),
+        ("show all-same --task.num-images 21", "num_images must be an int 2…20, got 21"),
         ("show distribution-of-n --task.row-length 20 --withheld 80", "0 or 21…79 for 100"),
         ("show all-same --withheld 2 --task.withheld 2", "withheld is given twice"),
         ("show all-same --withheld 2 --task.withheld=2", "withheld is given twice"),

@@ -130,7 +130,7 @@ def test_the_global_generators_are_not_read() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "0", True, None, np.float64(3)])
 def test_a_seed_that_is_no_counting_number_is_refused(unchecked: None, seed: object) -> None:
-    with pytest.raises(ValueError, match="seed must be an integer of at least 0, got"):
+    with pytest.raises(ValueError, match="seed must be an int of at least 0, got"):
         stream(seed)
 
 

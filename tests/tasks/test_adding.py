@@ -169,17 +169,17 @@ def test_distances_are_terms_or_places_beyond_training() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"training_length": 3}, "training_length must be an integer 4…10000000, got 3"),
+        ({"training_length": 3}, "training_length must be an int 4…10000000, got 3"),
         ({"added": ()}, "added must hold at least one number of terms, got none"),
-        ({"added": (0,)}, "added must be an integer 1…"),
+        ({"added": (0,)}, "added must be an int 1…"),
         ({"added": (2, 1)}, "added must be ascending, each number once, got \\(2, 1\\)"),
-        ({"test_added": (2,)}, "test_added must be an integer 3…"),
+        ({"test_added": (2,)}, "test_added must be an int 3…"),
         ({"test_added": (4, 4)}, "test_added must be ascending"),
-        ({"test_lengths": (50,)}, "test_lengths must be an integer 51…"),
+        ({"test_lengths": (50,)}, "test_lengths must be an int 51…"),
         ({"test_lengths": (300, 200)}, "test_lengths must be ascending"),
-        ({"training_sequences": 0}, "training_sequences must be an integer"),
-        ({"validation_sequences": 0}, "validation_sequences must be an integer"),
-        ({"test_sequences": 0}, "test_sequences must be an integer"),
+        ({"training_sequences": 0}, "training_sequences must be an int"),
+        ({"validation_sequences": 0}, "validation_sequences must be an int"),
+        ({"test_sequences": 0}, "test_sequences must be an int"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

@@ -393,18 +393,18 @@ def test_samples_are_new_and_of_the_regime(task: BouncingBalls) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"balls": (0, 4)}, "balls must be an integer 1…12, got 0"),
-        ({"balls": (5, 4)}, "balls must be an integer 5…12, got 4"),
-        ({"balls": (4, 13)}, "balls must be an integer 4…12, got 13"),
-        ({"test_balls": ((8, 6),)}, "test_balls must be an integer 8…12, got 6"),
+        ({"balls": (0, 4)}, "balls must be an int 1…12, got 0"),
+        ({"balls": (5, 4)}, "balls must be an int 5…12, got 4"),
+        ({"balls": (4, 13)}, "balls must be an int 4…12, got 13"),
+        ({"test_balls": ((8, 6),)}, "test_balls must be an int 8…12, got 6"),
         ({"test_balls": ((4, 4), (4, 4))}, "test_balls must differ from each other"),
-        ({"side": 3}, "side must be an integer 4…256, got 3"),
-        ({"num_frames": 1}, "num_frames must be an integer 2…1000, got 1"),
-        ({"given": 0}, "given must be an integer 1…50, got 0"),
-        ({"given": 51}, "given must be an integer 1…50, got 51"),
-        ({"training_sequences": 0}, "training_sequences must be an integer"),
-        ({"validation_sequences": 0}, "validation_sequences must be an integer"),
-        ({"test_sequences": 0}, "test_sequences must be an integer"),
+        ({"side": 3}, "side must be an int 4…256, got 3"),
+        ({"num_frames": 1}, "num_frames must be an int 2…1000, got 1"),
+        ({"given": 0}, "given must be an int 1…50, got 0"),
+        ({"given": 51}, "given must be an int 1…50, got 51"),
+        ({"training_sequences": 0}, "training_sequences must be an int"),
+        ({"validation_sequences": 0}, "validation_sequences must be an int"),
+        ({"test_sequences": 0}, "test_sequences must be an int"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:
@@ -420,5 +420,5 @@ def test_bad_outputs_and_lags_are_named() -> None:
     for shape in ((2, 51, 1024), (2, 0, 1024), (1, 36, 1024), (2, 36, 1000)):
         with pytest.raises(ValueError, match=r"outputs must be of \(batch, frames, outputs\)"):
             FOUR.roll_out_scores(torch.zeros(shape), problems)
-    with pytest.raises(ValueError, match="ahead must be an integer 1…50, got 0"):
+    with pytest.raises(ValueError, match="ahead must be an int 1…50, got 0"):
         FOUR.copy_loss("balls-4", 0)

@@ -192,15 +192,15 @@ def test_samples_are_new_and_of_the_regime() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"dormant": 0}, "dormant must be an integer 1…10000000, got 0"),
-        ({"training_sequences": 0}, "training_sequences must be an integer"),
-        ({"validation_sequences": -1}, "validation_sequences must be an integer"),
+        ({"dormant": 0}, "dormant must be an int 1…10000000, got 0"),
+        ({"training_sequences": 0}, "training_sequences must be an int"),
+        ({"validation_sequences": -1}, "validation_sequences must be an int"),
         ({"test_dormant": ()}, "test_dormant must be one or more ascending lengths"),
         ({"test_dormant": (200, 200, 300)}, "test_dormant must be one or more ascending"),
         ({"test_dormant": (300, 200, 400)}, "test_dormant must be one or more ascending"),
         ({"test_dormant": (20, 200, 400)}, "of at least dormant=50, got \\(20, 200, 400\\)"),
         ({"test_dormant": (200,)}, "test_sequences must have a number for each of the 1 tests"),
-        ({"test_sequences": (1, 0, 2)}, "test_sequences must be an integer"),
+        ({"test_sequences": (1, 0, 2)}, "test_sequences must be an int"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:
@@ -214,5 +214,5 @@ def test_bad_outputs_and_numbers_are_named() -> None:
         for ask in (SMALL.score, SMALL.loss):
             with pytest.raises(ValueError, match=r"outputs must be of \(batch, time, outputs\)"):
                 ask(outputs, problems)
-    with pytest.raises(ValueError, match="n must be an integer 1…10000000, got 0"):
+    with pytest.raises(ValueError, match="n must be an int 1…10000000, got 0"):
         SMALL.sample(TRAINING, 0, stream(0).numpy())

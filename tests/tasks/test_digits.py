@@ -436,9 +436,9 @@ def test_grey_images_have_equal_colours() -> None:
         ({"data_sets": ()}, "data_sets must name one data set or more"),
         ({"data_sets": ("svhn", "svhn-first1083")}, "no excerpt beside its whole"),
         ({"data_sets": ("mnist", "mnist")}, "none of them twice"),
-        ({"training_images": 0}, "training_images must be an integer 1…73257, got 0"),
-        ({"validation_images": 0}, "validation_images must be an integer 1…73257, got 0"),
-        ({"test_images": 73_258}, "test_images must be an integer 1…73257"),
+        ({"training_images": 0}, "training_images must be an int 1…73257, got 0"),
+        ({"validation_images": 0}, "validation_images must be an int 1…73257, got 0"),
+        ({"test_images": 73_258}, "test_images must be an int 1…73257"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

@@ -154,7 +154,7 @@ def test_of_few_variables_every_function_that_is_not_constant_can_come(
     )
     assert sorted(functions_of(task)) == list(range(1, kinds + 1))
     assert (drawn(task)[CORNERS].latent["variance"] > 0).all()
-    with pytest.raises(ValueError, match=f"functions must be an integer 1…{kinds}"):
+    with pytest.raises(ValueError, match=f"functions must be an int 1…{kinds}"):
         FuzzyBoolean(variables=variables, functions=kinds + 1)
 
 
@@ -322,13 +322,13 @@ def test_regimes_and_shapes() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"variables": 0}, "variables must be an integer 1…5, got 0"),
-        ({"variables": 6}, "variables must be an integer 1…5, got 6"),
-        ({"first": -1}, "first must be an integer 0…999, got -1"),
-        ({"first": 995, "functions": 6}, "functions must be an integer 1…5, got 6"),
-        ({"functions": 0}, "functions must be an integer 1…1000, got 0"),
-        ({"training_points": 99}, "training_points must be an integer 100…"),
-        ({"validation_points": 0}, "validation_points must be an integer 100…"),
+        ({"variables": 0}, "variables must be an int 1…5, got 0"),
+        ({"variables": 6}, "variables must be an int 1…5, got 6"),
+        ({"first": -1}, "first must be an int 0…999, got -1"),
+        ({"first": 995, "functions": 6}, "functions must be an int 1…5, got 6"),
+        ({"functions": 0}, "functions must be an int 1…1000, got 0"),
+        ({"training_points": 99}, "training_points must be an int 100…"),
+        ({"validation_points": 0}, "validation_points must be an int 100…"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

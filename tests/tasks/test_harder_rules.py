@@ -696,16 +696,16 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
 
 @pytest.mark.parametrize("wrong", [-1, 0, 1, 21, 3.0, True, "8"])
 def test_rows_that_are_too_short_or_too_long_are_refused(unchecked: None, wrong: object) -> None:
-    with pytest.raises(ValueError, match=f"num_images must be an integer 2…20, got {wrong!r}"):
+    with pytest.raises(ValueError, match=f"num_images must be an int 2…20, got {wrong!r}"):
         AllSame(num_images=wrong)
-    with pytest.raises(ValueError, match=f"row_length must be an integer 3…20, got {wrong!r}"):
+    with pytest.raises(ValueError, match=f"row_length must be an int 3…20, got {wrong!r}"):
         DistributionOfN(row_length=wrong)
 
 
 def test_rows_need_enough_shapes_on_either_side() -> None:
     with pytest.raises(ValueError, match="withheld must be 0 or 21…79 for 100 images"):
         DistributionOfN(row_length=20, withheld=20)
-    with pytest.raises(ValueError, match="so that 21 stay on either side, got 80"):
+    with pytest.raises(ValueError, match="an int that leaves 21 on either side, got 80"):
         DistributionOfN(row_length=20, withheld=80)
     with pytest.raises(ValueError, match="shapes must hold at least 21 images, got 20"):
         DistributionOfN(row_length=20, shapes=own_shapes(20))

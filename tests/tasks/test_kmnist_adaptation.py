@@ -200,14 +200,14 @@ def test_samples_come_from_the_set_of_their_regime(files: None) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"training_samples": 0}, "training_samples must be an integer 1…6690, got 0"),
-        ({"training_samples": 6_691}, "training_samples must be an integer 1…6690, got 6691"),
-        ({"training_samples": 6_690}, "validation_images must be an integer 1…10, got 1000"),
-        ({"validation_images": 0}, "validation_images must be an integer 1…6200, got 0"),
-        ({"test_images": 10_001}, "test_images must be an integer 1…10000"),
+        ({"training_samples": 0}, "training_samples must be an int 1…6690, got 0"),
+        ({"training_samples": 6_691}, "training_samples must be an int 1…6690, got 6691"),
+        ({"training_samples": 6_690}, "validation_images must be an int 1…10, got 1000"),
+        ({"validation_images": 0}, "validation_images must be an int 1…6200, got 0"),
+        ({"test_images": 10_001}, "test_images must be an int 1…10000"),
         (
             {"whole_file": True, "training_samples": 60_000},
-            "training_samples must be an integer 1…59990",
+            "training_samples must be an int 1…59990",
         ),
     ],
 )

@@ -393,9 +393,9 @@ def test_wrong_sources_and_arguments_are_refused(data: Path, tmp_path: Path) -> 
         read_visual_analogies(tmp_path / "list.txt")
     with pytest.raises(ValueError, match=r"image_size must be one of \(40, 80, 160\), got 81"):
         read_visual_analogies(data / "analogies", image_size=81)
-    with pytest.raises(ValueError, match="at_most must be an integer 1…10000000, got 0"):
+    with pytest.raises(ValueError, match="at_most must be an int 1…10000000, got 0"):
         read_visual_analogies(data / "analogies", at_most=0)
     with pytest.raises(UnknownNameError, match="unknown archive 'extrapolating'"):
         PublishedVisualAnalogies(archive="extrapolating")
-    with pytest.raises(ValueError, match="test_problems must be an integer 1…10000000, got 0"):
+    with pytest.raises(ValueError, match="test_problems must be an int 1…10000000, got 0"):
         PublishedVisualAnalogies(test_problems=0)

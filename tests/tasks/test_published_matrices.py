@@ -284,7 +284,7 @@ def test_nothing_outside_the_folder_is_opened(data: Path, tmp_path: Path) -> Non
 def test_wrong_arguments_are_refused(data: Path) -> None:
     with pytest.raises(ValueError, match=r"image_size must be one of \(40, 80, 160\), got 81"):
         read_matrices(data / "pgm", image_size=81)
-    with pytest.raises(ValueError, match="at_most must be an integer 1…10000000, got 0"):
+    with pytest.raises(ValueError, match="at_most must be an int 1…10000000, got 0"):
         read_matrices(data / "pgm", at_most=0)
     with pytest.raises(UnknownNameError, match="unknown archive 'triples'"):
         PublishedMatrices(archive="triples")
@@ -293,7 +293,7 @@ def test_wrong_arguments_are_refused(data: Path) -> None:
     with pytest.raises(ValueError, match="at least one name and each once, got"):
         RAVEN(configurations=())
     for cls in (PublishedMatrices, RAVEN):
-        with pytest.raises(ValueError, match="test_problems must be an integer 1…10000000, got 0"):
+        with pytest.raises(ValueError, match="test_problems must be an int 1…10000000, got 0"):
             cls(test_problems=0)
         with pytest.raises(ValueError, match="image_size must be one of"):
             cls(image_size=100)

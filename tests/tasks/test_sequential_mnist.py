@@ -154,14 +154,14 @@ def test_without_the_files_it_says_how_to_get_them(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"side": 0}, "side must be an integer 1…112, got 0"),
+        ({"side": 0}, "side must be an int 1…112, got 0"),
         ({"test_sides": ()}, "test_sides must be one or more ascending sides"),
         ({"test_sides": (16, 14)}, "test_sides must be one or more ascending sides"),
-        ({"test_sides": (13,)}, "test_sides must be an integer 14…112, got 13"),
-        ({"training_images": 60_000}, "training_images must be an integer 1…59999, got 60000"),
-        ({"validation_images": 12_001}, "validation_images must be an integer 1…12000"),
-        ({"validation_images": 0}, "validation_images must be an integer 1…12000, got 0"),
-        ({"test_images": 10_001}, "test_images must be an integer 1…10000"),
+        ({"test_sides": (13,)}, "test_sides must be an int 14…112, got 13"),
+        ({"training_images": 60_000}, "training_images must be an int 1…59999, got 60000"),
+        ({"validation_images": 12_001}, "validation_images must be an int 1…12000"),
+        ({"validation_images": 0}, "validation_images must be an int 1…12000, got 0"),
+        ({"test_images": 10_001}, "test_images must be an int 1…10000"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

@@ -219,12 +219,12 @@ def test_samples_are_new_and_of_the_regime(task: Task) -> None:
         (DynamicObjects, {"test_sizes": (0.0, 3.0)}, "test_sizes must be two or more"),
         (DynamicObjects, {"test_sizes": (3.0, math.inf)}, "test_sizes must be two or more"),
         (DynamicObjects, {"test_sizes": (3.0, math.nan)}, "test_sizes must be two or more"),
-        (DynamicObjects, {"num_frames": 1}, "num_frames must be an integer 2…1000, got 1"),
-        (DynamicObjects, {"training_sequences": 0}, "training_sequences must be an integer"),
-        (DynamicObjects, {"test_sequences": 0}, "test_sequences must be an integer"),
+        (DynamicObjects, {"num_frames": 1}, "num_frames must be an int 2…1000, got 1"),
+        (DynamicObjects, {"training_sequences": 0}, "training_sequences must be an int"),
+        (DynamicObjects, {"test_sequences": 0}, "test_sequences must be an int"),
         (ObjectFrames, {"training_sizes": (3.0, 3.0)}, "training_sizes must be two or more"),
-        (ObjectFrames, {"training_frames": 0}, "training_frames must be an integer"),
-        (ObjectFrames, {"test_frames": 0}, "test_frames must be an integer"),
+        (ObjectFrames, {"training_frames": 0}, "training_frames must be an int"),
+        (ObjectFrames, {"test_frames": 0}, "test_frames must be an int"),
     ],
 )
 def test_bad_fields_are_named(cls: type, fields: dict[str, object], message: str) -> None:

@@ -37,7 +37,7 @@ class Stream:
 
     def __post_init__(self) -> None:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise ValueError(f"seed must be an integer of at least 0, got {self.seed!r}")
+            raise ValueError(f"seed must be an int of at least 0, got {self.seed!r}")
         for part in self.path:
             if isinstance(part, bool) or not isinstance(part, str | int):
                 raise ValueError(f"path must hold words and integers, got {part!r}")

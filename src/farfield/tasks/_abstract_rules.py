@@ -88,15 +88,15 @@ def check_fields(
     if not is_integer(withheld) or not (withheld == 0 or fewest <= withheld <= total - fewest):
         raise ValueError(
             f"withheld must be {possible} for {total} images, "
-            f"so that {fewest} stay on either side, got {withheld!r}"
+            f"an int that leaves {fewest} on either side, got {withheld!r}"
         )
     if not is_integer(max_problems) or max_problems < 3:
-        raise ValueError(f"max_problems must be an integer of at least 3, got {max_problems!r}")
+        raise ValueError(f"max_problems must be an int of at least 3, got {max_problems!r}")
     if training_problems is None:
         return
     if not is_integer(training_problems) or training_problems < 3:
         raise ValueError(
-            f"training_problems must be None or an integer of at least 3, got {training_problems!r}"
+            f"training_problems must be None or an int of at least 3, got {training_problems!r}"
         )
 
 

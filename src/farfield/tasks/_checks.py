@@ -11,7 +11,7 @@ from farfield.tasks._task import Regime
 def check_number(name: str, value: int, fewest: int, most: int) -> None:
     """Raise `ValueError` if the field `name` is no integer `fewest` … `most`."""
     if not is_integer(value) or not fewest <= value <= most:
-        raise ValueError(f"{name} must be an integer {fewest}…{most}, got {value!r}")
+        raise ValueError(f"{name} must be an int {fewest}…{most}, got {value!r}")
 
 
 def is_integer(value: object) -> bool:
