@@ -177,9 +177,17 @@ MUTANTS = [
     ),
     (
         "reports/_terminal.py",
-        "yield grid if fits else _narrow(report)",
+        "yield grid if fits else _narrow(report, options.max_width)",
         "yield grid",
         ["tests/reports/test_renderings.py::test_the_terminal_shows_every_number_whole"],
+    ),
+    (
+        "reports/_terminal.py",
+        "names_apart = len(_padded(headings, widths)) > width",
+        "names_apart = False",
+        [
+            "tests/reports/test_renderings.py::test_a_narrow_terminal_has_the_numbers_of_a_cell_in_one_line_however_long_its_name"
+        ],
     ),
     (
         "reports/_html.py",

@@ -20,7 +20,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reports import _text as text
-from farfield.reproductions import TABLES, Budget, Table
+from farfield.reproductions import FIGURES, TABLES, Budget, Table
 from reproductions import made_up
 
 DEMO = TABLES["webb2021/demo"]
@@ -60,6 +60,17 @@ def test_the_terminal_shows_every_number_whole(report, width):
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_the_terminal_keeps_to_its_width(report, width):
     assert max(len(line.rstrip()) for line in shown(report, width).splitlines()) <= width
+
+
+def test_a_narrow_terminal_has_the_numbers_of_a_cell_in_one_line_however_long_its_name():
+    report = tabulate(FIGURES["webb2021/figure-8"].table, some, Budget.QUICK)
+    lines = shown(report, 80).splitlines()
+    for row in report.rows:
+        first = (text.published(row), text.ours(row), text.verdict(row))
+        assert any(
+            re.fullmatch(r" +".join(map(re.escape, ("", *first))), line.rstrip()) for line in lines
+        )
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_wide_terminal_has_a_line_for_each_cell(report):

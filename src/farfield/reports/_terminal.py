@@ -31,7 +31,7 @@ STYLES: Final[dict[Verdict, str]] = {
 
 
 def terminal(report: Report, plates: Sequence[Plate] = ()) -> RenderableType:
-    """The report for a rich console: one line for each cell, or two where the screen is narrow.
+    """The report for a rich console: a line for each cell, two or three where the screen is narrow.
 
     Args:
         report: The table with what was found.
@@ -56,7 +56,7 @@ class _Terminal:
         grid = _wide(report)
         unbounded = options.update(max_width=10_000)
         fits = Measurement.get(console, unbounded, grid).maximum <= options.max_width
-        yield grid if fits else _narrow(report)
+        yield grid if fits else _narrow(report, options.max_width)
         yield Text()
         for plate in self.plates:
             yield Text(plate.title, style="bold")
@@ -96,20 +96,26 @@ def _wide(report: Report) -> Grid:
     return grid
 
 
-def _narrow(report: Report) -> Group:
-    """Two lines for each cell, for 80 columns; floor and ceiling beside the subject."""
+def _narrow(report: Report, width: int) -> Group:
+    """Two lines for each cell, and one for its name if there is no room beside the numbers."""
     lines = {row.name: _two_lines(row) for row in report.rows}
     headings = ("cell", "published ± SE (n)", "ours ± SE (n)", "verdict")
     every = [headings, *(line for pair in lines.values() for line in pair)]
     widths = [max(len(line[column]) for line in every) for column in range(len(headings))]
+    names_apart = len(_padded(headings, widths)) > width
+    if names_apart:
+        widths[0] = len(headings[0])
     parts: list[RenderableType] = [Text(_padded(headings, widths), style="dim")]
     for subject, rows in report.subjects.items():
         levels = dict.fromkeys((text.floor(row), text.ceiling(row)) for row in rows)
         limits = "; ".join(f"floor {floor}, ceiling {ceiling}" for floor, ceiling in levels)
         parts += [Text(), Text.assemble((subject, "bold"), (f"  {limits}", "dim"))]
         for row in rows:
-            first, second = lines[row.name]
-            upper = Text(_padded(first, widths))
+            (name, *numbers), second = lines[row.name]
+            if names_apart:
+                parts.append(Text(name))
+                name = ""
+            upper = Text(_padded((name, *numbers), widths))
             upper.stylize(STYLES[row.judgement.verdict], len(upper) - widths[-1])
             parts += [upper, Text(_padded(second, widths), style="dim")]
     return Group(*parts)
