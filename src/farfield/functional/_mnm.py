@@ -118,7 +118,7 @@ def _step(
     """The memory after writing, what is read from it, and how far it is from what was written."""
     size = parameters.memory.shape[-1]
     rate = torch.sigmoid(F.linear(asked[:, :size], parameters.rate_weight, parameters.rate_bias))
-    heads = asked[:, size:].unflatten(1, (-1, 3, size))
+    heads = torch.unflatten(asked[:, size:], 1, (-1, 3, size))
     keys, values, questions = heads.unbind(2)
     targets = F.linear(values, parameters.target_weight, parameters.target_bias)
     layers = memory_write(keys, targets, rate, layers)
