@@ -271,7 +271,8 @@ def test_the_readme_names_every_folder_from_the_top_down() -> None:
     layers = re.search(
         r"^layers = \[(.*?)\]", (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
     )
-    assert named == re.findall(r"\w+", layers[1])
+    folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer != "_interrupts"]
+    assert named == folders  # a file that the lowest floor and the highest use is none
 
 
 def test_the_readme_says_what_every_verdict_means() -> None:
