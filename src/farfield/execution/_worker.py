@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import sys
 import threading
 from typing import BinaryIO
@@ -33,6 +34,7 @@ def _private_output() -> BinaryIO:
 
 def main() -> None:
     """Do orders until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows the parent could not hold it back
     keep_freed_memory()
     pipe = _private_output()
     orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
