@@ -244,6 +244,12 @@ MUTANTS = [
         ["tests/reports/test_report.py::test_a_loss_has_the_floor_and_the_ceiling_of_a_loss"],
     ),
     (
+        "reports/_report.py",
+        "tuned=table.tuned,",
+        "tuned=None,",
+        ["tests/reports/test_results.py::test_what_was_tuned_stands_above_the_table"],
+    ),
+    (
         "reports/_results.py",
         "printed and table.steps_printed",
         "printed",

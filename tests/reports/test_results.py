@@ -125,6 +125,13 @@ def test_notes_stand_above_the_table_they_are_about(tmp_path):
     assert page.count("Floor: answers that ignore the problem.") == 1
 
 
+def test_what_was_tuned_stands_above_the_table(tmp_path):
+    export(TABLE, at(Budget.PAPER), tmp_path)
+    assert "Tuned" not in results_page(tmp_path)
+    export(LOSS, losses, tmp_path)
+    assert results_page(tmp_path).count("\n- Tuned: nothing; learning rate, ") == 1
+
+
 def test_several_machines_are_named_with_their_cells(tmp_path):
     (path,) = export(TABLE, at(Budget.PAPER), tmp_path)
     alone = results_page(tmp_path)

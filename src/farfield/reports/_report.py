@@ -85,11 +85,13 @@ class Report:
         key: Name of the table.
         title: What it shows.
         rows: Its cells, in the table's order.
+        tuned: What was chosen for the rows, and on what; `None` says nothing of it.
     """
 
     key: str
     title: str
     rows: tuple[Row, ...]
+    tuned: str | None = None
 
     @property
     def subjects(self) -> dict[str, list[Row]]:
@@ -140,6 +142,7 @@ def tabulate(table: Table, find: Finder, budget: Budget = Budget.PAPER) -> Repor
     return Report(
         key=table.key,
         title=table.title,
+        tuned=table.tuned,
         rows=tuple(
             Row(
                 name=name,

@@ -187,6 +187,7 @@ def own_notes(report: Report) -> list[str]:
     return [
         *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
         *(f"Scored: {what}." for what in scored),
+        *([f"Tuned: {report.tuned}."] if report.tuned is not None else []),
         *(_rule(rule) for rule in rules),
         *_goals(report),
     ]

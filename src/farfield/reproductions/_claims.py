@@ -221,6 +221,7 @@ class Table:
             them too.
         steps_printed: Whether the paper says how long it trains; otherwise all of the steps are
             those planned here.
+        tuned: What was chosen for the rows, and on what, in words; `None` to say nothing of it.
 
     Raises:
         ValueError: If there is no claim, or two bear one name.
@@ -231,6 +232,7 @@ class Table:
     claims: tuple[Claim, ...]
     others: tuple[Claim, ...] = ()
     steps_printed: bool = True
+    tuned: str | None = None
 
     def __post_init__(self) -> None:
         if not self.claims:

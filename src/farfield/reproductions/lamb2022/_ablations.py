@@ -11,6 +11,7 @@ from typing import Final
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions.lamb2022._copying import (
     MEASURED,
+    NOT_TUNED,
     QUICK,
     RECALL_RULE,
     TASK,
@@ -28,6 +29,7 @@ ROWS: Final = {
 ABLATIONS: Final = Table(
     key="lamb2022/ablations",
     title="What RIMs are without one of their parts: symbols recalled",
+    tuned=NOT_TUNED,
     claims=tuple(
         Claim(
             paper="lamb2022",

@@ -14,6 +14,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 from farfield.tasks import Adding
 
@@ -61,6 +62,7 @@ def _claim(row: str, core: Spec, regime: str) -> Claim:
 ADDING: Final = Table(
     key="lamb2022/adding",
     title="Adding the marked numbers of longer sequences, and more of them",
+    tuned=NOT_TUNED,
     claims=tuple(
         _claim(row, core, regime.name) for regime in TASK.regimes[1:] for row, core in ROWS.items()
     ),

@@ -96,6 +96,7 @@ def _digits_claim(row: str, network: SequenceNetwork, regime: str) -> Claim:
 BEYOND: Final = Table(
     key="lamb2022/beyond",
     title="Beyond the paper: a dormant phase of 10,000, and digits at 24 × 24",
+    tuned="the learning rate and its schedule on copying, by the first network in validation",
     claims=(
         *(_recall_claim(regime.name) for regime in copying.TASK.regimes[2:]),
         *(

@@ -14,6 +14,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published
 from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED
 from farfield.tasks import SequentialMNIST
 
@@ -74,6 +75,7 @@ TABLE_1_DIGITS: Final = Table(
     key="lamb2022/table-1-digits",
     title="Digits read pixel by pixel, trained at 14 × 14: accuracy at other resolutions",
     steps_printed=False,
+    tuned=NOT_TUNED,
     claims=tuple(
         _claim(row, mean, regime)
         for place, regime in enumerate(REGIMES)
