@@ -1,10 +1,12 @@
 """What it takes to beat chapter 8 of lamb2022 where its tasks go furthest.
 
 Copying: to hold ten symbols through a dormant phase of 10,000 after training at 50, a state must
-not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes. Digits: what makes
-24 × 24 hard is that a row takes 24 steps where training had 14. Who knows that the sequence is a
-square picture can read it at the side of training; the rows say what that brings, and that it is
-this and not the layer. Nothing was chosen on the tests.
+not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes; the memory of an
+NTM stays as it is where nothing is written. The NTM is here because its first network in the table
+of copying missed nothing at any length. Digits: what makes 24 × 24 hard is that a row takes 24
+steps where training had 14. Who knows that the sequence is a square picture can read it at the side
+of training; the rows say what that brings, and that it is this and not the layer. Nothing else was
+chosen with a test in sight.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from farfield.reproductions._published import Unpublished
 from farfield.reproductions.lamb2022 import _copying as copying
 from farfield.reproductions.lamb2022 import _digits as digits
 from farfield.reproductions.lamb2022 import _print as printed
-from farfield.reproductions.lamb2022._cores import RIVALS
+from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 
-COPYING: Final = Recipe(
+HOLDING: Final = Recipe(
     steps=8_000,
     learning_rate=4e-3,
     batch_size=64,
@@ -30,6 +32,8 @@ COPYING: Final = Recipe(
     cosine_decay=True,
 )
 """A step size that stands at 2e-3 still leaves errors after 6,000 updates, after 50 places too."""
+NTM_STEPS: Final = 2_000
+"""Updates, all else as in the table of copying: three times what the first network took there."""
 DIGITS_STEPS: Final = 750
 """Updates: one epoch."""
 
@@ -38,6 +42,15 @@ MEASURED: Final = Unpublished(
 )
 RECALL: Final = dataclasses.replace(MEASURED, goal=100.0)
 ACCURACY: Final = dataclasses.replace(MEASURED, goal=60.0)
+
+HOLDERS: Final[dict[str, Experiment]] = {
+    "Holding RNN": dataclasses.replace(copying.experiment(RIVALS["Holding RNN"]), recipe=HOLDING),
+    "NTM": dataclasses.replace(
+        copying.experiment(PRINTED["NTM"]),
+        recipe=dataclasses.replace(copying.experiment(PRINTED["NTM"]).recipe, steps=NTM_STEPS),
+    ),
+}
+"""What copies."""
 
 READERS: Final[dict[str, SequenceNetwork]] = {
     f"{name}{at}": SequenceNetwork(
@@ -52,14 +65,14 @@ READERS: Final[dict[str, SequenceNetwork]] = {
 """What reads digits: each layer at the side of training, and as the sequence comes."""
 
 
-def _recall_claim(regime: str) -> Claim:
+def _recall_claim(row: str, regime: str) -> Claim:
     return Claim(
         paper="lamb2022",
         table="beyond",
-        row="Holding RNN",
+        row=row,
         column=f"T = {int(regime.rpartition('-')[2]):,}",
         published=RECALL,
-        experiment=dataclasses.replace(copying.experiment(RIVALS["Holding RNN"]), recipe=COPYING),
+        experiment=HOLDERS[row],
         rule=copying.RECALL_RULE,
         metric="accuracy",
         regime=regime,
@@ -96,9 +109,13 @@ def _digits_claim(row: str, network: SequenceNetwork, regime: str) -> Claim:
 BEYOND: Final = Table(
     key="lamb2022/beyond",
     title="Beyond the paper: a dormant phase of 10,000, and digits at 24 × 24",
-    tuned="the learning rate and its schedule on copying, by the first network in validation",
+    tuned="on copying the schedule of the Holding RNN, by its first network in validation",
     claims=(
-        *(_recall_claim(regime.name) for regime in copying.TASK.regimes[2:]),
+        *(
+            _recall_claim(row, regime.name)
+            for regime in copying.TASK.regimes[2:]
+            for row in HOLDERS
+        ),
         *(
             _digits_claim(row, network, regime.name)
             for regime in digits.TASK.regimes[2:]
