@@ -84,8 +84,8 @@ def _models(rows: Sequence[Row]) -> list[str]:
 
 
 def _model(label: str) -> str:
-    """The model of a row: the first word of its name."""
-    return label.partition(" ")[0]
+    """The model of a row: the first word of its name, as in `RIMs, all active`."""
+    return label.partition(" ")[0].rstrip(",")
 
 
 def plain(axes: Axes, theme: Theme, *, size: float) -> None:

@@ -18,7 +18,14 @@ from farfield.reproductions import Published
 
 Dashes = str | tuple[float, tuple[float, ...]]
 
-DASHES: Final[tuple[Dashes, ...]] = ("-", (0, (3.5, 1.8)), (0, (1, 1.4)))
+DASHES: Final[tuple[Dashes, ...]] = (
+    "-",
+    (0, (3.5, 1.8)),
+    (0, (1, 1.4)),
+    (0, (5, 1.4, 1, 1.4)),
+    (0, (5, 1.4, 1, 1.4, 1, 1.4)),
+    (0, (8, 2.4)),
+)
 """Lines of the variants of one model (with and without normalization), in the table's order."""
 GOLDEN: Final = (math.sqrt(5) - 1) / 2
 DOT: Final = 5.0
