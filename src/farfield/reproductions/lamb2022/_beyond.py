@@ -44,11 +44,8 @@ RECALL: Final = dataclasses.replace(MEASURED, goal=100.0)
 ACCURACY: Final = dataclasses.replace(MEASURED, goal=60.0)
 
 HOLDERS: Final[dict[str, Experiment]] = {
-    "Holding RNN": dataclasses.replace(copying.experiment(RIVALS["Holding RNN"]), recipe=HOLDING),
-    "NTM": dataclasses.replace(
-        copying.experiment(PRINTED["NTM"]),
-        recipe=dataclasses.replace(copying.experiment(PRINTED["NTM"]).recipe, steps=NTM_STEPS),
-    ),
+    "Holding RNN": copying.experiment(RIVALS["Holding RNN"], HOLDING),
+    "NTM": copying.experiment(PRINTED["NTM"], dataclasses.replace(copying.RECIPE, steps=NTM_STEPS)),
 }
 """What copies."""
 

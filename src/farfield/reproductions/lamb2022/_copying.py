@@ -27,6 +27,7 @@ NOT_TUNED: Final = (
 )
 
 TASK: Final = Copying(recalled_only=True)
+RECIPE: Final = Recipe(steps=STEPS, learning_rate=1e-3, batch_size=64, clip_norm=1.0)
 LOSS_RULE: Final = VerdictRule(margin=0.05)
 """A difference of 0.05 nats would not matter: the floor is ln 8 = 2.08."""
 RECALL_RULE: Final = VerdictRule()
@@ -42,16 +43,17 @@ MEASURED: Final = Unpublished(
 )
 
 
-def experiment(core: Spec) -> Experiment:
+def experiment(core: Spec, recipe: Recipe = RECIPE) -> Experiment:
     """What tests a row.
 
     Args:
         core: The layer.
+        recipe: How it is trained.
     """
     return Experiment(
         task=TASK,
         model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=600)),
-        recipe=Recipe(steps=STEPS, learning_rate=1e-3, batch_size=64, clip_norm=1.0),
+        recipe=recipe,
     )
 
 
