@@ -282,6 +282,47 @@ def test_six_variants_of_a_model_differ_in_their_lines():
     assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 6
 
 
+def added(smallest):
+    """Networks of the table of adding whose errors grow with the distance, the least as given."""
+
+    def find(claim):
+        regimes = {regime.name: regime for regime in claim.experiment.task.regimes}
+        error = smallest + regimes[claim.regime].distance / 100
+        return made_up.records(claim, [100 * error] * 2, steps=claim.experiment.recipe.steps)
+
+    return profiles(report_of("*", table="lamb2022/adding", find=find))
+
+
+def test_each_unit_of_distance_has_a_panel_named_after_it():
+    longer, more = added(smallest=0.1).axes
+    ticks = [[label.get_text() for label in axes.get_xticklabels()] for axes in (longer, more)]
+    assert ticks == [["0", "150", "950"], ["1", "2"]]
+    units = [axes.get_xlabel() for axes in (longer, more)]
+    assert units == ["places beyond training", "terms beyond training"]
+
+
+def test_ten_models_differ_in_colour_or_line():
+    axes = added(smallest=0.1).axes[0]
+    lines = [line for line in axes.lines if len(line.get_ydata()) == 3]
+    looks = {(line.get_color(), str(line._dash_pattern)) for line in lines}
+    assert len(looks) == len(lines) == 10
+
+
+@pytest.mark.parametrize(("smallest", "scale"), [(0.1, "linear"), (0.001, "log"), (0.0, "linear")])
+def test_errors_of_several_orders_go_by_their_logarithms(smallest, scale):
+    figure = added(smallest)
+    axes = figure.axes[0]
+    low, high = axes.get_ylim()
+    heights = [label.xy[1] for label in axes.texts if label.get_text() in {"NTM", "DNC", "RMC"}]
+    assert axes.get_yscale() == scale
+    assert low <= min(drawn_means(axes))
+    assert max(drawn_means(axes)) < high
+    assert len(set(heights)) == 3
+    assert all(low < height <= high for height in heights)
+    explained = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert ("ceiling" in explained) == (scale == "linear")
+
+
 def test_shares_of_several_budgets_are_a_span():
     def find(claim):
         steps = claim.experiment.recipe.steps

@@ -85,7 +85,7 @@ def unpublished(
 def records(
     claim: Claim, percents: Sequence[float], *, steps: int = STEPS, first_seed: int = 0
 ) -> list[Record]:
-    """One record for each accuracy, in percent."""
+    """One record for each number, in hundredths."""
     experiment = claim.experiment.at_fraction(steps / claim.experiment.recipe.steps)
     key, described = experiment.key, experiment.to_json()
     return [
@@ -99,7 +99,7 @@ def records(
                 Score(
                     step=steps,
                     regime=claim.regime,
-                    metric="accuracy",
+                    metric=claim.metric,
                     value=float(percent) / 100,
                     count=10_000,
                 ),

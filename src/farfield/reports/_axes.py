@@ -49,6 +49,8 @@ def shared_suffix(rows: Sequence[Row]) -> str:
 def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
     """The models of a panel: a colour for each model, a line for each variant of it.
 
+    Models beyond the theme's colours have the first colours again, with the next line.
+
     Args:
         rows: The cells of the panel.
         theme: Colours.
@@ -61,15 +63,19 @@ def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
     for label in by_row:
         variants.setdefault(_model(label), []).append(label)
     models = _models(rows)
-    return [
-        Series(
-            label=label.removesuffix(shared),
-            color=theme.models[models.index(_model(label)) % len(theme.models)],
-            dashes=DASHES[variants[_model(label)].index(label) % len(DASHES)],
-            rows=tuple(sorted(cells, key=lambda row: row.distance)),
+    series: list[Series] = []
+    for label, cells in by_row.items():
+        again, color = divmod(models.index(_model(label)), len(theme.models))
+        line = variants[_model(label)].index(label) + again
+        series.append(
+            Series(
+                label=label.removesuffix(shared),
+                color=theme.models[color],
+                dashes=DASHES[line % len(DASHES)],
+                rows=tuple(sorted(cells, key=lambda row: row.distance)),
+            )
         )
-        for label, cells in by_row.items()
-    ]
+    return series
 
 
 def _models(rows: Sequence[Row]) -> list[str]:
@@ -129,15 +135,18 @@ def frame(
         axes: Where to draw.
         rows: The cells of the panel.
         theme: Colours.
-        lowest: Where the axis of a score starts that is better when higher.
-        highest: Where the axis of an error ends; it starts at 0.
+        lowest: Where the axis starts; that of an error goes by its logarithm unless this is 0.
+        highest: Where the axis of an error ends.
         across: Whether scores go across, not upward.
     """
     plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
     limit, line = (axes.set_xlim, axes.axvline) if across else (axes.set_ylim, axes.axhline)
+    by_logarithm = measure_of(rows[0].claim.metric).lower_is_better and lowest > 0
+    if by_logarithm:
+        (axes.set_xscale if across else axes.set_yscale)("log")
     if measure_of(rows[0].claim.metric).lower_is_better:
-        limit(0, highest)
+        limit(lowest, highest)
     else:
         limit(lowest, 1.035 * scale)
         ticks = [share * scale for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -145,7 +154,7 @@ def frame(
         (axes.set_xticks if across else axes.set_yticks)(kept)
     for level in {row.floor for row in rows}:
         line(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
-    for level in {row.ceiling for row in rows}:
+    for level in {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}:
         line(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
 
 

@@ -143,8 +143,9 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     reach = max(0.4, apart * (len(series) - 1) / 2 + 0.15)
     axes.set_xlim(-reach, len(distances) - 1 + reach)
     axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
-    axes.set_xlabel(series[0].rows[0].unit, fontsize=7.5, color=theme.ink)
-    low, high = axes.get_ylim()
+    furthest = max((row for one in series for row in one.rows), key=lambda row: row.distance)
+    axes.set_xlabel(furthest.unit, fontsize=7.5, color=theme.ink)
+    low, high = axes.yaxis.get_transform().transform(axes.get_ylim())
     percent = series[0].rows[0].claim.published.unit == "percent"
     end_labels(axes, ends, LABEL_GAP if percent else LABEL_SHARE * (high - low))
 
@@ -203,11 +204,14 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Series]], gap: float = LA
     Args:
         axes: Where to draw.
         ends: Height of each line at its end, and the line.
-        gap: Least distance of two labels, in the unit of the heights.
+        gap: Least distance of two labels, in the unit of the heights; of their logarithms, to base
+            10, on an axis of logarithms.
     """
     ordered = sorted(ends, key=lambda end: end[0])
-    heights = spread_apart([height for height, _ in ordered], gap, axes.get_ylim()[1])
-    for (_, one), height in zip(ordered, heights, strict=True):
+    scale = axes.yaxis.get_transform()
+    *ground, top = scale.transform([*(height for height, _ in ordered), axes.get_ylim()[1]])
+    heights = spread_apart(ground, gap, top)
+    for (_, one), height in zip(ordered, scale.inverted().transform(heights), strict=True):
         axes.annotate(
             one.label, (1, height), (3, 0), ("axes fraction", "data"), textcoords="offset points",
             color=one.color, fontsize=6.8, va="center", annotation_clip=False,

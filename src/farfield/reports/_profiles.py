@@ -12,6 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from farfield.metrics import measure_of
 from farfield.reports._axes import (
     LEGEND,
     WIDTH,
@@ -34,6 +35,8 @@ from farfield.reports._report import Report, Row
 from farfield.reports._theme import LIGHT, Theme
 from farfield.reproductions import Published
 
+DECADES: Final = 1_000
+"""Errors that differ by more than this factor are drawn by their logarithms."""
 LISTED: Final = 0.72
 LISTED_LINE: Final = 0.17
 """Height of a panel of models one below another: of what is around them, and of each; inches."""
@@ -66,16 +69,17 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     heights = [max(every_height[n : n + across]) for n in range(0, len(panels), across)]
     width = WIDTH if len(panels) > 2 or not flat or crowded else 3.4 * len(panels)
     columns = 5 if width > 5 else 3
+    every = [value for rows in panels.values() for value in _values(rows)]
+    lowest, highest = _reach(report.rows[0], every)
     marks = _marks(report, theme)
+    if all(row.ceiling < lowest for row in report.rows):
+        del marks["ceiling"]
     figure = Figure(
         figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
         facecolor=theme.paper,
         layout="constrained",
     )
     grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
-    every = [value for rows in panels.values() for value in _values(rows)]
-    scale = report.rows[0].claim.published.scale
-    lowest, highest = min(every) - 0.06 * scale, 1.08 * max(every)
     for number, (axes, (subject, rows)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
         frame(axes, rows, theme, lowest, highest, across=subject in listed)
         shared = shared_suffix(report.subjects[subject])
@@ -98,6 +102,16 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         axes.set_visible(False)
     legend(figure, marks, theme, columns)
     return figure
+
+
+def _reach(row: Row, values: Sequence[float]) -> tuple[float, float]:
+    """Ends of the axis of scores: from 0 for errors, unless only logarithms tell them apart."""
+    lowest, highest = min(values), max(values)
+    if not measure_of(row.claim.metric).lower_is_better:
+        return lowest - 0.06 * row.claim.published.scale, 1.08 * highest
+    if lowest > 0 and highest > DECADES * lowest:
+        return lowest / 2, highest * 2
+    return 0.0, 1.08 * highest
 
 
 def _cells(series: Series) -> list[Series]:

@@ -25,6 +25,9 @@ QUICK: Final = 1 / 10
 TASK: Final = Adding()
 RULE: Final = VerdictRule(margin=0.001)
 
+MORE_NUMBERS: Final = "Adding more numbers"
+MORE_PLACES: Final = "Adding in longer sequences"
+
 MEASURED: Final = Unpublished(
     runs=printed.TRIALS,
     selection="weights of the last step",
@@ -55,7 +58,7 @@ def _claim(row: str, core: Spec, regime: str) -> Claim:
         metric=Adding.metric,
         regime=regime,
         quick=QUICK,
-        subject="Adding",
+        subject=MORE_NUMBERS if regime.startswith("terms") else MORE_PLACES,
     )
 
 
