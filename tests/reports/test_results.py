@@ -99,7 +99,7 @@ def test_budgets_have_sections_of_their_own(tmp_path):
 def test_steps_that_the_paper_does_not_say_are_planned_ones(tmp_path):
     export(LOSS, at(Budget.QUICK, shift=60.0), tmp_path)
     page = results_page(tmp_path)
-    assert "\n### 5 % of the planned steps\n" in page
+    assert "\n### 20 % of the planned steps\n" in page
     assert "of the paper's steps" not in page.replace("of the paper's training steps", "")
 
 

@@ -18,8 +18,9 @@ from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 from farfield.tasks import Adding
 
-STEPS: Final = 10_000
-"""Updates; the text gives none."""
+STEPS: Final = 1_000
+"""Updates; the text gives none. By then the first network of each layer adds: on validation
+sequences its error is at most a twentieth of the floor."""
 QUICK: Final = 1 / 10
 
 TASK: Final = Adding()
