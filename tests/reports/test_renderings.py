@@ -57,6 +57,14 @@ def test_the_terminal_shows_every_number_whole(report, width):
         assert text.verdict(row) in squeezed
 
 
+def test_what_data_a_table_needs_stands_once_beneath_it(report, monkeypatch, tmp_path):
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    lacking = tabulate(TABLES["webb2020/table-3"], lambda claim: [])
+    for written in (markdown(lacking), shown(lacking, 200), html(lacking)):
+        assert written.count("Hill et al. 2019 in FARFIELD_DATA/analogies.") == 1
+    assert "Needs data" not in markdown(report)
+
+
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_the_terminal_keeps_to_its_width(report, width):
     assert max(len(line.rstrip()) for line in shown(report, width).splitlines()) <= width

@@ -8,7 +8,7 @@ from typing import Final
 
 from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._report import Report, Row
-from farfield.reproductions import Published, Unpublished, VerdictRule
+from farfield.reproductions import Published, Unpublished, Verdict, VerdictRule
 
 MISSING: Final = "–"
 """Stands where there is nothing to show."""
@@ -170,7 +170,10 @@ COMMON_NOTES: Final = (
 
 def notes(report: Report) -> list[str]:
     """What a reader must know to read the table, a sentence or two each."""
-    return [*own_notes(report), *COMMON_NOTES]
+    lacking = dict.fromkeys(
+        row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
+    )
+    return [*(f"Needs data: {what}." for what in lacking), *own_notes(report), *COMMON_NOTES]
 
 
 def own_notes(report: Report) -> list[str]:
