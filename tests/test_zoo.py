@@ -541,6 +541,7 @@ MODULES = {
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
+    "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, least_move=0.2),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "RIMs": Animal(
         build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),

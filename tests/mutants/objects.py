@@ -126,11 +126,39 @@ MUTANTS = [
         ["tests/reproductions/test_webb2020_objects.py::test_measures_know_what_is_better"],
     ),
     (
-        "reports/_axes.py",
-        "        limit(0, highest)\n",
-        "        limit(lowest, highest)\n",
+        "reports/_profiles.py",
+        "    return 0.0, 1.08 * highest\n",
+        "    return lowest / 2, 1.08 * highest\n",
         [
             "tests/reproductions/test_webb2020_objects.py::test_the_picture_of_errors_starts_at_zero_and_says_what_it_shows"
         ],
+    ),
+    (
+        "reports/_profiles.py",
+        "highest > DECADES * lowest",
+        "highest > lowest",
+        [
+            "tests/reports/test_profiles.py::test_errors_of_several_orders_go_by_their_logarithms[0.1-linear]"
+        ],
+    ),
+    (
+        "reports/_panels.py",
+        "furthest = max(",
+        "furthest = min(",
+        ["tests/reports/test_profiles.py::test_each_unit_of_distance_has_a_panel_named_after_it"],
+    ),
+    (
+        "reports/_panels.py",
+        "scale.inverted().transform(heights)",
+        "heights",
+        [
+            "tests/reports/test_profiles.py::test_errors_of_several_orders_go_by_their_logarithms[0.001-log]"
+        ],
+    ),
+    (
+        "reports/_axes.py",
+        ".index(label) + again",
+        ".index(label)",
+        ["tests/reports/test_profiles.py::test_ten_models_differ_in_colour_or_line"],
     ),
 ]

@@ -101,13 +101,25 @@ MUTANTS = [
         "functional/_holding_recurrence.py",
         "torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))",
         "torch.lerp(state, candidate.to(state.dtype), gate.to(state.dtype))",
-        ["tests/nn/test_holding_rnn.py::test_the_recurrence_is_that_of_loops"],
+        ["tests/nn/test_holding_rnn.py::test_the_recurrence_is_that_of_loops[0.0]"],
     ),
     (
         "functional/_holding_recurrence.py",
         "F.hardtanh(asked + held + 3.0, 0.0, 6.0) / 6.0",
         "torch.sigmoid(asked + held)",
         ["tests/nn/test_holding_rnn.py::test_a_group_whose_gate_is_at_one_keeps_every_bit"],
+    ),
+    (
+        "functional/_holding_recurrence.py",
+        "gate > 1 - least_move, 1.0, gate",
+        "gate > least_move, 1.0, gate",
+        ["tests/nn/test_holding_rnn.py::test_the_recurrence_is_that_of_loops[0.3]"],
+    ),
+    (
+        "nn/_holding_rnn.py",
+        "least_move=self.least_move,",
+        "",
+        ["tests/nn/test_holding_rnn.py::test_the_layer_is_the_recurrence_with_its_weights[0.3]"],
     ),
     (
         "nn/_holding_rnn.py",
@@ -119,7 +131,7 @@ MUTANTS = [
         "nn/_holding_rnn.py",
         "gates + self.bias",
         "gates",
-        ["tests/nn/test_holding_rnn.py::test_the_layer_is_the_recurrence_with_its_weights"],
+        ["tests/nn/test_holding_rnn.py::test_the_layer_is_the_recurrence_with_its_weights[0.0]"],
     ),
     (
         "functional/_relational_memory.py",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -24,25 +28,34 @@ def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     )
 
 
-def test_the_recurrence_is_that_of_loops() -> None:
+LEAST_MOVES = (0.0, 0.3)
+
+
+@pytest.mark.parametrize("least_move", LEAST_MOVES)
+def test_the_recurrence_is_that_of_loops(least_move: float) -> None:
     inputs, gates, weight, state = given()
-    found = holding_recurrence(inputs, gates, weight, state)
+    found = holding_recurrence(inputs, gates, weight, state, least_move=least_move)
     for row in range(BATCH):
         expected = oracle.holding_recurrence(
-            *(tensor.numpy() for tensor in (inputs[:, row], gates[:, row], weight, state[row]))
+            *(tensor.numpy() for tensor in (inputs[:, row], gates[:, row], weight, state[row])),
+            least_move,
         )
         np.testing.assert_allclose(found[:, row].numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("least_move", LEAST_MOVES)
 @pytest.mark.parametrize("time", [1, 4])
-def test_its_gradient(time: int) -> None:
+def test_its_gradient(time: int, least_move: float) -> None:
+    recurrence = functools.partial(holding_recurrence, least_move=least_move)
     wanted = [tensor.clone().requires_grad_() for tensor in given(time)]
-    assert torch.autograd.gradcheck(holding_recurrence, wanted)
-    assert torch.autograd.gradgradcheck(holding_recurrence, wanted)
+    assert torch.autograd.gradcheck(recurrence, wanted)
+    assert torch.autograd.gradgradcheck(recurrence, wanted)
 
 
-def test_the_layer_is_the_recurrence_with_its_weights() -> None:
-    layer = unsettled(HoldingRNN(INPUTS, HIDDEN, num_groups=GROUPS, generator=generator()))
+@pytest.mark.parametrize("least_move", LEAST_MOVES)
+def test_the_layer_is_the_recurrence_with_its_weights(least_move: float) -> None:
+    options = {"num_groups": GROUPS, "least_move": least_move}
+    layer = unsettled(HoldingRNN(INPUTS, HIDDEN, **options, generator=generator()))
     x = drawn(TIME, BATCH, INPUTS)
     weights = state_of(layer)
     found = layer(x)[0].detach().numpy()
@@ -53,6 +66,7 @@ def test_the_layer_is_the_recurrence_with_its_weights() -> None:
             both[:, HIDDEN:] + weights["bias"],
             weights["weight_hh"],
             np.zeros(HIDDEN),
+            least_move,
         )
         np.testing.assert_allclose(found[:, row], expected, rtol=1e-9, atol=1e-12)
 
@@ -72,6 +86,17 @@ def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
     assert states.abs().max() < HIDDEN
 
 
+def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
+    """In float32, for ten thousand steps; asked for just enough, it moves."""
+    inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
+    weight[HIDDEN:] = 0.0
+    gates[..., :2] = 3.0 - 6 * 0.099
+    gates[..., 2:] = 3.0 - 6 * 0.101
+    states = holding_recurrence(inputs, gates, weight, state, least_move=0.1)
+    assert torch.equal(states[..., : HIDDEN // 2], state[:, : HIDDEN // 2].expand(10_000, -1, -1))
+    assert (states[1:, :, HIDDEN // 2 :] != states[:-1, :, HIDDEN // 2 :]).any(0).all()
+
+
 def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> None:
     layer = HoldingRNN(INPUTS, HIDDEN, num_groups=GROUPS, generator=generator()).double()
     matrix = layer.weight_hh.detach()[:HIDDEN]
@@ -89,9 +114,12 @@ def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> 
     [
         ({"num_groups": 3}, "hidden_size must be a multiple of num_groups=3, got 8"),
         ({"num_groups": 0}, "num_groups"),
+        ({"num_groups": 4, "least_move": 1.0}, "least_move must be at least 0 and below 1, got 1"),
+        ({"num_groups": 4, "least_move": -0.1}, "least_move must be"),
+        ({"num_groups": 4, "least_move": math.nan}, "least_move must be .* got nan"),
     ],
 )
-def test_groups_that_do_not_fit_are_refused(options: dict[str, int], message: str) -> None:
+def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         HoldingRNN(INPUTS, HIDDEN, **options)
 
@@ -102,5 +130,7 @@ def test_wrong_shapes_are_refused() -> None:
         holding_recurrence(inputs[:0], gates[:0], weight, state)
     with pytest.raises(ValueError, match="3 groups"):
         holding_recurrence(inputs, gates[..., :3], weight, state)
+    with pytest.raises(ValueError, match="least_move"):
+        holding_recurrence(inputs, gates, weight, state, least_move=2.0)
     with pytest.raises(ValueError, match="12 rows"):
         holding_recurrence(inputs, gates, weight[:-1], state)

@@ -52,6 +52,7 @@ from farfield.functional._function_memory import memory_read as memory_read
 from farfield.functional._function_memory import memory_write as memory_write
 from farfield.functional._gated_recurrence import GatedParameters as GatedParameters
 from farfield.functional._gated_recurrence import gated_recurrence as gated_recurrence
+from farfield.functional._holding_recurrence import check_least_move as check_least_move
 from farfield.functional._holding_recurrence import holding_recurrence as holding_recurrence
 from farfield.functional._indexed import Indexed as Indexed
 from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
@@ -173,6 +174,7 @@ __all__ = [
     "TypingParameters",
     "alibi_slopes",
     "causal_attention",
+    "check_least_move",
     "check_segments",
     "check_truncation",
     "compatibilities",

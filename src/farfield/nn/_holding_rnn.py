@@ -8,7 +8,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from farfield.functional import holding_recurrence, linear, uninitialized
+from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
 from farfield.nn._sequence_layer import SequenceLayer, State
 
 HOLD = 2.0
@@ -36,6 +36,9 @@ class HoldingRNN(SequenceLayer):
         input_size: Number of features of an input.
         hidden_size: Number of hidden units.
         num_groups: Number of groups of units, each with a gate.
+        least_move: The least share of a group that a step can change, other than nothing. At 0 a
+            gate can come as close to 1 as it likes, and what leaks is too little to be seen in
+            training and too much after ten thousand steps.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
@@ -51,8 +54,8 @@ class HoldingRNN(SequenceLayer):
         bias: $b$, `(num_groups)`.
 
     Raises:
-        ValueError: If a size is below 1, the units do not divide into the groups, or the input or
-            the state has another shape.
+        ValueError: If a size is below 1, the units do not divide into the groups, `least_move` is
+            not in [0, 1), or the input or the state has another shape.
 
     Reference:
         lamb2022, section 8.2: mechanisms that are not active stay as they are. The layer itself is
@@ -65,6 +68,7 @@ class HoldingRNN(SequenceLayer):
         hidden_size: int,
         *,
         num_groups: int = 32,
+        least_move: float = 0.0,
         batch_first: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
@@ -73,7 +77,9 @@ class HoldingRNN(SequenceLayer):
             raise ValueError(
                 f"hidden_size must be a multiple of num_groups={num_groups}, got {hidden_size}"
             )
+        check_least_move(least_move)
         self.num_groups = num_groups
+        self.least_move = least_move
         rows = hidden_size + num_groups
         self.weight_ih = uninitialized(nn.Linear, input_size, rows, bias=False).weight
         self.weight_hh = uninitialized(nn.Linear, hidden_size, rows, bias=False).weight
@@ -91,9 +97,16 @@ class HoldingRNN(SequenceLayer):
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         sizes = (self.hidden_size, self.num_groups)
         inputs, gates = torch.split_with_sizes(linear(x, self.weight_ih), sizes, dim=-1)
-        states = holding_recurrence(inputs, gates + self.bias, self.weight_hh, state[0][0])
+        states = holding_recurrence(
+            inputs,
+            gates + self.bias,
+            self.weight_hh,
+            state[0][0],
+            least_move=self.least_move,
+        )
         return states, (states[-1:].clone(),)  # or it would keep all states, and change with them
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""
-        return f"{super().extra_repr()}, num_groups={self.num_groups}"
+        sizes = f"{super().extra_repr()}, num_groups={self.num_groups}"
+        return f"{sizes}, least_move={self.least_move:g}" if self.least_move else sizes

@@ -1,12 +1,13 @@
 """What it takes to beat chapter 8 of lamb2022 where its tasks go furthest.
 
 Copying: to hold ten symbols through a dormant phase of 10,000 after training at 50, a state must
-not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes; the memory of an
-NTM stays as it is where nothing is written. The NTM is here because its first network in the table
-of copying missed nothing at any length. Digits: what makes 24 × 24 hard is that a row takes 24
-steps where training had 14. Who knows that the sequence is a square picture can read it at the side
-of training; the rows say what that brings, and that it is this and not the layer. Nothing else was
-chosen with a test in sight.
+not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes. They can also come
+so close to 1 that nothing is lost in training and a symbol in ten thousand steps; with a least move
+they cannot. The memory of an NTM stays as it is where nothing is written; it is here because its
+first network in the table of copying missed nothing at any length. Digits: what makes 24 × 24 hard
+is that a row takes 24 steps where training had 14. Who knows that the sequence is a square picture
+can read it at the side of training; the rows say what that brings, and that it is this and not the
+layer. Nothing else was chosen with a test in sight.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import dataclasses
 from typing import Final
 
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
-from farfield.nn import LinearEncoder
+from farfield.nn import HoldingRNN, LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions.lamb2022 import _copying as copying
@@ -32,6 +33,10 @@ HOLDING: Final = Recipe(
     cosine_decay=True,
 )
 """A step size that stands at 2e-3 still leaves errors after 6,000 updates, after 50 places too."""
+LEAST_MOVE: Final = 0.05
+"""What leaks at least by this much at every step is lost within the 50 of training."""
+LONGER: Final = dataclasses.replace(HOLDING, steps=10_000)
+"""After 8,000 updates two of five networks without a least move still err in training, rarely."""
 NTM_STEPS: Final = 2_000
 """Updates, all else as in the table of copying: three times what the first network took there."""
 DIGITS_STEPS: Final = 750
@@ -45,6 +50,9 @@ ACCURACY: Final = dataclasses.replace(MEASURED, goal=60.0)
 
 HOLDERS: Final[dict[str, Experiment]] = {
     "Holding RNN": copying.experiment(RIVALS["Holding RNN"], HOLDING),
+    "Holding RNN, least move": copying.experiment(
+        Spec(HoldingRNN, hidden_size=256, least_move=LEAST_MOVE), LONGER
+    ),
     "NTM": copying.experiment(PRINTED["NTM"], dataclasses.replace(copying.RECIPE, steps=NTM_STEPS)),
 }
 """What copies."""
@@ -106,7 +114,7 @@ def _digits_claim(row: str, network: SequenceNetwork, regime: str) -> Claim:
 BEYOND: Final = Table(
     key="lamb2022/beyond",
     title="Beyond the paper: a dormant phase of 10,000, and digits at 24 × 24",
-    tuned="on copying the schedule of the Holding RNN, by its first network in validation",
+    tuned="on copying the schedule of the Holding RNN, by its networks in training and validation",
     claims=(
         *(
             _recall_claim(row, regime.name)
