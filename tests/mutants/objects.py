@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     (
         "reports/_profiles.py",
-        "highest > DECADES * lowest",
+        "highest > APART * lowest",
         "highest > lowest",
         [
             "tests/reports/test_profiles.py::test_errors_of_several_orders_go_by_their_logarithms[0.1-linear]"

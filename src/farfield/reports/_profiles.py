@@ -35,7 +35,7 @@ from farfield.reports._report import Report, Row
 from farfield.reports._theme import LIGHT, Theme
 from farfield.reproductions import Published
 
-DECADES: Final = 1_000
+APART: Final = 1_000
 """Errors that differ by more than this factor are drawn by their logarithms."""
 LISTED: Final = 0.72
 LISTED_LINE: Final = 0.17
@@ -109,7 +109,7 @@ def _reach(row: Row, values: Sequence[float]) -> tuple[float, float]:
     lowest, highest = min(values), max(values)
     if not measure_of(row.claim.metric).lower_is_better:
         return lowest - 0.06 * row.claim.published.scale, 1.08 * highest
-    if lowest > 0 and highest > DECADES * lowest:
+    if lowest > 0 and highest > APART * lowest:
         return lowest / 2, highest * 2
     return 0.0, 1.08 * highest
 
