@@ -17,6 +17,7 @@ from made import drawn, generator, state_of, unsettled
 from oracles import sequence_layers as oracle
 
 INPUTS, HIDDEN, GROUPS, BATCH, TIME = 3, 8, 4, 2, 6
+LEAST_MOVES = (0.0, 0.3)
 
 
 def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -26,9 +27,6 @@ def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         drawn(HIDDEN + GROUPS, HIDDEN, seed=2),
         drawn(BATCH, HIDDEN, seed=3),
     )
-
-
-LEAST_MOVES = (0.0, 0.3)
 
 
 @pytest.mark.parametrize("least_move", LEAST_MOVES)

@@ -142,10 +142,11 @@ def frame(
     plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
     limit, line = (axes.set_xlim, axes.axvline) if across else (axes.set_ylim, axes.axhline)
-    by_logarithm = measure_of(rows[0].claim.metric).lower_is_better and lowest > 0
+    is_error = measure_of(rows[0].claim.metric).lower_is_better
+    by_logarithm = is_error and lowest > 0
     if by_logarithm:
         (axes.set_xscale if across else axes.set_yscale)("log")
-    if measure_of(rows[0].claim.metric).lower_is_better:
+    if is_error:
         limit(lowest, highest)
     else:
         limit(lowest, 1.035 * scale)

@@ -20,7 +20,7 @@ from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 from farfield.tasks import TRAINING, Copying
 
 STEPS: Final = 5_000
-"""Updates, for every layer alike; the text gives none. Half an hour of one core for most rows."""
+"""Updates, for every layer alike: what two cores can give every row. The text gives none."""
 QUICK: Final = 1 / 5
 NOT_TUNED: Final = (
     "nothing; learning rate, batch and clipping are those of the released scripts for every row"
