@@ -104,6 +104,16 @@ def test_what_beats_the_paper_never_sees_a_test_in_training() -> None:
     assert copying.experiment.model.core.cls is HoldingRNN
 
 
+def test_new_sequences_are_as_many_as_the_updates_take() -> None:
+    (claim,) = (
+        claim
+        for claim in cells("beyond")
+        if claim.row.endswith("new sequences") and claim.regime == "dormant-10000"
+    )
+    recipe = claim.experiment.recipe
+    assert claim.experiment.task.counts["training"] == recipe.steps * recipe.batch_size
+
+
 def test_adding_is_an_error() -> None:
     assert {claim.metric for claim in cells("adding")} == {Adding.metric}
     assert {claim.published.unit for claim in cells("adding")} == {"fraction"}

@@ -43,15 +43,16 @@ MEASURED: Final = Unpublished(
 )
 
 
-def experiment(core: Spec, recipe: Recipe = RECIPE) -> Experiment:
+def experiment(core: Spec, recipe: Recipe = RECIPE, task: Copying = TASK) -> Experiment:
     """What tests a row.
 
     Args:
         core: The layer.
         recipe: How it is trained.
+        task: What it is trained on.
     """
     return Experiment(
-        task=TASK,
+        task=task,
         model=SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=600)),
         recipe=recipe,
     )
