@@ -118,10 +118,11 @@ INTERPRETER_OF_MATRICES: Final = Spec(
 VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=8)
 
 
-def matrices_network(core: Spec) -> SetNetwork:
-    """A network that scores a candidate from the set of the context's panels and it.
+def matrices_network(core: Spec, context: Spec | None = None) -> SetNetwork:
+    """A network that scores a candidate from the set of the eight panels given and it.
 
     Args:
         core: What reads the panels.
+        context: What normalizes them together; `None` for nothing.
     """
-    return SetNetwork(core=core, encoder=Spec(PanelEncoder))
+    return SetNetwork(core=core, encoder=Spec(PanelEncoder), context=context)

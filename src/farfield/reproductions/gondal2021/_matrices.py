@@ -2,7 +2,10 @@
 
 The published cells need the published files. Beside them stands a table of networks on problems of
 our own, one triple each and without distraction, whose numbers are never set beside the published
-ones. Sizes, step sizes and steps are ours; nothing was tuned.
+ones. Sizes, step sizes and steps are ours. There every model is trained as published, and with
+context normalization: the panels of a problem differ little beside what they have in common, and
+Transformers and Neural Interpreters as published stay at chance for as long as two cores can train
+them. Training scores of the neutral regime led to that; it is all that was tuned.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import Final
 
 from farfield.experiments import Architecture, Experiment, Network, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTM, SRAN, WReN
-from farfield.nn import PanelEncoder
+from farfield.nn import ContextNorm, PanelEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._figures import Figure, IterationsAtTest, Saying, ScoredMatrix
 from farfield.reproductions._published import Published, Unpublished
@@ -31,10 +34,13 @@ STEPS: Final = 10 * 1_200_000 // BATCH_SIZE
 """Ten epochs over the published training problems. The text gives no number."""
 QUICK: Final = 1 / 100
 
-OWN_PROBLEMS: Final = 20_000
-OWN_STEPS: Final = 10 * OWN_PROBLEMS // BATCH_SIZE
-"""Ten epochs over the problems of our own."""
+OWN_PROBLEMS: Final = 200_000
+OWN_STEPS: Final = OWN_PROBLEMS // BATCH_SIZE
+"""One epoch over the problems of our own: none is seen twice."""
 OWN_QUICK: Final = 1 / 5
+LENGTH: Final = ProgressiveMatrices().length
+OWN_SIDE: Final = 40
+"""Pixels: with 80 an update teaches no more, and takes more than twice as long."""
 OWN_HOLDOUTS: Final = {
     "neutral": "neutral",
     "interpolation": "between",
@@ -60,14 +66,30 @@ MEASURED: Final = Unpublished(
     runs=3, selection="weights of the last step", split="test problems of our own"
 )
 
-MODELS: Final[dict[str, Architecture]] = {
-    "NI": matrices_network(INTERPRETER_OF_MATRICES),
-    "ViT": matrices_network(VIT_OF_MATRICES),
-    "WReN": ScoringNetwork(scorer=Spec(WReN), encoder=Spec(PanelEncoder), context=None),
-    "SRAN": ScoringNetwork(scorer=Spec(SRAN), encoder=Spec(PanelEncoder), context=None),
-    "CNN + LSTM": Network(reasoner=Spec(LSTM), encoder=Spec(PanelEncoder), context=None),
+
+def _models(*, normalized: bool) -> dict[str, Architecture]:
+    """What answers matrices, by row.
+
+    Args:
+        normalized: Whether the panels of a problem are normalized together: the matrix with one
+            candidate, or with all of them where all are read in a sequence.
+    """
+    context = Spec(ContextNorm) if normalized else None
+    whole = Spec(ContextNorm, segments=(tuple(range(LENGTH)),)) if normalized else None
+    encoder = Spec(PanelEncoder)
+    return {
+        "NI": matrices_network(INTERPRETER_OF_MATRICES, context),
+        "ViT": matrices_network(VIT_OF_MATRICES, context),
+        "WReN": ScoringNetwork(scorer=Spec(WReN), encoder=encoder, context=context),
+        "SRAN": ScoringNetwork(scorer=Spec(SRAN), encoder=encoder, context=context),
+        "CNN + LSTM": Network(reasoner=Spec(LSTM), encoder=encoder, context=whole),
+    }
+
+
+MODELS: Final = _models(normalized=False) | {
+    f"{row} + TCN": model for row, model in _models(normalized=True).items()
 }
-"""What answers matrices, by row."""
+"""As published, and with context normalization."""
 
 
 def _experiment(task: ProgressiveMatrices | PublishedMatrices, row: str, steps: int) -> Experiment:
@@ -130,7 +152,11 @@ TABLE_2: Final = Table(
 
 def _own(row: str, holdout: str, regime: str) -> Claim:
     task = ProgressiveMatrices(
-        holdout=holdout, most_triples=1, distractors=False, training_problems=OWN_PROBLEMS
+        holdout=holdout,
+        most_triples=1,
+        distractors=False,
+        training_problems=OWN_PROBLEMS,
+        image_size=OWN_SIDE,
     )
     return Claim(
         paper="gondal2021",
@@ -151,6 +177,7 @@ def _own(row: str, holdout: str, regime: str) -> Claim:
 TABLE_2_GENERATED: Final = Table(
     key="gondal2021/table-2-generated",
     title="Progressive matrices of our own, one triple each: within training and beyond it",
+    tuned="context normalization and the size of panels, by training scores of the neutral regime",
     claims=tuple(
         _own(row, holdout, regime)
         for holdout, test in OWN_HOLDOUTS.items()
@@ -163,10 +190,10 @@ GOALS: Final = tuple(
     dataclasses.replace(
         _own(row, "extrapolation", OWN_HOLDOUTS["extrapolation"]),
         table="beyond",
-        published=dataclasses.replace(MEASURED, goal=25.0) if row == "NI" else MEASURED,
+        published=dataclasses.replace(MEASURED, goal=25.0) if row == "NI + TCN" else MEASURED,
         quick=1,
     )
-    for row in MODELS
+    for row in ("NI", *(row for row in MODELS if row.endswith("TCN")))
 )
 """Twice the score of guessing where levels lie beyond those of training."""
 
@@ -174,7 +201,7 @@ FIGURE_7: Final = Figure(
     table=Table(
         key="gondal2021/figure-7",
         title="A matrix of our own, and what each model makes of its candidates",
-        claims=TABLE_2_GENERATED.select(f"neutral/*/{VALIDATION}").claims,
+        claims=TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
     ),
     analyses=(ScoredMatrix(regime=VALIDATION),),
     says=(Saying(of="right", words="one problem that NI gets right, and ViT and WReN do not"),),
@@ -186,7 +213,9 @@ FIGURE_8: Final = Figure(
     table=Table(
         key="gondal2021/figure-8",
         title="Fewer function iterations at test, progressive matrices of our own",
-        claims=TABLE_2_GENERATED.select(*(f"*/ni/{test}" for test in OWN_HOLDOUTS.values())).claims,
+        claims=TABLE_2_GENERATED.select(
+            *(f"*/ni+tcn/{test}" for test in OWN_HOLDOUTS.values())
+        ).claims,
     ),
     analyses=(IterationsAtTest(numbers=tuple(range(1, ITERATIONS + 1))),),
     says=(
