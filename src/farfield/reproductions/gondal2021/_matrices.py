@@ -4,8 +4,9 @@ The published cells need the published files. Beside them stands a table of netw
 our own, one triple each and without distraction, whose numbers are never set beside the published
 ones. Sizes, step sizes and steps are ours. There every model is trained as published, and with
 context normalization: the panels of a problem differ little beside what they have in common, and
-Transformers and Neural Interpreters as published stay at chance for as long as two cores can train
-them. Training scores of the neutral regime led to that; it is all that was tuned.
+Transformers and Neural Interpreters as published stayed at chance in the first thousand updates.
+Training scores in the neutral regime led to that and to the step size, which of half, once and
+twice its size is the one by which the interpreter learned fastest. Nothing else was tuned.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ STEPS: Final = 10 * 1_200_000 // BATCH_SIZE
 """Ten epochs over the published training problems. The text gives no number."""
 QUICK: Final = 1 / 100
 
-OWN_PROBLEMS: Final = 200_000
+OWN_PROBLEMS: Final = 100_000
 OWN_STEPS: Final = OWN_PROBLEMS // BATCH_SIZE
 """One epoch over the problems of our own: none is seen twice."""
 OWN_QUICK: Final = 1 / 5
@@ -98,7 +99,7 @@ def _experiment(task: ProgressiveMatrices | PublishedMatrices, row: str, steps: 
         model=MODELS[row],
         recipe=Recipe(
             steps=steps,
-            learning_rate=5e-4,
+            learning_rate=1e-3,
             batch_size=BATCH_SIZE,
             clip_norm=1.0,
             warmup=0.05,
@@ -177,7 +178,8 @@ def _own(row: str, holdout: str, regime: str) -> Claim:
 TABLE_2_GENERATED: Final = Table(
     key="gondal2021/table-2-generated",
     title="Progressive matrices of our own, one triple each: within training and beyond it",
-    tuned="context normalization and the size of panels, by training scores of the neutral regime",
+    tuned="context normalization, the size of panels and one step size for all rows, by training "
+    "scores in the neutral regime",
     claims=tuple(
         _own(row, holdout, regime)
         for holdout, test in OWN_HOLDOUTS.items()
