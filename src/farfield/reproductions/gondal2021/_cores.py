@@ -108,14 +108,16 @@ def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] 
 
 MATRICES: Final = 64
 """Features of a panel."""
+ITERATIONS_OF_MATRICES: Final = 4
 INTERPRETER_OF_MATRICES: Final = Spec(
     NeuralInterpreter,
     num_features=MATRICES,
-    num_functions=FUNCTIONS,
-    num_iterations=ITERATIONS,
-    syntax=Syntax(outer_residual=False),
+    num_functions=2,
+    num_iterations=ITERATIONS_OF_MATRICES,
+    syntax=Syntax(instructions=Instructions(hidden_size=128), outer_residual=False),
 )
-VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=8)
+VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=4)
+"""As deep as the interpreter."""
 
 
 def matrices_network(core: Spec, context: Spec | None = None) -> SetNetwork:
