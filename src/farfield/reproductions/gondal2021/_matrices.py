@@ -5,10 +5,10 @@ our own, one triple each and without distraction, whose numbers are never set be
 ones. Sizes, step sizes and steps are ours. There every model is trained as published, and with
 context normalization: the panels of a problem differ little beside what they have in common, and
 without it Transformer and Neural Interpreter were still at chance where with it they had begun to
-learn. Training and validation in the neutral regime, on pictures and with what they show as numbers,
-led to that, to the sizes of these two and to the step size: both stand at what tells implausible
-candidates from plausible ones until they find the rule, and small ones with large steps stand there
-for fewer updates. Nothing was tuned for the other rows.
+learn. Training and validation in the neutral regime, on pictures and on numbers that say what they
+show, led to that, to the sizes of these two and to the step size: both stand at what tells
+implausible candidates from plausible ones until they find the rule, and small ones with large steps
+stand there for fewer updates. Nothing was tuned for the other rows.
 """
 
 from __future__ import annotations
