@@ -6,9 +6,9 @@ ones. Sizes, step sizes and steps are ours. There every model is trained as publ
 context normalization: the panels of a problem differ little beside what they have in common, and
 without it Transformer and Neural Interpreter were still at chance where with it they had begun to
 learn. Training and validation, most in the neutral regime, on pictures and on numbers that say what
-they show, led to that, to the sizes of these two and to their step sizes: both stand at what tells
-implausible candidates from plausible ones until they find the rule, and small ones with large steps
-stand there for fewer updates. Nothing was tuned for the other rows.
+they show, led to that, to the sizes of these two and to their step sizes: both rule out candidates
+first and find the rule much later, which small ones do in less time and with larger steps in fewer
+updates. Nothing was tuned for the other rows.
 """
 
 from __future__ import annotations
