@@ -114,6 +114,13 @@ def test_new_sequences_are_as_many_as_the_updates_take() -> None:
     assert claim.experiment.task.counts["training"] == recipe.steps * recipe.batch_size
 
 
+def test_rows_with_a_least_move_have_one() -> None:
+    for claim in cells("beyond"):
+        if claim.group == "copying" and claim.row.startswith("Holding RNN"):
+            least_move = dict(claim.experiment.model.core.options).get("least_move", 0.0)
+            assert (least_move > 0) == ("least move" in claim.row)
+
+
 def test_adding_is_an_error() -> None:
     assert {claim.metric for claim in cells("adding")} == {Adding.metric}
     assert {claim.published.unit for claim in cells("adding")} == {"fraction"}
