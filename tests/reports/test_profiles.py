@@ -250,6 +250,15 @@ def test_models_in_a_list_without_a_number_are_left_out():
     assert len(nothing.axes) == 3
 
 
+def test_a_panel_without_a_number_says_so():
+    def find(claim):
+        return trained(claim, count=1) if claim.group == "copying" else []
+
+    copying, digits = profiles(report_of("*", table="lamb2022/beyond", find=find)).axes
+    assert not any("not run" in text.get_text() for text in copying.texts)
+    assert any("not run" in text.get_text() for text in digits.texts)
+
+
 def test_long_names_side_by_side_do_not_touch():
     figure = profiles(report_of(table="gondal2021/table-1", find=lambda _: []))
     figure.draw_without_rendering()

@@ -97,7 +97,8 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
                 axes.tick_params(axis="y", labelleft=False)
             else:
                 axes.set_ylabel(score_label(report.rows[0]), fontsize=7.5, color=theme.ink)
-        title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2)
+        note = "" if _numbered(rows) else "not run"
+        title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     legend(figure, marks, theme, columns)
