@@ -3,8 +3,8 @@
 Copying: to hold ten symbols through a dormant phase of 10,000 after training at 50, a state must
 not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes. They can also come
 so close to 1 that nothing is lost in training and a symbol in ten thousand steps; with a least move
-they cannot. What is still missed is missed on sequences that were not trained on: one row never
-sees a sequence twice. The memory of an NTM stays as it is where nothing is written. Tests led to
+they cannot. What is then missed is missed on sequences that were not trained on: one row is trained
+on every sequence once. The memory of an NTM stays as it is where nothing is written. Tests led to
 three of the rows: the first NTM in the table of copying missed nothing at any length, networks
 without a least move missed symbols after 1,000 places that they had after 50, and one of four with
 a least move missed symbols of the tests and none of its training sequences. Digits: what makes
@@ -42,7 +42,7 @@ LEAST_MOVE: Final = 0.05
 LONGER: Final = dataclasses.replace(HOLDING, steps=10_000)
 """After 8,000 updates two of five networks without a least move still err in training, rarely."""
 NEW: Final = dataclasses.replace(copying.TASK, training_sequences=LONGER.steps * LONGER.batch_size)
-"""As many training sequences as the updates take: none is seen twice."""
+"""As many training sequences as the updates take: each is trained on once."""
 NTM_STEPS: Final = 2_000
 """Updates, all else as in the table of copying: three times what the first network took there."""
 DIGITS_STEPS: Final = 750
