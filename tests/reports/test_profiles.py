@@ -250,6 +250,18 @@ def test_models_in_a_list_without_a_number_are_left_out():
     assert len(nothing.axes) == 3
 
 
+def test_panels_of_different_measures_have_axes_of_their_own():
+    def find(claim):
+        return trained(claim, count=1) if claim.group else made_up.records(claim, [0.9], steps=5)
+
+    figure = profiles(report_of("*", table="gondal2021/beyond", find=find))
+    functions, matrices = figure.axes
+    assert functions.get_xlabel() == "coefficient of determination"
+    assert matrices.get_xlabel() == "accuracy (%)"
+    assert functions.get_xlim()[1] < 2
+    assert matrices.get_xlim()[1] > 100
+
+
 def test_a_panel_without_a_number_says_so():
     def find(claim):
         return trained(claim, count=1) if claim.group == "copying" else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import matplotlib as mpl
@@ -69,10 +69,9 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     heights = [max(every_height[n : n + across]) for n in range(0, len(panels), across)]
     width = WIDTH if len(panels) > 2 or not flat or crowded else 3.4 * len(panels)
     columns = 5 if width > 5 else 3
-    every = [value for rows in panels.values() for value in _values(rows)]
-    lowest, highest = _reach(report.rows[0], every)
+    ends = _ends(panels.values())
     marks = _marks(report, theme)
-    if all(row.ceiling < lowest for row in report.rows):
+    if all(row.ceiling < ends[score_label(row)][0] for rows in panels.values() for row in rows):
         del marks["ceiling"]
     figure = Figure(
         figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
@@ -81,28 +80,37 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     )
     grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
     for number, (axes, (subject, rows)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
-        frame(axes, rows, theme, lowest, highest, across=subject in listed)
+        label = score_label(rows[0])
+        frame(axes, rows, theme, *ends[label], across=subject in listed)
         shared = shared_suffix(report.subjects[subject])
         series = series_of(rows, theme, shared)
         if distances(rows) == 1:
             series = [cell for one in series for cell in _cells(one)]
         if subject in listed:
             one_below_another(axes, series, theme)
-            if number >= len(panels) - across:
-                axes.set_xlabel(score_label(report.rows[0]), fontsize=7.5, color=theme.ink)
+            if number >= len(panels) - across or len(ends) > 1:
+                axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
         else:
             draw = side_by_side if distances(rows) == 1 else along_distance
             draw(axes, series, theme)
-            if number % across:
+            if number % across and len(ends) == 1:
                 axes.tick_params(axis="y", labelleft=False)
             else:
-                axes.set_ylabel(score_label(report.rows[0]), fontsize=7.5, color=theme.ink)
+                axes.set_ylabel(label, fontsize=7.5, color=theme.ink)
         note = "" if _numbered(rows) else "not run"
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     legend(figure, marks, theme, columns)
     return figure
+
+
+def _ends(panels: Iterable[Sequence[Row]]) -> dict[str, tuple[float, float]]:
+    """Ends of the axis of scores, the same in all panels that show the same; by what they show."""
+    alike: dict[str, list[Row]] = {}
+    for rows in panels:
+        alike.setdefault(score_label(rows[0]), []).extend(rows)
+    return {label: _reach(rows[0], _values(rows)) for label, rows in alike.items()}
 
 
 def _reach(row: Row, values: Sequence[float]) -> tuple[float, float]:
