@@ -65,6 +65,19 @@ def test_what_data_a_table_needs_stands_once_beneath_it(report, monkeypatch, tmp
     assert "Needs data" not in markdown(report)
 
 
+def test_each_measure_of_a_table_is_named_with_its_unit():
+    one, several = (
+        text.notes(tabulate(TABLES[key], lambda _: []))
+        for key in ("webb2021/demo", "gondal2021/beyond")
+    )
+    mean = "ean ± standard error of the mean over n trained networks"
+    assert [note for note in one if mean in note] == [f"M{mean}, in percent."]
+    assert [note for note in several if mean in note] == [
+        f"Coefficient of determination: m{mean}.",
+        f"Accuracy: m{mean}, in percent.",
+    ]
+
+
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_the_terminal_keeps_to_its_width(report, width):
     assert max(len(line.rstrip()) for line in shown(report, width).splitlines()) <= width

@@ -200,14 +200,14 @@ def _numbers(report: Report) -> dict[str, str]:
     """What the numbers are, and how they are written."""
     metrics = dict.fromkeys(row.claim.metric for row in report.rows)
     measures = dict.fromkeys(measure_of(metric) for metric in metrics)
-    mean = "Mean ± standard error of the mean"
-    return {
-        mean
-        if not one.lower_is_better
-        else f"{one.label.capitalize()}, lower is better: mean "
-        "± standard error of the mean": ", in percent" if one.percent else ""
-        for one in measures
-    }
+    said: dict[str, str] = {}
+    for one in measures:
+        better = ", lower is better" if one.lower_is_better else ""
+        name = f"{one.label.capitalize()}{better}: " if better or len(measures) > 1 else ""
+        mean = "mean" if name else "Mean"
+        how = ", in percent" if one.percent else ""
+        said[f"{name}{mean} ± standard error of the mean"] = how
+    return said
 
 
 def _goals(report: Report) -> list[str]:
