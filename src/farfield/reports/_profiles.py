@@ -71,7 +71,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     columns = 5 if width > 5 else 3
     ends = _ends(panels.values())
     marks = _marks(report, theme)
-    if all(row.ceiling < ends[score_label(row)][0] for rows in panels.values() for row in rows):
+    if all(row.ceiling < ends[score_label(rows[0])][0] for rows in panels.values() for row in rows):
         del marks["ceiling"]
     figure = Figure(
         figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
