@@ -146,3 +146,51 @@ def test_a_network_is_put_together_for_its_task() -> None:
     assert outputs.shape == (2, 1)
     assert built.core.input_size == 5
     assert Experiment.from_json(experiment.to_json()) == experiment
+
+
+def dropping(*, dropout: float) -> SequenceModel:
+    source = torch.Generator().manual_seed(0)
+    encoder = LinearEncoder((4,), out_features=64, generator=source)
+    core = RIMs(64, 60, 3, 2, wiring=Wiring(communication=None), batch_first=True, generator=source)
+    return SequenceModel(
+        encoder,
+        core,
+        num_outputs=2,
+        answers_everywhere=True,
+        dropout=dropout,
+        generator=source,
+    )
+
+
+def test_dropout_stands_behind_the_encoder_and_behind_the_core_at_each_place_anew() -> None:
+    model, read, answered = dropping(dropout=0.5), [], []
+    model.core.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    model.output.register_forward_pre_hook(lambda _, inputs: answered.append(inputs[0]))
+    embeddings = model.encode(torch.eye(4))
+    model.answer(embeddings, torch.zeros(2, 200, dtype=torch.long))
+    for found, whole in ((read[0], embeddings[0].expand(2, 200, 64)), (answered[0], None)):
+        assert (found == 0).float().mean().item() == pytest.approx(0.5, abs=0.02)
+        assert not torch.equal(found[0, 0] == 0, found[0, 1] == 0)
+        if whole is not None:
+            kept = found != 0
+            torch.testing.assert_close(found[kept], 2 * whole[kept])
+
+
+def test_without_training_nothing_is_dropped() -> None:
+    items, index = torch.eye(4), torch.tensor([[0, 1, 1, 3, 1]])
+    with torch.no_grad():
+        found = dropping(dropout=0.5).eval()(items, index)
+        assert torch.equal(found, dropping(dropout=0.0)(items, index))
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0, float("nan")])
+def test_a_dropout_that_is_no_probability_is_refused(dropout: float) -> None:
+    with pytest.raises(ValueError, match=r"dropout must be a probability, 0 to 1 and not 1, got"):
+        dropping(dropout=dropout)
+
+
+def test_a_network_has_the_dropout_of_its_spec() -> None:
+    core = Spec(NormalizedGRU, hidden_size=5)
+    made = SequenceNetwork(core=core, dropout=0.25).build(SameDifferent(), stream(0))
+    assert isinstance(made, SequenceModel)
+    assert made.dropout == 0.25

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from farfield.core import stream
 from farfield.models import AtOneSide, RollOut, SequenceModel
-from farfield.nn import HoldingRNN, RIMs
+from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
 from farfield.reproductions import FIGURES, TABLES, ActivationOverTime, RollOuts, Unpublished
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import Adding, Copying, SequentialMNIST
@@ -15,6 +17,7 @@ KEYS = (
     "table-1-copying",
     "table-1-digits",
     "copying",
+    "dispute",
     "ablations",
     "adding",
     "bouncing-balls",
@@ -75,6 +78,66 @@ def test_mechanisms_are_as_many_as_the_row_says() -> None:
             assert isinstance(core, RIMs)
             told = f"RIMs ({core.num_mechanisms}, {core.num_active}, {core.hidden_size})"
             assert told == claim.row
+
+
+WIRINGS = {
+    "RIMs (6, 4)": Wiring(),
+    "RIMs, all active": Wiring(),
+    "RIMs, no input attention": Wiring(input_attention=None),
+    "RIMs, no communication": Wiring(communication=None),
+    "RIMs, sparse communication": Wiring(communication=Communication(top_k=2)),
+    "RIMs, as released": Wiring.released(),
+    "RIMs (6, 4, 600), script": Wiring.released(),
+    "RIMs (5, 3, 510), answer": Wiring.released(),
+}
+"""What a step of each row is made of; the text's for rows that are not named."""
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in {"adding", "beyond"}])
+def test_mechanisms_are_wired_as_the_row_says(key: str) -> None:
+    for claim in cells(key):
+        if claim.row.startswith("RIMs"):
+            core = claim.experiment.model.build(claim.experiment.task, stream(0, "weights")).core
+            assert isinstance(core, RIMs)
+            assert core.wiring == WIRINGS.get(claim.row, Wiring())
+            named = re.search(r"\((\d+), (\d+)", claim.row)
+            every = key == "ablations" and claim.row.endswith(("all active", "input attention"))
+            wanted = (int(named[1]), int(named[2])) if named else (6, 6) if every else (6, 4)
+            assert (core.num_mechanisms, core.num_active) == wanted
+
+
+def test_what_is_reported_of_the_released_code_is_put_to_the_test() -> None:
+    found = {(claim.row, claim.regime): str(claim.published) for claim in cells("dispute")}
+    script, answer = "RIMs (6, 4, 600), script", "RIMs (5, 3, 510), answer"
+    sides = ("side-16", "side-19", "side-24")
+    assert [found[script, side] for side in sides] == ["78", "55", "33"]
+    assert [found[answer, side] for side in sides] == ["88", "72", "39"]
+    assert found["LSTM (600), script", "training"] == "0.30"
+    assert found["LSTM (600), script", "dormant-200"] == "0.09"
+
+
+def test_networks_of_the_dispute_are_set_up_as_the_released_scripts_are() -> None:
+    rates = set()
+    for claim in cells("dispute"):
+        experiment = claim.experiment
+        assert experiment.model.dropout == 0.5
+        assert (experiment.recipe.batch_size, experiment.recipe.clip_norm) == (64, 1.0)
+        rates.add((claim.group, claim.row, experiment.recipe.learning_rate))
+        if claim.group == "digits":
+            assert experiment.recipe.steps * 64 == 20 * experiment.task.training_images
+    assert rates == {
+        ("digits", "RIMs (6, 4, 600), script", 7e-4),
+        ("digits", "RIMs (5, 3, 510), answer", 1e-3),
+        ("digits", "LSTM (600), script", 7e-4),
+        ("copying", "RIMs (6, 4, 600), script", 1e-3),
+        ("copying", "LSTM (600), script", 1e-3),
+    }
+
+
+def test_losses_of_the_dispute_are_over_all_places() -> None:
+    task = next(claim.experiment.task for claim in cells("dispute") if claim.group == "copying")
+    assert task.no_memory_loss("training") == pytest.approx(0.2971, abs=1e-4)
+    assert task.no_memory_loss("dormant-200") == pytest.approx(0.0945, abs=1e-4)
 
 
 def test_the_goals_are_set() -> None:

@@ -178,11 +178,14 @@ class SequenceNetwork:
         encoder: Item → embedding.
         side: Side of the square that the places of a problem are read as, whatever their number;
             `None` for a sequence read as it is.
+        dropout: Probability that a number of an embedding, and one of what the core gives, is
+            dropped in training.
     """
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
     side: int | None = None
+    dropout: float = 0.0
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -197,6 +200,7 @@ class SequenceNetwork:
             core,
             num_outputs=task.num_outputs,
             answers_everywhere=answers_everywhere(task),
+            dropout=self.dropout,
             generator=stream.child("output").torch(),
         )
         return model if self.side is None else AtOneSide(model, side=self.side)

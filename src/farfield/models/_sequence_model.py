@@ -8,9 +8,10 @@ from typing import final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from farfield.functional import Indexed, uninitialized
-from farfield.models._checks import check_sizes
+from farfield.models._checks import check_dropout, check_sizes
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""
@@ -36,6 +37,9 @@ class SequenceModel(nn.Module):
             `farfield.functional.Indexed` where items come again.
         num_outputs: Numbers in an answer.
         answers_everywhere: Whether an answer is given at every place, or after the last only.
+        dropout: Probability that a number of an embedding, and one of what the core gives, is
+            dropped in training, at each place anew; drawn from torch's global generator. 0.5 in the
+            released code of lamb2022.
         generator: Where the first weights of the output layer are drawn from; None is torch's
             global generator.
 
@@ -49,7 +53,7 @@ class SequenceModel(nn.Module):
 
     Raises:
         TypeError: If the core does not say how wide it answers.
-        ValueError: If `num_outputs` is below 1.
+        ValueError: If `num_outputs` is below 1 or `dropout` no probability.
 
     Reference:
         lamb2022, section 8.4.
@@ -62,10 +66,12 @@ class SequenceModel(nn.Module):
         *,
         num_outputs: int,
         answers_everywhere: bool,
+        dropout: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         check_sizes(num_outputs=num_outputs)
+        check_dropout(dropout)
         width = getattr(core, "hidden_size", None)
         if not isinstance(width, int):
             raise TypeError(
@@ -78,6 +84,7 @@ class SequenceModel(nn.Module):
         nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
         nn.init.zeros_(self.output.bias)
         self.answers_everywhere = answers_everywhere
+        self.dropout = dropout
         self.takes_indexed = getattr(core, "takes_indexed", False)
 
     def forward(
@@ -133,6 +140,15 @@ class SequenceModel(nn.Module):
         state = None
         for piece in pieces:
             x = Indexed(embeddings, piece)
-            as_it_is = self.takes_indexed and x.repeats
-            read, state = self.core(x if as_it_is else x.gathered(), state)
-            yield read
+            read, state = self.core(self._placed(x), state)
+            yield F.dropout(read, self.dropout) if self._is_dropping else read
+
+    def _placed(self, x: Indexed) -> Tensor | Indexed:
+        """The embeddings in their places; as they are where the core can tell them apart itself."""
+        if self._is_dropping:
+            return F.dropout(x.gathered(), self.dropout)
+        return x if self.takes_indexed and x.repeats else x.gathered()
+
+    @property
+    def _is_dropping(self) -> bool:
+        return self.training and self.dropout > 0

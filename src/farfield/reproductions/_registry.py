@@ -32,6 +32,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.TABLE_1_COPYING,
         lamb2022.TABLE_1_DIGITS,
         lamb2022.COPYING,
+        lamb2022.DISPUTE,
         lamb2022.ABLATIONS,
         lamb2022.ADDING,
         lamb2022.BALLS,

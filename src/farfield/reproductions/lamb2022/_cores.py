@@ -58,6 +58,9 @@ PRINTED: Final[dict[str, Spec]] = {
 RELEASED: Final = _rims(6, 4, 600, wiring=Wiring.released())
 """The first row of the copying half, as in the released code."""
 
+AS_ANSWERED: Final = _rims(5, 3, 510, wiring=Wiring.released())
+"""What the author of that code answers to those who find less than is printed."""
+
 TAKEN_AWAY: Final[dict[str, Spec]] = {
     "all active": _rims(6, 6, 600),
     "no input attention": _rims(6, 6, 600, wiring=Wiring(input_attention=None)),

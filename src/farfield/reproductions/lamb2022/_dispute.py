@@ -1,0 +1,142 @@
+"""What is reported of the released code of RIMs, beside networks set up as that code is.
+
+Users of the released scripts find less on digits than the paper prints (its issue 2), and on
+copying a loss that is lower after 200 places than after 50 (its issue 8): what a network scores
+that remembers nothing, where the loss is over all places. The author answers on digits with another
+setting. How many epochs the users trained is not said; twenty are the author's. The scripts choose
+the weights on validation images of the size of the test; here they are those of the last step.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.nn import LinearEncoder
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._published import Published, Unpublished
+from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions.lamb2022 import _copying, _digits
+from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022._cores import AS_ANSWERED, PRINTED, RELEASED
+from farfield.tasks import TRAINING, Copying, SequentialMNIST
+
+DROPOUT: Final = 0.5
+"""Behind the embedding and behind the layer, if the released scripts are not told otherwise."""
+EPOCHS: Final = 20
+STEPS: Final = EPOCHS * _digits.TASK.training_images // 64
+QUICK: Final = 1 / EPOCHS
+
+LAYERS: Final = {
+    "RIMs (6, 4, 600), script": (RELEASED, 7e-4),
+    "RIMs (5, 3, 510), answer": (AS_ANSWERED, 1e-3),
+    "LSTM (600), script": (PRINTED["LSTM (600)"], 7e-4),
+}
+"""What reads digits, and its learning rate."""
+
+EVERYWHERE: Final = Copying()
+"""Copying with the loss of the released code, over all places."""
+LOSS_RULE: Final = VerdictRule(margin=0.01)
+"""At T = 200 the loss without memory is 0.0945 where it is over all places."""
+
+
+def _experiment(
+    task: Copying | SequentialMNIST, core: Spec, *, steps: int, learning_rate: float
+) -> Experiment:
+    return Experiment(
+        task=task,
+        model=SequenceNetwork(
+            core=core, encoder=Spec(LinearEncoder, out_features=600), dropout=DROPOUT
+        ),
+        recipe=Recipe(steps=steps, learning_rate=learning_rate, batch_size=64, clip_norm=1.0),
+    )
+
+
+def _digits_claim(row: str, place: int) -> Claim:
+    core, learning_rate = LAYERS[row]
+    regime = _digits.REGIMES[place]
+    side = regime.rpartition("-")[2]
+    published: Published | Unpublished = Unpublished(
+        runs=printed.TRIALS, selection="weights of the last step", split=printed.DIGITS_SPLIT
+    )
+    if row in printed.REPORTED_DIGITS:
+        published = Published(
+            mean=printed.REPORTED_DIGITS[row][place],
+            spread=None,
+            spread_kind="standard error",
+            runs=1,
+            decimals=printed.REPORTED_ACCURACY_DECIMALS,
+            unit="percent",
+            selection=printed.REPORTED_SELECTION,
+            split=printed.DIGITS_SPLIT,
+        )
+    return Claim(
+        paper="lamb2022",
+        table="dispute",
+        row=row,
+        column=f"{side} × {side}",
+        published=published,
+        experiment=_experiment(_digits.TASK, core, steps=STEPS, learning_rate=learning_rate),
+        rule=_digits.RULE,
+        metric="accuracy",
+        regime=regime,
+        quick=QUICK,
+        subject="Sequential MNIST with the released settings",
+        group="digits",
+        data=_digits.DATA,
+    )
+
+
+def _copying_claim(row: str, core: Spec, regime: str, column: str) -> Claim:
+    published: Published | Unpublished = Unpublished(
+        runs=printed.TRIALS,
+        selection="weights of the last step",
+        split=printed.COPYING_SPLIT,
+        decimals=(4, 4),
+        unit="fraction",
+    )
+    if row in printed.REPORTED_COPYING:
+        published = Published(
+            mean=printed.REPORTED_COPYING[row][0 if regime == TRAINING else 1],
+            spread=None,
+            spread_kind="standard error",
+            runs=1,
+            decimals=printed.REPORTED_LOSS_DECIMALS,
+            unit="fraction",
+            selection="weights of the last step; which were reported is not said",
+            split=printed.COPYING_SPLIT,
+        )
+    return Claim(
+        paper="lamb2022",
+        table="dispute",
+        row=row,
+        column=column,
+        published=published,
+        experiment=_experiment(EVERYWHERE, core, steps=_copying.STEPS, learning_rate=1e-3),
+        rule=LOSS_RULE,
+        metric="loss",
+        regime=regime,
+        quick=_copying.QUICK,
+        subject="Copying, cross-entropy over all places",
+        group="copying",
+    )
+
+
+DISPUTE: Final = Table(
+    key="lamb2022/dispute",
+    title="The released code of RIMs, its settings, and what is reported of it",
+    steps_printed=False,
+    tuned="nothing; all settings are those of the released scripts, or of the author's answer",
+    claims=(
+        *(_digits_claim(row, place) for place in range(len(_digits.REGIMES)) for row in LAYERS),
+        *(
+            _copying_claim(row, core, regime, column)
+            for regime, column in _copying.COLUMNS
+            for row, core in (
+                ("LSTM (600), script", PRINTED["LSTM (600)"]),
+                ("RIMs (6, 4, 600), script", RELEASED),
+            )
+        ),
+    ),
+)
+"""Issues 2 and 8 of the released code."""
