@@ -23,6 +23,7 @@ from farfield.tasks._analogy_drawing import (
     greys,
     stamps,
 )
+from farfield.tasks._panel_files import block_means
 
 NUM_KINDS: Final = 7
 """Types of shapes: the first of `SHAPES`."""
@@ -42,6 +43,8 @@ LINES: Final[dict[str, Callable[[Grid, Grid], Bool[np.ndarray, "height width"]]]
 }
 """What lies on a line: pixels right of and below the centre of the panel."""
 NUM_LINES: Final = len(LINES)
+SMALLEST_KEPT: Final = 80
+"""Least side of a picture that shows pixels of the largest, not means of them."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES
 """The fields of each cell, in reading order; of each type of line its colour counted from 1, 0
 where there is none."""
@@ -72,8 +75,12 @@ def draw_matrix_panels(
         panels: What each shows: `CELL_FIELDS` numbers of each cell of the 3×3 grid, in reading
             order, and one of each type of line.
         image_size: Width and height in pixels; 80 keeps every second pixel of 160 in each
-            direction, the first included.
+            direction, the first included, and 40 has the mean of each four of these: every fourth
+            pixel does not tell all sizes apart.
     """
+    if image_size < SMALLEST_KEPT:
+        kept = draw_matrix_panels(panels, SMALLEST_KEPT).numpy()
+        return torch.from_numpy(block_means(kept, SMALLEST_KEPT // image_size))
     step = PANEL_SIZE // image_size
     rows = panels.numpy().astype(np.int64)
     pictures = np.full((len(rows), image_size, image_size), WHITE, np.uint8)

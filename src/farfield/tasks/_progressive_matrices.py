@@ -135,7 +135,7 @@ class ProgressiveMatrices(MatrixTask):
     """
 
     name: ClassVar[str] = "progressive-matrices"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     training_scored: ClassVar[int] = 2_000
     triples: ClassVar[tuple[str, ...]] = TRIPLE_NAMES
     directions: ClassVar[tuple[str, ...]] = ("rows", "columns")
