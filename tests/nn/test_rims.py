@@ -13,12 +13,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from farfield.functional import Indexed, lstm_dynamics, rims
-from farfield.nn import Communication, GRUDynamics, InputAttention, RIMs, Wiring
+from farfield.nn import (
+    Communication,
+    GRUDynamics,
+    InputAttention,
+    LSTMLayer,
+    NormalizedGRU,
+    NormalizedLSTM,
+    RIMs,
+    Wiring,
+)
 from made import drawn, generator, unsettled
 from oracles import rims as oracle
 
@@ -281,6 +291,28 @@ def test_activation_goes_by_the_average_over_heads() -> None:
     assert torch.equal(trace.active, torch.zeros_like(trace.active).scatter(-1, least, True))
 
 
+@pytest.mark.parametrize("heads", [1, 2])
+def test_who_is_active_is_told_apart_where_attention_saturates(heads: int) -> None:
+    attention = InputAttention(num_heads=heads)
+    layer = built(Wiring(input_attention=attention, communication=None), active=1)
+    x, state = 100 * drawn(1, 500, 1, FEATURES), begun(layer, 500)
+    (exact,) = layer.trace(x, state)
+    null = exact.input_attention[..., 0].mean(2)
+    assert (null > 0).all()  # in double precision; in single most of it is 0 or 1
+    (single,) = layer.float().trace(x.float(), tuple(part.float() for part in state))
+    assert (single.input_attention[..., 0] == 0).float().mean() > 0.03
+    assert (single.active == exact.active).float().mean() > 0.99
+
+
+def test_an_input_and_its_one_element_activate_the_same() -> None:
+    layer = built(active=1).float()
+    x, state = 300 * drawn(1, 500, FEATURES).float(), tuple(p.float() for p in begun(layer, 500))
+    (one,), (several,) = layer.trace(x, state), layer.trace(x.unsqueeze(2), state)
+    assert (one.active == several.active).float().mean() > 0.995
+    kept = one.input_attention[..., 0]  # what is left for the null, to its last digits
+    torch.testing.assert_close(kept, several.input_attention[..., 0], rtol=1e-3, atol=1e-37)
+
+
 def test_every_position_has_its_winners() -> None:
     layer = built(WIRINGS["positions"], active=1)
     (trace,) = layer.trace(inputs(layer, TIME, BATCH), begun(layer))
@@ -475,6 +507,42 @@ def test_packed_sequences_are_sequences_alone(kind: str, lengths: list[int]) -> 
         assert_same(tuple(part[:, row] for part in parts(last)), parts(end))
 
 
+def test_packed_sequences_of_several_elements() -> None:
+    layer, lengths = built(), [4, 1, 2]
+    x = drawn(max(lengths), len(lengths), ELEMENTS, FEATURES)
+    padded, _ = pad_packed_sequence(
+        layer(pack_padded_sequence(x, lengths, enforce_sorted=False))[0]
+    )
+    for row, length in enumerate(lengths):
+        expected, _ = layer(x[:length, row : row + 1])
+        assert_same(padded[:length, row], expected[:, 0])
+
+
+def test_dropout_stands_between_layers_in_training_alone() -> None:
+    x, state = drawn(TIME, BATCH, FEATURES), begun(built(num_layers=2))
+    one, two = built(dropout=0.5), built(num_layers=2, dropout=0.5)
+    assert_same(one.train()(x), one.eval()(x))
+    assert_same(two.eval()(x, state), built(num_layers=2)(x, state))
+    lower = built(num_layers=2)
+    shown, _ = lower.trace(x, state)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        outputs, _ = two.train()(x, state)
+        torch.manual_seed(0)
+        dropped = F.dropout(shown.outputs.flatten(0, 1), 0.5).unflatten(0, (TIME, BATCH))
+    parameters, rules = lower.layers[1].functional()
+    assert_same(outputs, rims(dropped, tuple(part[1] for part in state), parameters, rules).outputs)
+
+
+def test_heads_of_the_communication_are_those_that_divide_a_mechanism() -> None:
+    for size, heads in ((8, 4), (6, 3), (10, 2), (7, 1)):
+        layer = RIMs(FEATURES, MECHANISMS * size, MECHANISMS, 2)
+        assert layer.layers[0].communication["key"].shape[1] == heads
+    gated = Wiring(communication=Communication(value_size=5, gated=True))
+    layer = RIMs(FEATURES, MECHANISMS * 6, MECHANISMS, 2, wiring=gated)
+    assert layer.layers[0].communication["key"].shape[1] == 4
+
+
 def test_traces_are_what_runs() -> None:
     layer = built(num_layers=2, batch_first=True)
     x, state = drawn(BATCH, TIME, FEATURES), begun(layer)
@@ -572,19 +640,23 @@ def test_first_weights() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
-        ({"num_mechanisms": 0}, "num_mechanisms must be at least 1, got 0"),
+        ({"input_size": 0}, "input_size must be a whole number of at least 1, got 0"),
+        ({"num_layers": 0}, "num_layers must be a whole number of at least 1, got 0"),
+        ({"num_mechanisms": 0}, "num_mechanisms must be a whole number of at least 1, got 0"),
+        ({"hidden_size": 24.0}, "hidden_size must be a whole number of at least 1, got 24.0"),
+        ({"num_active": True}, "num_active must be a whole number of at least 1, got True"),
+        ({"dropout": 1.0}, "dropout must be a probability, 0 to 1 and not 1, got 1.0"),
+        ({"dropout": -0.5}, "dropout must be a probability, 0 to 1 and not 1, got -0.5"),
         (
             {"hidden_size": 26},
             "hidden_size must be divisible by num_mechanisms, got 26 units for 4",
         ),
         ({"num_active": 5}, "num_active must be 1…num_mechanisms=4, got 5"),
-        ({"num_active": 0}, "num_active must be 1…num_mechanisms=4, got 0"),
+        ({"num_active": 0}, "num_active must be a whole number of at least 1, got 0"),
         ({"wiring": ABLATED}, "num_active must be num_mechanisms=4 without input attention"),
         (
             {"wiring": Wiring(communication=Communication(num_heads=4))},
-            "num_heads of the communication must divide the 6 units of a mechanism",
+            "must divide the 6 units of a mechanism, so be one of 1, 2, 3, 6, or .* num_heads=4",
         ),
         (
             {"wiring": Wiring(communication=Communication(num_heads=2, value_size=4))},
@@ -596,7 +668,7 @@ def test_first_weights() -> None:
         ),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, object], message: str, unchecked) -> None:
     fitting = {"input_size": 3, "hidden_size": 24, "num_mechanisms": 4, "num_active": 2}
     with pytest.raises(ValueError, match=message):
         RIMs(**fitting | {"wiring": WIRINGS["text"]} | options)
@@ -634,6 +706,43 @@ def test_wrong_inputs_are_refused() -> None:
         layer(Indexed(few.items[:, 1:], few.index))
     with pytest.raises(ValueError, match=r"x.index must be \(time, batch\), got shape \(4,\)"):
         rims(few.at(few.index[:, 0]), begun(layer), *layer.layers[0].functional())
+
+
+PACKED = [
+    ([2, 2, 0], 4, r"down to 1 or more, got batch_sizes \[2, 2, 0\]"),
+    ([2, 3], 5, r"down to 1 or more, got batch_sizes \[2, 3\]"),
+    ([], 0, r"down to 1 or more, got batch_sizes \[\]"),
+    ([2, 1], 4, r"as many rows as batch_sizes add up to, 3, got shape \(4, 3\)"),
+]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("sizes, rows, message", PACKED)
+def test_what_is_packed_must_fit_together(sizes: list[int], rows: int, message: str) -> None:
+    sequences = PackedSequence(torch.zeros(rows, FEATURES), torch.tensor(sizes, dtype=torch.int64))
+    for layer in (built(), LSTMLayer(FEATURES, UNITS), NormalizedGRU(FEATURES, UNITS)):
+        with pytest.raises(ValueError, match=message):
+            layer(sequences)
+
+
+@pytest.mark.parametrize("layer", [built, LSTMLayer, NormalizedLSTM])
+def test_a_state_without_a_batch_is_that_of_a_sequence_without_one(layer) -> None:
+    made = built() if layer is built else layer(FEATURES, UNITS).double()
+    x, state = drawn(TIME, FEATURES), (torch.zeros(1, 1, UNITS, dtype=torch.float64),) * 2
+    with pytest.raises(ValueError, match=r"\(1, 24\).*, got .*\(1, 1, 24\)"):
+        made(x, state)
+    assert made(x, tuple(part[0] for part in state))[1][0].shape == (1, UNITS)
+
+
+def test_positions_are_an_axis_of_their_own() -> None:
+    layer = built(WIRINGS["positions"])
+    packed = pack_padded_sequence(drawn(TIME, 2, FEATURES), [4, 2])
+    for x in (packed, Indexed(drawn(5, FEATURES), torch.zeros(TIME, 2, dtype=torch.int64))):
+        with pytest.raises(ValueError, match=r"position|\(row, element, feature\)"):
+            layer(x)
+    for wiring in (WIRINGS["positions"], WIRINGS["text"]):
+        with pytest.raises(ValueError, match=r"x must have at least one element, got shape"):
+            built(wiring)(drawn(TIME, BATCH, 0, FEATURES))
 
 
 def test_print_tells_the_options() -> None:

@@ -48,6 +48,8 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
 }
 layers = pytest.mark.parametrize("name", OPTIONS)
+GROWING = [name for name in OPTIONS if name.startswith("CausalTransformer")]
+"""Whose state is what they have read."""
 
 
 def made(name: str, seed: int = 0, **more: object) -> nn.Module:
@@ -228,6 +230,20 @@ def test_a_sequence_may_stand_without_a_batch(name: str, batch_first: bool) -> N
     assert_same(module(x, state)[0], module(x.unsqueeze(axis), expected_state)[0].squeeze(axis))
 
 
+@pytest.mark.parametrize("lengths", [[4, 4, 2, 1], [2, 4, 1, 4], [3]])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in GROWING])
+def test_packed_sequences_are_sequences_alone(name: str, lengths: list[int]) -> None:
+    module, x = made(name), drawn(max(lengths), len(lengths), INPUTS)
+    _, state = module(drawn(2, len(lengths), INPUTS, seed=5))
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+    outputs, last = module(packed, state)
+    padded, _ = nn.utils.rnn.pad_packed_sequence(outputs)
+    for row, length in enumerate(lengths):
+        expected, end = module(x[:length, row], like(state, lambda part, row=row: part[:, row]))
+        assert_same(padded[:length, row], expected)
+        assert_same(like(last, lambda part, row=row: part[:, row]), end)
+
+
 @layers
 @pytest.mark.parametrize("shape", [(3, 2), (1, 1)])
 def test_gradient(name: str, shape: tuple[int, int]) -> None:
@@ -272,10 +288,10 @@ def test_a_generator_decides(name: str) -> None:
 
 @layers
 def test_wrong_inputs_are_refused(name: str, unchecked) -> None:
-    packed = nn.utils.rnn.pack_sequence([drawn(2, INPUTS), drawn(1, INPUTS)])
-    with pytest.raises(ValueError, match="x must be a tensor, got a PackedSequence"):
-        made(name)(packed)
     module = made(name)
+    packed = nn.utils.rnn.pack_sequence([drawn(2, 5), drawn(1, 5)])
+    with pytest.raises(ValueError, match=f"x must have input_size={INPUTS} features, got 5"):
+        module(packed)
     with pytest.raises(ValueError, match=f"x must have input_size={INPUTS} features, got 5"):
         module(drawn(TIME, BATCH, 5))
     with pytest.raises(ValueError, match=r"at least one step .*, got shape \(0, 4, 3\)"):
@@ -286,6 +302,13 @@ def test_wrong_inputs_are_refused(name: str, unchecked) -> None:
         module(drawn(INPUTS))
     with pytest.raises(ValueError, match=r"x must be \(batch, time, feature\)"):
         made(name, batch_first=True)(drawn(1, TIME, BATCH, INPUTS))
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_packed_sequences_are_refused_where_the_state_grows(name: str) -> None:
+    packed = nn.utils.rnn.pack_sequence([drawn(2, INPUTS), drawn(1, INPUTS)])
+    with pytest.raises(ValueError, match="got a PackedSequence: the state of CausalTransformer"):
+        made(name)(packed)
 
 
 @layers

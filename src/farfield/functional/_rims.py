@@ -247,6 +247,13 @@ def _check(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRu
             f"x must be (time, batch, {features}), or (time, batch, element, {features}), with at "
             f"least one step, got shape {tuple(x.shape)}"
         )
+    if axes == 4 and x.shape[2] == 0:
+        raise ValueError(f"x must have at least one element, got shape {tuple(x.shape)}")
+    if rules.per_position and axes == 3:
+        raise ValueError(
+            f"x must be (time, batch, position, {features}) with per_position, got shape "
+            f"{tuple(x.shape)}"
+        )
     if attention is None and axes == 4:
         raise ValueError("x must be (time, batch, feature) without input attention, got 4 axes")
     if not 1 <= rules.num_active <= mechanisms:

@@ -129,7 +129,8 @@ def one_element(
         compared, offered = (each.transpose(0, 1) for each in now)
         scores = (hidden * compared).sum(-1)
         share = torch.sigmoid(scores)  # a softmax over this score and the 0 of the null element
-        attention = torch.stack((1 - share.t(), share.t()), dim=-1).unsqueeze(1)
+        null = torch.sigmoid(-scores)
+        attention = torch.stack((null.t(), share.t()), dim=-1).unsqueeze(1)
         # The scores are in the order of the shares, and do not saturate.
         active = top_k_mask(scores, num_active, dim=0)
         return Reading(share.unsqueeze(-1) * offered, active, attention)
@@ -200,8 +201,20 @@ def attend_to_elements(
         Weights (batch, head, mechanism, 1 + element), the null element first; and who is active,
         (batch, mechanism).
     """
-    attention = F.pad(queries @ keys.transpose(-1, -2), (1, 0)).softmax(-1)
-    return attention, top_k_mask(-attention[..., 0].mean(1), num_active)
+    scores = queries @ keys.transpose(-1, -2)
+    attention = F.pad(scores, (1, 0)).softmax(-1)
+    return attention, top_k_mask(_odds_of_reading(scores), num_active)
+
+
+def _odds_of_reading(scores: Float[Tensor, "batch head mechanism element"]) -> Tensor:
+    """Logarithm of the odds against the null element, averaged over heads: (batch, mechanism).
+
+    In the order of the attention on what is no null, which saturates where these do not.
+    """
+    odds = scores.logsumexp(-1)  # the score of the null element is 0
+    if odds.shape[1] == 1:
+        return odds.squeeze(1)
+    return F.logsigmoid(odds).logsumexp(1) - F.logsigmoid(-odds).logsumexp(1)
 
 
 def attend_to_positions(

@@ -31,7 +31,7 @@ class LSTMLayer(SequenceLayer):
     Beside `torch.nn.LSTM`, which it holds, it draws its first weights from a generator and says
     what is wrong with an input in words. It goes step by step under the transformations of
     `torch.func`, for which torch's kernel is not made, and on a CPU over `Indexed` sequences.
-    `NormalizedLSTM` takes normalizers and packed sequences, and is the slower one.
+    `NormalizedLSTM` takes normalizers, and is the slower one.
 
     Args:
         input_size: Number of features of an input.
@@ -96,7 +96,7 @@ class GRULayer(SequenceLayer):
     Beside `torch.nn.GRU`, which it holds, it draws its first weights from a generator and says
     what is wrong with an input in words. It goes step by step under the transformations of
     `torch.func`, for which torch's kernel is not made, and on a CPU, where that takes less time.
-    `NormalizedGRU` takes normalizers and packed sequences, and is the slower one.
+    `NormalizedGRU` takes normalizers, and is the slower one.
 
     Args:
         input_size: Number of features of an input.

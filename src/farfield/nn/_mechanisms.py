@@ -16,6 +16,9 @@ from farfield.functional import (
 )
 from farfield.nn._rims_parts import Communication, InputAttention, Wiring
 
+MOST_HEADS = 4
+"""Heads of the communication where none are named."""
+
 
 @final
 class Mechanisms(nn.Module):
@@ -105,12 +108,17 @@ def _attention_shapes(
 
 def _communication_shapes(communication: Communication, num_mechanisms: int, size: int) -> Shapes:
     heads, key, value = communication.num_heads, communication.key_size, communication.value_size
+    if heads is None:
+        fitting = [n for n in range(1, MOST_HEADS + 1) if value is not None or size % n == 0]
+        heads = fitting[-1]
     if value is None:
         value, rest = divmod(size, heads)
         if rest:
+            fitting = [n for n in range(1, size + 1) if size % n == 0]
             raise ValueError(
-                f"num_heads of the communication must divide the {size} units of a mechanism, or "
-                f"value_size be given with gated=True, got num_heads={heads}"
+                f"num_heads of the communication must divide the {size} units of a mechanism, so "
+                f"be one of {', '.join(map(str, fitting))}, or value_size be given with "
+                f"gated=True, got num_heads={heads}"
             )
     if not communication.gated and heads * value != size:
         raise ValueError(

@@ -17,7 +17,7 @@ from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
-from farfield.nn._row_tables import State, run_table
+from farfield.nn._row_tables import State, Walk, first_state, run_table
 from farfield.nn._sliding_context_norm import SlidingContextNorm
 
 _OVER_TIME = (
@@ -155,16 +155,13 @@ class Recurrence(nn.Module):
         weight_ih, weight_hh, bias_ih, bias_hh = self._weights(layer)
         normalized = _normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
-        ended: list[State] = []
+        walk = Walk(state)
         for inputs in torch.split(linear(rows, weight_ih, bias_ih), list(sizes)):
-            if len(inputs) < len(state[0]):  # the shortest of the packed sequences have ended
-                ended.insert(0, tuple(part[len(inputs) :] for part in state))
-                state = tuple(part[: len(inputs)] for part in state)
+            state = walk.narrow(len(inputs))
             hidden = linear(state[0], weight_hh, bias_hh)
-            state = self._cell.step(inputs, hidden, state, normalized)
-            outputs.append(state[0])
-        last = tuple(torch.cat(parts) for parts in zip(state, *ended, strict=True))
-        return torch.cat(outputs), last
+            walk.state = self._cell.step(inputs, hidden, state, normalized)
+            outputs.append(walk.state[0])
+        return torch.cat(outputs), walk.last()
 
     def _weights(self, layer: int) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
         """Weights and biases of the two projections of a layer."""
@@ -174,21 +171,15 @@ class Recurrence(nn.Module):
             return weight_ih, weight_hh, None, None
         return weight_ih, weight_hh, *(getattr(self, f"bias_{p}h_l{layer}") for p in "ih")
 
-    def _begin(self, state: State | None, rows: Tensor, batch: int) -> State:
+    def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
         if rows.shape[-1] != self.input_size:
             raise ValueError(
                 f"x must have input_size={self.input_size} features, got {rows.shape[-1]}"
             )
-        shape, parts = (self.num_layers, batch, self.hidden_size), 1 + len(self._cell.carried)
-        if state is None:
-            return (rows.new_zeros(shape),) * parts
-        got = [tuple(part.shape) for part in state]
-        if got != [shape] * parts:
-            raise ValueError(
-                f"state must be {parts} × (num_layers, batch, hidden_size) = {shape}, got {got}"
-            )
-        return state
+        parts = 1 + len(self._cell.carried)
+        layers, size = self.num_layers, self.hidden_size
+        return first_state(state, rows, batch, parts=parts, layers=layers, size=size)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""

@@ -10,12 +10,13 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import Indexed, RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
-from farfield.nn._row_tables import State, run_table
+from farfield.nn._row_tables import State, Walk, first_state, run_table
 
 Watch = Callable[[RIMsTrace], None]
 """Given the trace of a layer."""
@@ -39,8 +40,10 @@ class RIMs(nn.Module):
     those are always the first ones. The cell of an LSTM takes no part in the communication.
 
     Beside an LSTM of as many units it has about a $K$-th of the recurrent weights. It can be mapped
-    with `torch.func.vmap`, has no second direction, and where no gradient is wanted its memory
-    beyond inputs and outputs does not grow with the length of a sequence.
+    with `torch.func.vmap`, and where no gradient is wanted its memory beyond inputs and outputs
+    does not grow with the length of a sequence. Other than torch's modules it takes its number of
+    mechanisms third, the number of layers fifth or by name; it has no second direction, and goes
+    to another device or type by `to`.
 
     Args:
         input_size: Number of features of an input, or of each of its elements.
@@ -52,6 +55,8 @@ class RIMs(nn.Module):
         wiring: What a step is made of; None is `Wiring()`, the text's. `Wiring.released()` is that
             of the released code.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+        dropout: Probability that a number that one layer gives the next is dropped in training;
+            drawn from torch's global generator.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -75,7 +80,7 @@ class RIMs(nn.Module):
 
     takes_indexed = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — five are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -85,13 +90,14 @@ class RIMs(nn.Module):
         *,
         wiring: Wiring | None = None,
         batch_first: bool = False,
+        dropout: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "num_layers": num_layers}
         self.input_size, self.hidden_size, self.num_layers = sizes.values()
         self.num_mechanisms, self.num_active = num_mechanisms, num_active
-        self.wiring, self.batch_first = wiring or Wiring(), batch_first
+        self.wiring, self.batch_first, self.dropout = wiring or Wiring(), batch_first, dropout
         self._check_options(sizes)
         inputs = [input_size, *[hidden_size] * (num_layers - 1)]
         size = hidden_size // num_mechanisms
@@ -148,7 +154,7 @@ class RIMs(nn.Module):
                     f"got shape {shape}"
                 )
 
-            def begin(given: State | None, _index: Tensor, batch: int) -> State:
+            def begin(given: State | None, _index: Tensor, batch: int | None) -> State:
                 return self._begin(given, items, batch)
 
             run = partial(self._run_rows, items=items, watch=watch)
@@ -182,6 +188,8 @@ class RIMs(nn.Module):
             parameters, rules = layer.functional()  # type: ignore[operator]
             own = tuple(part[number] for part in state)
             shown = items if number == 0 else None
+            if number and self.dropout:
+                rows = F.dropout(rows, self.dropout, self.training)
             rows, after = _run_layer(parameters, rules, rows, sizes, own, watch, shown)
             last.append(after)
         return rows, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
@@ -194,37 +202,35 @@ class RIMs(nn.Module):
 
     def _feature_axes(self, x: Tensor | PackedSequence) -> int:
         attention = self.wiring.input_attention
-        if attention is None or isinstance(x, PackedSequence):
+        if attention is None:
             return 1
-        return 2 if attention.per_position or x.ndim == 4 else 1
+        axes = x.data.ndim + 1 if isinstance(x, PackedSequence) else x.ndim
+        return 2 if attention.per_position or axes == 4 else 1
 
-    def _begin(self, state: State | None, rows: Tensor, batch: int) -> State:
+    def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
         if rows.shape[-1] != self.input_size:
             raise ValueError(
                 f"x must have input_size={self.input_size} features, got {rows.shape[-1]}"
             )
-        shape, parts = (self.num_layers, batch, self.hidden_size), self.wiring.dynamics.num_states
-        if state is None:
-            return (rows.new_zeros(shape),) * parts
-        got = [tuple(part.shape) for part in state]
-        if got != [shape] * parts:
-            raise ValueError(
-                f"state must be {parts} × (num_layers, batch, hidden_size) = {shape}, got {got}"
-            )
-        return state
+        parts = self.wiring.dynamics.num_states
+        layers, size = self.num_layers, self.hidden_size
+        return first_state(state, rows, batch, parts=parts, layers=layers, size=size)
 
     def _check_options(self, sizes: dict[str, int]) -> None:
         mechanisms, active = self.num_mechanisms, self.num_active
-        for name, size in {**sizes, "num_mechanisms": mechanisms}.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        whole = {**sizes, "num_mechanisms": mechanisms, "num_active": active}
+        for name, size in whole.items():
+            if type(size) is not int or size < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {self.dropout}")
         if self.hidden_size % mechanisms:
             raise ValueError(
                 f"hidden_size must be divisible by num_mechanisms, got {self.hidden_size} units "
                 f"for {mechanisms} mechanisms"
             )
-        if not 1 <= active <= mechanisms:
+        if active > mechanisms:
             raise ValueError(f"num_active must be 1…num_mechanisms={mechanisms}, got {active}")
         if self.wiring.input_attention is None and active != mechanisms:
             raise ValueError(
@@ -237,7 +243,7 @@ class RIMs(nn.Module):
         return (
             f"{self.input_size}, {self.hidden_size}, num_mechanisms={self.num_mechanisms}, "
             f"num_active={self.num_active}, num_layers={self.num_layers}, "
-            f"batch_first={self.batch_first}, {self.wiring}"
+            f"batch_first={self.batch_first}, dropout={self.dropout}, {self.wiring}"
         )
 
 
@@ -252,19 +258,15 @@ def _run_layer(
 ) -> tuple[Tensor, State]:
     """One layer on a table of rows, in pieces of steps that have as many rows."""
     outputs: list[Tensor] = []
-    ended: list[State] = []
+    walk = Walk(state)
     steps = [(size, len(list(same))) for size, same in groupby(sizes)]
     pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
     for (size, number), piece in zip(steps, pieces, strict=True):
-        if size < len(state[0]):  # the shortest of the packed sequences have ended
-            ended.insert(0, tuple(part[size:] for part in state))
-            state = tuple(part[:size] for part in state)
         inputs = torch.unflatten(piece, 0, (number, size))
         x = inputs if items is None else Indexed(items, inputs)
-        found = (rims if watch is None else rims_trace)(x, state, parameters, rules)
-        state = found.state
+        found = (rims if watch is None else rims_trace)(x, walk.narrow(size), parameters, rules)
+        walk.state = found.state
         outputs.append(found.outputs.flatten(0, 1))
         if watch is not None and isinstance(found, RIMsTrace):
             watch(found)
-    last = tuple(torch.cat(parts) for parts in zip(state, *ended, strict=True))
-    return torch.cat(outputs) if len(outputs) > 1 else outputs[0], last
+    return torch.cat(outputs) if len(outputs) > 1 else outputs[0], walk.last()

@@ -71,7 +71,8 @@ class Communication:
     r"""How the active mechanisms of `RIMs` read from one another, and from the inactive.
 
     Args:
-        num_heads: Number of heads.
+        num_heads: Number of heads; None for four, or where they share the units of a mechanism for
+            the largest number up to four that divides them.
         key_size: Numbers in a key of one head; 16 in the released code.
         value_size: Numbers in a value of one head; 16 in the released code. None shares the units
             of a mechanism among the heads, which a plain residual takes.
@@ -92,7 +93,7 @@ class Communication:
         lamb2022, section 8.2.4.
     """
 
-    num_heads: int = 4
+    num_heads: int | None = None
     key_size: int = 32
     value_size: int | None = None
     top_k: int | None = None

@@ -13,13 +13,16 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 State = tuple[Tensor, ...]
-"""The hidden state, and the cell where there is one; the batch is axis 1 of each."""
+"""Parts of a state, such as hidden state and cell; the batch is axis 1 of each."""
 
 Run = Callable[[Tensor, list[int], State], tuple[Tensor, State]]
 """From a table, its number of rows at each step and a state, to outputs and the last state."""
 
-Begin = Callable[[State | None, Tensor, int], State]
-"""From the state that is given, if one is, the rows and the batch to the state to begin with."""
+Begin = Callable[[State | None, Tensor, int | None], State]
+"""From the state that is given, if one is, the rows and the batch to the state to begin with.
+
+The batch is None for one sequence without an axis for it; what is returned has one.
+"""
 
 
 def run_table(
@@ -42,41 +45,59 @@ def run_table(
         feature_axes: How many axes an input has at one step of one sequence.
 
     Raises:
-        ValueError: If the inputs have another number of axes, or are empty.
+        ValueError: If the inputs have another number of axes, or are empty, or what is packed does
+            not fit together.
     """
     if isinstance(x, PackedSequence):
-        return _run_packed(run, begin, x, state)
-    if x.ndim == 1 + feature_axes:  # one sequence without an axis for the batch, as torch takes it
-        axis = 0 if batch_first else 1
-        alone = None if state is None else tuple(part.unsqueeze(1) for part in state)
-        outputs, last = _run_batch(run, begin, x.unsqueeze(axis), alone, batch_first, feature_axes)
-        return outputs.squeeze(axis), tuple(part.squeeze(1) for part in last)
-    return _run_batch(run, begin, x, state, batch_first, feature_axes)
-
-
-def _run_batch(
-    run: Run, begin: Begin, x: Tensor, state: State | None, batch_first: bool, feature_axes: int
-) -> tuple[Tensor, State]:
-    if x.ndim != 2 + feature_axes or 0 in x.shape[:2]:
+        return run_packed(run, begin, x, state, feature_axes=feature_axes)
+    alone = x.ndim == 1 + feature_axes  # one sequence without an axis for the batch, as in torch
+    if x.ndim - (not alone) != 1 + feature_axes or 0 in x.shape[: -feature_axes or None]:
         axes = "batch, time" if batch_first else "time, batch"
         features = "feature" if feature_axes == 1 else "element, feature"
         raise ValueError(
             f"x must be ({axes}, {features}) or (time, {features}), with at least one step and one "
             f"sequence, got shape {tuple(x.shape)}"
         )
-    by_time = x.transpose(0, 1) if batch_first else x
+    swapped = batch_first and not alone
+    by_time = x.unsqueeze(1) if alone else x.transpose(0, 1) if swapped else x
     time, batch = by_time.shape[:2]
     rows = by_time.flatten(0, 1)
-    rows, last = run(rows, [batch] * time, begin(state, rows, batch))
+    rows, last = run(rows, [batch] * time, begin(state, rows, None if alone else batch))
     outputs = torch.unflatten(rows, 0, (time, batch))
-    return (outputs.transpose(0, 1) if batch_first else outputs), last
+    if alone:
+        return outputs.squeeze(1), tuple(part.squeeze(1) for part in last)
+    return (outputs.transpose(0, 1) if swapped else outputs), last
 
 
-def _run_packed(
-    run: Run, begin: Begin, x: PackedSequence, state: State | None
+def run_packed(
+    run: Run, begin: Begin, x: PackedSequence, state: State | None, *, feature_axes: int = 1
 ) -> tuple[PackedSequence, State]:
-    """The sequences stand longest first; the states in the order of before they were sorted."""
-    sizes = x.batch_sizes.tolist()
+    """The same for packed sequences, which stand longest first.
+
+    States are in the order of before they were sorted.
+
+    Args:
+        run: What runs over the table.
+        begin: Checks rows and state, or makes the state.
+        x: The inputs.
+        state: The state to begin with, if one is given.
+        feature_axes: How many axes an input has at one step of one sequence.
+
+    Raises:
+        ValueError: If the parts do not fit together.
+    """
+    sizes: list[int] = x.batch_sizes.tolist()
+    if not sizes or min(sizes) < 1 or sizes != sorted(sizes, reverse=True):
+        raise ValueError(
+            "x must be packed sequences of one step or more, so with batch_sizes from the batch "
+            f"down to 1 or more, got batch_sizes {sizes}"
+        )
+    if x.data.ndim != 1 + feature_axes or len(x.data) != sum(sizes):
+        features = "feature" if feature_axes == 1 else "element, feature"
+        raise ValueError(
+            f"x must hold data of (row, {features}) with as many rows as batch_sizes add up to, "
+            f"{sum(sizes)}, got shape {tuple(x.data.shape)}"
+        )
     state = begin(state, x.data, sizes[0])
     if x.sorted_indices is not None:
         state = tuple(part.index_select(1, x.sorted_indices) for part in state)
@@ -84,3 +105,62 @@ def _run_packed(
     if x.unsorted_indices is not None:
         last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
     return PackedSequence(rows, x.batch_sizes, x.sorted_indices, x.unsorted_indices), last
+
+
+def first_state(
+    given: State | None, like: Tensor, batch: int | None, *, parts: int, layers: int, size: int
+) -> State:
+    """The state to begin with: zeros, or what is given if its shapes are those of torch's layers.
+
+    Args:
+        given: What is given.
+        like: Of the device and the type of the zeros.
+        batch: Number of sequences; None for one without an axis for the batch.
+        parts: How many tensors are a state.
+        layers: Number of layers.
+        size: Number of hidden units.
+
+    Raises:
+        ValueError: If it has other parts, or another shape.
+    """
+    if given is None:
+        return (like.new_zeros(layers, batch or 1, size),) * parts
+    shape, axes = (layers, batch, size), "num_layers, batch, hidden_size"
+    if batch is None:
+        shape, axes = (layers, size), "num_layers, hidden_size"
+    got = [tuple(part.shape) for part in given]
+    if got != [shape] * parts:
+        raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")
+    return given if batch is not None else tuple(part.unsqueeze(1) for part in given)
+
+
+class Walk:
+    """A state on its way over a table, of which the shortest sequences end before the others.
+
+    Args:
+        state: What to begin with.
+        axis: Axis of the batch.
+    """
+
+    def __init__(self, state: State, *, axis: int = 0) -> None:
+        self.state, self._axis, self._ended = state, axis, list[State]()
+
+    def narrow(self, rows: int) -> State:
+        """The state of the first `rows` sequences; that of all others stays as it is from now on.
+
+        Args:
+            rows: How many sequences go on.
+        """
+        over = self.state[0].shape[self._axis] - rows
+        if over:
+            parts = [part.split_with_sizes((rows, over), self._axis) for part in self.state]
+            self.state, ended = zip(*parts, strict=True)
+            self._ended.insert(0, ended)
+        return self.state
+
+    def last(self) -> State:
+        """What each sequence ended in."""
+        if not self._ended:
+            return self.state
+        states = zip(self.state, *self._ended, strict=True)
+        return tuple(torch.cat(parts, self._axis) for parts in states)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.functional import Indexed
-
-State = tuple[Tensor, ...]
-"""Parts of a state, the batch on axis 1 of each."""
+from farfield.nn._row_tables import State, Walk, run_packed
 
 
 class SequenceLayer(nn.Module):
@@ -16,7 +17,8 @@ class SequenceLayer(nn.Module):
 
     A sequence in two pieces, the second begun with the state that the first ended in, gives what
     the whole gives. A subclass says what a state begins as (`_first_state`) and what becomes of
-    it (`_run`); a state of one part goes in and out as a tensor, of several as a tuple.
+    it (`_run`); a state of one part goes in and out as a tensor, of several as a tuple. Packed
+    sequences are read in pieces in which none ends, unless the state grows with a sequence.
 
     Args:
         input_size: Number of features of an input.
@@ -52,36 +54,67 @@ class SequenceLayer(nn.Module):
         return self._run(x.gathered(), state)
 
     def forward(
-        self, x: Tensor | Indexed, state: Tensor | State | None = None
-    ) -> tuple[Tensor, Tensor | State]:
+        self, x: Tensor | PackedSequence | Indexed, state: Tensor | State | None = None
+    ) -> tuple[Tensor | PackedSequence, Tensor | State]:
         """Outputs after every step, in the form of the input, and the last state."""
+        given = (state,) if isinstance(state, Tensor) else state
         if isinstance(x, PackedSequence):
-            raise ValueError(
-                "x must be a tensor, got a PackedSequence, which RIMs and the normalized recurrent "
-                "layers take: pad it (torch.nn.utils.rnn.pad_packed_sequence)"
-            )
-        if len(x.shape) == 2:  # one sequence without an axis for the batch, as torch takes it
-            axis = 0 if self.batch_first else 1
-            begun = None if state is None else _each(state, "unsqueeze")
-            outputs, last = self.forward(_turned(x, "unsqueeze", axis), begun)
-            return outputs.squeeze(axis), _each(last, "squeeze")
-        self._check(x.shape)
-        by_time = _turned(x, "transpose", 0, 1) if self.batch_first else x
-        if isinstance(by_time, Indexed):
-            alike = by_time.items.new_zeros(()).expand(by_time.shape)
-            outputs, parts = self._run_indexed(by_time, _begun(state, self._first_state(alike)))
-        else:
-            outputs, parts = self._run(by_time, _begun(state, self._first_state(by_time)))
-        last = parts if len(parts) > 1 else parts[0]
-        return (outputs.transpose(0, 1) if self.batch_first else outputs), last
+            packed, parts = run_packed(self._run_rows, self._begin_packed, x, given)
+            return packed, parts if len(parts) > 1 else parts[0]
+        alone = len(x.shape) == 2  # one sequence without an axis for the batch, as torch takes it
+        turn = ("unsqueeze", 1) if alone else ("transpose", 0, 1) if self.batch_first else None
+        self._check(x.shape, alone=alone)
+        by_time = x if turn is None else _turned(x, *turn)
+        outputs, parts = self._run_from(by_time, given, alone=alone)
+        if alone:
+            outputs, parts = outputs.squeeze(1), tuple(part.squeeze(1) for part in parts)
+        elif self.batch_first:
+            outputs = outputs.transpose(0, 1)
+        return outputs, parts if len(parts) > 1 else parts[0]
 
-    def _check(self, shape: tuple[int, ...]) -> None:
-        if len(shape) != 3 or 0 in shape[:2]:
+    def _run_from(
+        self, x: Tensor | Indexed, given: State | None, *, alone: bool
+    ) -> tuple[Tensor, State]:
+        """What `_run` gives, begun with the state that is given, if one is."""
+        if isinstance(x, Indexed):
+            alike = x.items.new_zeros(()).expand(x.shape)
+            return self._run_indexed(x, _begun(given, self._first_state(alike), alone=alone))
+        return self._run(x, _begun(given, self._first_state(x), alone=alone))
+
+    def _begin_packed(self, given: State | None, rows: Tensor, batch: int | None) -> State:
+        """The state that packed sequences begin with, checked."""
+        self._check_features(rows.shape)
+        first = self._first_state(rows.new_zeros(()).expand(1, batch or 1, rows.shape[-1]))
+        if any(0 in part.shape for part in first):
+            raise ValueError(
+                f"x must be a tensor, got a PackedSequence: the state of {type(self).__name__} "
+                "grows with a sequence, so those of sequences of several lengths do not stand side "
+                "by side; pad it (torch.nn.utils.rnn.pad_packed_sequence)"
+            )
+        return _begun(given, first, alone=False)
+
+    def _run_rows(self, rows: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
+        """`_run` over a table with `sizes` rows for each step, as far as it stays as wide."""
+        outputs: list[Tensor] = []
+        walk = Walk(state, axis=1)
+        steps = [(size, len(list(same))) for size, same in groupby(sizes)]
+        pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
+        for (size, number), piece in zip(steps, pieces, strict=True):
+            x = torch.unflatten(piece, 0, (number, size))
+            found, walk.state = self._run(x, walk.narrow(size))
+            outputs.append(found.flatten(0, 1))
+        return torch.cat(outputs), walk.last()
+
+    def _check(self, shape: tuple[int, ...], *, alone: bool) -> None:
+        if len(shape) != 3 - alone or 0 in shape[:-1]:
             axes = "(batch, time, feature)" if self.batch_first else "(time, batch, feature)"
             raise ValueError(
                 f"x must be {axes} or (time, feature), with at least one step and one sequence, "
                 f"got shape {tuple(shape)}"
             )
+        self._check_features(shape)
+
+    def _check_features(self, shape: tuple[int, ...]) -> None:
         if shape[-1] != self.input_size:
             raise ValueError(f"x must have input_size={self.input_size} features, got {shape[-1]}")
 
@@ -109,29 +142,25 @@ def _turned(x: Tensor | Indexed, change: str, *axes: int) -> Tensor | Indexed:
     return turned
 
 
-def _each(state: Tensor | State, change: str) -> Tensor | State:
-    """The state with an axis for the batch more, or less."""
-    if isinstance(state, Tensor):
-        changed: Tensor = getattr(state, change)(1)
-        return changed
-    return tuple(getattr(part, change)(1) for part in state)
+def _begun(given: State | None, first: State, *, alone: bool) -> State:
+    """The state to begin with: the first one where none is given, else what is given, checked.
 
-
-def _begun(state: Tensor | State | None, first: State) -> State:
-    """The state to begin with: the first one where none is given, else what is given, checked."""
-    if state is None:
+    Without an axis for the batch, `alone`, what is given has none either.
+    """
+    if given is None:
         return first
-    given = (state,) if isinstance(state, Tensor) else tuple(state)
-    if len(given) != len(first) or not all(map(_fits, given, first)):
+    wanted = [part.shape[:1] + part.shape[2:] if alone else part.shape for part in first]
+    if len(given) != len(first) or not all(map(_fits, given, wanted)):
         expected = " and ".join(
-            "(" + ", ".join(str(size or "any") for size in part.shape) + ")" for part in first
+            "(" + ", ".join(str(size or "any") for size in shape) + ")" for shape in wanted
         )
         got = " and ".join(str(tuple(part.shape)) for part in given)
         raise ValueError(f"state must be what a call returned, of shape {expected}, got {got}")
-    return given
+    return tuple(part.unsqueeze(1) for part in given) if alone else tuple(given)
 
 
-def _fits(given: Tensor, first: Tensor) -> bool:
-    if given.ndim != first.ndim:
+def _fits(given: Tensor, wanted: tuple[int, ...]) -> bool:
+    """Whether a part has the shape that it must have; an axis of 0 may have any size."""
+    if given.ndim != len(wanted):
         return False
-    return all(want in (0, have) for have, want in zip(given.shape, first.shape, strict=True))
+    return all(want in (0, have) for have, want in zip(given.shape, wanted, strict=True))
