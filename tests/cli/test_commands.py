@@ -11,20 +11,27 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from PIL import Image
 
 from farfield.cli._arguments import Train
 from farfield.cli._train import HIDDEN, experiment_of
-from farfield.core import REFERENCES
+from farfield.core import REFERENCES, stream
 from farfield.execution import run_one
 from farfield.execution._job import Job
-from farfield.experiments import Network, ScoringNetwork, SequenceNetwork, SetNetwork
+from farfield.experiments import (
+    Network,
+    RollOutNetwork,
+    ScoringNetwork,
+    SequenceNetwork,
+    SetNetwork,
+)
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
-from farfield.tasks import DATA_SETS, TASKS, DataFile, DataSet, Digits, FromFiles
+from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, FromFiles
 from farfield.tasks._rule_task import RuleTask
 
 KINDS = {
@@ -144,6 +151,32 @@ def test_train_sets_the_size_of_a_sequence_layer() -> None:
     core = experiment_of(command, words).model.core
     assert dict(core.options) == {"hidden_size": 40, "num_mechanisms": 5, "num_active": 2}
     assert dict(experiment_of(command, []).model.core.options) == {"hidden_size": HIDDEN}
+
+
+def test_train_sets_fields_that_are_several_numbers() -> None:
+    words = ["--task.test-dormant", "60", "70", "--task.test-sequences", "4", "2"]
+    task = experiment_of(Train(task="copying", model="linear-recurrent-unit"), words).task
+    assert task == Copying(test_dormant=(60, 70), test_sequences=(4, 2))
+
+
+def test_train_lets_a_model_go_on_from_its_own_frames_where_several_are_given() -> None:
+    command = Train(task="bouncing-balls", model="rims")
+    assert isinstance(experiment_of(command, []).model, SequenceNetwork)
+    rolled_out = experiment_of(command, ["--task.given", "15"])
+    assert isinstance(rolled_out.model, RollOutNetwork)
+    assert rolled_out.model.build(rolled_out.task, stream(0)).given == 15
+
+
+@pytest.mark.parametrize("model", ["neural-interpreter", "pre-norm-transformer"])
+def test_train_tells_a_model_where_the_patches_of_an_image_lie(model: str) -> None:
+    experiment = experiment_of(Train(task="digits", model=model), ["--model.num-features", "24"])
+    network = experiment.model.build(experiment.task, stream(0)).eval()
+    assert network.reader.core.num_features == 24
+    image = torch.rand(1, *experiment.task.item_shape, generator=torch.Generator().manual_seed(0))
+    turned = image.roll(16, dims=2)  # the same patches, each in another place
+    alone = torch.zeros(1, 1, dtype=torch.int64)
+    with torch.no_grad():
+        assert (network(image, alone) - network(turned, alone)).abs().max() > 1e-4
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,19 @@ from farfield.tasks import TASKS, Shapes
 
 Named = TypeVar("Named")
 
-PLAIN = (int, float, bool, str, int | None, float | None, bool | None, tuple[str, ...])
+PLAIN = (
+    int,
+    float,
+    bool,
+    str,
+    int | None,
+    float | None,
+    bool | None,
+    tuple[str, ...],
+    tuple[int, ...],
+    tuple[int, int],
+    tuple[float, float],
+)
 """Types of the fields that can be given on the command line."""
 
 

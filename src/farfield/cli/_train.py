@@ -29,22 +29,26 @@ from farfield.experiments import (
     Experiment,
     Network,
     Recipe,
+    RollOutNetwork,
     ScoringNetwork,
     SequenceNetwork,
     SetNetwork,
     Spec,
 )
 from farfield.models import REASONERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import Candidates, Task, answers_everywhere, is_at_hand
+from farfield.tasks import Candidates, RolledOut, Task, answers_everywhere, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
 
 HIDDEN = 96
 """Units of a sequence layer, where `--model.hidden-size` is not given."""
+
+WIDTH = "num_features"
+"""Option of a layer from set to set that is that of the embeddings where it is not given."""
 
 
 def train(command: Train, rest: Sequence[str]) -> None:
@@ -90,7 +94,10 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         args=list(rest),
     )
     made = task(**fields_of_task(task, options.task, command.shapes))
-    spec = Spec(part, **dataclasses.asdict(options.model))
+    chosen = dataclasses.asdict(options.model)
+    if chosen.get(WIDTH) is None:
+        chosen.pop(WIDTH, None)
+    spec = Spec(part, **chosen)
     return Experiment(task=made, model=_network(made, spec, command), recipe=options.recipe)
 
 
@@ -138,7 +145,10 @@ def _usual_encoder(task: Task) -> str:
 
 
 def _network(task: Task, part: Spec, command: Train) -> Architecture:
-    """A network that reads a task as a set or in order, scores its candidates, or answers it."""
+    """A network that reads a task as a set or in order, scores its candidates, or answers it.
+
+    Where a task gives more than the first place, a network in order goes on from its own answers.
+    """
     encoder = Spec(find("encoder", command.encoder or _usual_encoder(task), ENCODERS))
     if _is_read_as_set(task) or _is_read_in_order(task):
         if command.context not in (None, "none"):
@@ -147,7 +157,11 @@ def _network(task: Task, part: Spec, command: Train) -> Architecture:
                 f"got {command.context!r}"
             )
         if _is_read_as_set(task):
-            return SetNetwork(core=part, encoder=encoder)
+            in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
+            placed = Spec(PatchEncoder, positions=True) if in_places else encoder
+            return SetNetwork(core=part, encoder=placed)
+        if isinstance(task, RolledOut) and task.given > 1:
+            return RollOutNetwork(core=part, encoder=encoder)
         return SequenceNetwork(core=part, encoder=encoder)
     context = None
     if command.context != "none":
@@ -166,5 +180,8 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
             defaults[name] = parameter.default
     if cls in SEQUENCE_LAYERS.values():
         defaults["hidden_size"] = HIDDEN
+    if cls in SET_LAYERS.values():
+        defaults[WIDTH] = None
+        hints[WIDTH] = int | None
     fields = [(name, hints[name], default) for name, default in defaults.items()]
     return plain_dataclass("Model", fields, cls)
