@@ -640,11 +640,11 @@ def test_first_weights() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"input_size": 0}, "input_size must be a whole number of at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be a whole number of at least 1, got 0"),
-        ({"num_mechanisms": 0}, "num_mechanisms must be a whole number of at least 1, got 0"),
-        ({"hidden_size": 24.0}, "hidden_size must be a whole number of at least 1, got 24.0"),
-        ({"num_active": True}, "num_active must be a whole number of at least 1, got True"),
+        ({"input_size": 0}, "input_size must be at least 1, got 0"),
+        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
+        ({"num_mechanisms": 0}, "num_mechanisms must be at least 1, got 0"),
+        ({"hidden_size": 24.0}, "hidden_size must be a whole number, got 24.0"),
+        ({"num_active": True}, "num_active must be a whole number, got True"),
         ({"dropout": 1.0}, "dropout must be a probability, 0 to 1 and not 1, got 1.0"),
         ({"dropout": -0.5}, "dropout must be a probability, 0 to 1 and not 1, got -0.5"),
         (
@@ -652,7 +652,7 @@ def test_first_weights() -> None:
             "hidden_size must be divisible by num_mechanisms, got 26 units for 4",
         ),
         ({"num_active": 5}, "num_active must be 1…num_mechanisms=4, got 5"),
-        ({"num_active": 0}, "num_active must be a whole number of at least 1, got 0"),
+        ({"num_active": 0}, "num_active must be at least 1, got 0"),
         ({"wiring": ABLATED}, "num_active must be num_mechanisms=4 without input attention"),
         (
             {"wiring": Wiring(communication=Communication(num_heads=4))},

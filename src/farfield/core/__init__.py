@@ -1,5 +1,7 @@
 """What every floor stands on: random streams, problems, errors, citations."""
 
+from farfield.core._checks import check_dropout as check_dropout
+from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
@@ -19,6 +21,8 @@ __all__ = [
     "Reference",
     "Stream",
     "UnknownNameError",
+    "check_dropout",
+    "check_sizes",
     "from_line",
     "num_cores",
     "stream",

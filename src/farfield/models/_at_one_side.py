@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from farfield.models._checks import check_sizes
+from farfield.core import check_sizes
 from farfield.models._sequence_model import SequenceModel
 
 

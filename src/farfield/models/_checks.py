@@ -5,19 +5,6 @@ from __future__ import annotations
 from torch import Tensor
 
 
-def check_sizes(**sizes: int) -> None:
-    """Raise `ValueError` if a size is below one."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
-def check_dropout(dropout: float) -> None:
-    """Raise `ValueError` if a probability to drop is none, or drops everything."""
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout}")
-
-
 def check_sequence(z: Tensor, in_features: int) -> None:
     """Raise `ValueError` unless `z` is a non-empty sequence of the right width."""
     if z.ndim != 3 or z.shape[1] == 0:

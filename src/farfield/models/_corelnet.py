@@ -8,13 +8,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     kaiming_normal_,
     relation_matrix,
     uninitialized,
     xavier_normal_,
 )
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 
 
 @final

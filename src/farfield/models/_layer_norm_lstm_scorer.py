@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import uninitialized, xavier_uniform_
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 from farfield.models._lstm_scorer import tag_places
 from farfield.nn import NormalizedLSTM
 

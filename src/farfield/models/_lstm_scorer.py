@@ -9,8 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_sizes
 from farfield.functional import lstm, uninitialized, xavier_uniform_
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 
 
 @final

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     MNMOutputs,
     MNMParameters,
@@ -16,7 +17,7 @@ from farfield.functional import (
     uninitialized,
     xavier_normal_,
 )
-from farfield.models._checks import check_sequence, check_sizes
+from farfield.models._checks import check_sequence
 
 
 @final

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     kaiming_normal_,
     pair_attention,
@@ -15,7 +16,7 @@ from farfield.functional import (
     uninitialized,
     xavier_normal_,
 )
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 
 
 @final

@@ -9,8 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_sizes
 from farfield.functional import uninitialized, xavier_normal_
-from farfield.models._checks import check_sequence, check_sizes
+from farfield.models._checks import check_sequence
 
 
 @final

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.models._checks import check_sizes
+from farfield.core import check_sizes
 
 
 @final

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_dropout, check_sizes
 from farfield.functional import Indexed, uninitialized
-from farfield.models._checks import check_dropout, check_sizes
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""

@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import kaiming_normal_, uninitialized
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 
 ROW: Final = 3
 """Panels of a row of the matrix, of which there are as many."""

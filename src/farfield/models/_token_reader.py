@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.models._checks import check_length, check_sequence, check_sizes
+from farfield.models._checks import check_length, check_sequence
 
 
 @final

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     Overlay,
     differing,
@@ -71,9 +72,7 @@ class AnalogyEncoder(nn.Module):
                 "item_shape must be (height, width, channel) with sides that are multiples of "
                 f"{_STRIDES} (four halvings), got {item_shape}"
             )
-        for name, size in (("out_features", out_features), ("hidden_size", hidden_size)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(out_features=out_features, hidden_size=hidden_size)
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.coordinates = coordinates

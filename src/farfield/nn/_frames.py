@@ -9,6 +9,7 @@ from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, uninitialized
 
 HALVINGS: Final = 3
@@ -173,10 +174,7 @@ def _checked(
     item_shape: tuple[int, ...], features: int, channels: int, hidden_size: int
 ) -> tuple[int, int]:
     """Height and width, after a check of all sizes."""
-    sizes = {"features": features, "channels": channels, "hidden_size": hidden_size}
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
+    check_sizes(features=features, channels=channels, hidden_size=hidden_size)
     whole = 1 << HALVINGS
     if len(item_shape) != 2 or any(side < whole or side % whole for side in item_shape):
         raise ValueError(

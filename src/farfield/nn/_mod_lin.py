@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     ModulatedLayer,
     modulated_linear,
@@ -66,9 +67,7 @@ class ModLin(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.code_size = code_size
-        for name, size in (("out_features", out_features), ("code_size", code_size)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(out_features=out_features, code_size=code_size)
         if in_features < 2:
             raise ValueError(
                 f"in_features must be at least 2, got {in_features}: layer normalization makes a "

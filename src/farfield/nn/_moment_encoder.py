@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     differing,
     is_transformed,
@@ -72,10 +73,7 @@ class MomentEncoder(nn.Module):
         super().__init__()
         if len(item_shape) != 3 or min(item_shape) < 1:
             raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
-        sizes = {"out_features": out_features, "num_maps": num_maps, "num_layers": num_layers}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(out_features=out_features, num_maps=num_maps, num_layers=num_layers)
         if kernel_size < 1 or kernel_size % 2 == 0:
             raise ValueError(f"kernel_size must be odd and at least 1, got {kernel_size}")
         self.item_shape = tuple(item_shape)

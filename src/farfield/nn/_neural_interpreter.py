@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import ScriptTrace
-from farfield.nn._script import Script, check_counts
+from farfield.nn._script import Script
 from farfield.nn._sets import check_set, of_one_set
 from farfield.nn._syntax import Syntax
 
@@ -82,7 +83,7 @@ class NeuralInterpreter(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_counts(num_scripts=num_scripts)
+        check_sizes(num_scripts=num_scripts)
         self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
         self.syntax = syntax or Syntax()
         self.scripts = nn.ModuleList(
@@ -122,7 +123,7 @@ class NeuralInterpreter(nn.Module):
 
     @num_iterations.setter
     def num_iterations(self, number: int) -> None:
-        check_counts(num_iterations=number)
+        check_sizes(num_iterations=number)
         for script in self._each():
             script.num_iterations = number
 

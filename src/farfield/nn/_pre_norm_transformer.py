@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
 from farfield.nn._sets import check_set, of_one_set
 
@@ -60,15 +61,12 @@ class PreNormTransformer(nn.Module):
     ) -> None:
         super().__init__()
         width = num_features if feedforward_size is None else feedforward_size
-        sizes = {
-            "num_features": num_features,
-            "num_layers": num_layers,
-            "num_heads": num_heads,
-            "feedforward_size": width,
-        }
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(
+            num_features=num_features,
+            num_layers=num_layers,
+            num_heads=num_heads,
+            feedforward_size=width,
+        )
         if num_features % num_heads:
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         self.num_features = num_features

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.core import check_sizes
 from farfield.functional import Indexed, linear
 from farfield.nn._batch_context_norm import BatchContextNorm
 from farfield.nn._context_norm import ContextNorm
@@ -211,9 +212,7 @@ def _checked(normalizer: nn.Module) -> nn.Module:
 
 
 def _check_options(sizes: dict[str, int], dropout: float, bidirectional: bool) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
+    check_sizes(**sizes)
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, 0 to 1, got {dropout}")
     if bidirectional:

@@ -13,7 +13,8 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
-from farfield.nn._sequence_layer import SequenceLayer, State, slot_size_of
+from farfield.nn._row_tables import State
+from farfield.nn._sequence_layer import SequenceLayer, slot_size_of
 
 
 @final

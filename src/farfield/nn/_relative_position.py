@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import RelativePositionParameters, relative_position_scores
 
 
@@ -59,9 +60,7 @@ class RelativePosition(nn.Module):
         super().__init__()
         rows, columns = grid
         sizes = {"num_heads": num_heads, "key_size": key_size, "code_size": code_size}
-        for name, size in {"rows of grid": rows, "columns of grid": columns, **sizes}.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(**{"rows of grid": rows, "columns of grid": columns}, **sizes)
         self.grid = grid
 
         def drawn(*shape: int) -> nn.Parameter:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.core import check_dropout, check_sizes
 from farfield.functional import Indexed, RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
@@ -220,11 +221,8 @@ class RIMs(nn.Module):
     def _check_options(self, sizes: dict[str, int]) -> None:
         mechanisms, active = self.num_mechanisms, self.num_active
         whole = {**sizes, "num_mechanisms": mechanisms, "num_active": active}
-        for name, size in whole.items():
-            if type(size) is not int or size < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {self.dropout}")
+        check_sizes(**whole)
+        check_dropout(self.dropout)
         if self.hidden_size % mechanisms:
             raise ValueError(
                 f"hidden_size must be divisible by num_mechanisms, got {self.hidden_size} units "

@@ -5,18 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from farfield.core import check_dropout, check_sizes
 from farfield.functional import gru_dynamics, lstm_dynamics
-
-
-def _check_sizes(**sizes: int | None) -> None:
-    for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
-def _check_dropout(dropout: float) -> None:
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout}")
 
 
 @final
@@ -61,8 +51,8 @@ class InputAttention:
 
     def __post_init__(self) -> None:
         """Check sizes and dropout."""
-        _check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
-        _check_dropout(self.dropout)
+        check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
+        check_dropout(self.dropout)
 
 
 @final
@@ -104,13 +94,13 @@ class Communication:
 
     def __post_init__(self) -> None:
         """Check sizes and dropout."""
-        _check_sizes(
+        check_sizes(
             num_heads=self.num_heads,
             key_size=self.key_size,
             value_size=self.value_size,
             top_k=self.top_k,
         )
-        _check_dropout(self.dropout)
+        check_dropout(self.dropout)
 
 
 @final

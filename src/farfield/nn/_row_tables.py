@@ -125,9 +125,8 @@ def first_state(
     """
     if given is None:
         return (like.new_zeros(layers, batch or 1, size),) * parts
-    shape, axes = (layers, batch, size), "num_layers, batch, hidden_size"
-    if batch is None:
-        shape, axes = (layers, size), "num_layers, hidden_size"
+    shape = (layers, size) if batch is None else (layers, batch, size)
+    axes = "num_layers, hidden_size" if batch is None else "num_layers, batch, hidden_size"
     got = [tuple(part.shape) for part in given]
     if got != [shape] * parts:
         raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")

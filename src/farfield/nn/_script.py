@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_sizes
 from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
 from farfield.nn._line_of_code import LineOfCode
 from farfield.nn._syntax import Syntax
@@ -70,7 +71,7 @@ class Script(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_counts(
+        check_sizes(
             num_features=num_features,
             num_functions=num_functions,
             num_iterations=num_iterations,
@@ -176,7 +177,7 @@ class Script(nn.Module):
         Raises:
             ValueError: If `number` is below 1.
         """
-        check_counts(number=number)
+        check_sizes(number=number)
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)
             new = torch.empty(number, old.shape[1]).normal_(generator=generator)
@@ -223,14 +224,3 @@ class Script(nn.Module):
         if not self.training or not dropout:
             return None
         return F.dropout(x.new_ones(self.num_functions, len(x)), dropout).sign()
-
-
-def check_counts(**counts: int) -> None:
-    """Refuse what is no number of things.
-
-    Args:
-        counts: By the arguments' names.
-    """
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count}")

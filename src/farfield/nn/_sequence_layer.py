@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from farfield.core import check_sizes
 from farfield.functional import Indexed
 from farfield.nn._row_tables import State, Walk, run_packed
 
@@ -36,9 +37,7 @@ class SequenceLayer(nn.Module):
         self, input_size: int, hidden_size: int, *, batch_first: bool, **more: int
     ) -> None:
         super().__init__()
-        for name, size in {"input_size": input_size, "hidden_size": hidden_size, **more}.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(input_size=input_size, hidden_size=hidden_size, **more)
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
 
     def _first_state(self, x: Tensor) -> State:

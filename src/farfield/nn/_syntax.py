@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from farfield.core import check_dropout, check_sizes
 from farfield.functional import check_truncation
 
 RELEASED_TRUNCATION = 1.4202567871309753
 """Of the released code: cuts what is more than 114.85° apart."""
-
-
-def _check_sizes(**sizes: int | None) -> None:
-    for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
 
 
 @final
@@ -46,9 +41,8 @@ class Functions:
 
     def __post_init__(self) -> None:
         """Check size and dropout."""
-        _check_sizes(code_size=self.code_size)
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {self.dropout}")
+        check_sizes(code_size=self.code_size)
+        check_dropout(self.dropout)
 
 
 @final
@@ -85,7 +79,7 @@ class TypeMatching:
 
     def __post_init__(self) -> None:
         """Check sizes, truncation and bandwidth."""
-        _check_sizes(type_size=self.type_size, hidden_size=self.hidden_size)
+        check_sizes(type_size=self.type_size, hidden_size=self.hidden_size)
         check_truncation(self.truncation)
         _check_positive(bandwidth=self.bandwidth, eps=self.eps)
 
@@ -125,7 +119,7 @@ class Instructions:
 
     def __post_init__(self) -> None:
         """Check sizes and eps."""
-        _check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
+        check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
         _check_positive(eps=self.eps)
 
 

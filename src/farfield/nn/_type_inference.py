@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import (
     TypingParameters,
     fan_in_uniform_,
@@ -55,10 +56,7 @@ class TypeInference(nn.Module):
     ) -> None:
         super().__init__()
         hidden = num_features if hidden_size is None else hidden_size
-        sizes = {"num_features": num_features, "type_size": type_size, "hidden_size": hidden}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(num_features=num_features, type_size=type_size, hidden_size=hidden)
         self.norm = nn.LayerNorm(num_features)
         self.hidden = fan_in_uniform_(uninitialized(nn.Linear, num_features, hidden), generator)
         self.out = fan_in_uniform_(uninitialized(nn.Linear, hidden, type_size), generator)
