@@ -221,6 +221,10 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
         (lambda: ComponentEncoder((5,))(drawn(2, 4)), r"items must be \(item, 5\), got"),
         (lambda: TokenReader(core(), 6, 7, num_tokens=2), "num_tokens must divide num_outputs=7"),
         (
+            lambda: TokenReader(core(), 6, 2, length=4, places_std=0.0),
+            "places_std must be positive, got 0.0",
+        ),
+        (
             lambda: TokenReader(core(), 6, 2, length=4).double()(drawn(2, 5, 6)),
             "z must have the length=4 places that the model was made for, got 5",
         ),
@@ -246,16 +250,27 @@ def test_a_core_says_how_wide_it_is() -> None:
 SMALL = Spec(PreNormTransformer, num_features=8, num_layers=1, num_heads=2)
 
 
+def test_places_are_drawn_as_far_from_zero_as_asked() -> None:
+    readers = [
+        TokenReader(core(), 6, 2, length=400, places_std=std, generator=generator())
+        for std in (1.0, 0.35)
+    ]
+    wide, narrow = (reader.places for reader in readers)
+    assert wide.std().item() == pytest.approx(1.0, abs=0.05)
+    torch.testing.assert_close(narrow, 0.35 * wide)
+    assert torch.equal(readers[0].tokens, readers[1].tokens)
+
+
 def test_a_network_is_put_together_for_what_the_task_shows() -> None:
     images = SetNetwork(core=SMALL, encoder=Spec(ConvEncoder, out_features=4))
     network = images.build(SameDifferent(), stream(0, "weights"))
     assert isinstance(network, Relational)
     assert network.reasoner.length == 2
     panels = VisualAnalogies(image_size=40)
-    network = SetNetwork(core=SMALL, encoder=Spec(LinearEncoder, out_features=4)).build(
-        panels, stream(0, "weights")
-    )
+    made = SetNetwork(core=SMALL, encoder=Spec(LinearEncoder, out_features=4), places_std=0.01)
+    network = made.build(panels, stream(0, "weights"))
     assert isinstance(network, AnalogyScoring)
+    assert network.scorer.places.abs().max() < 0.1
     assert network.scorer.length == 6
     assert network.num_candidates == 4
 

@@ -120,6 +120,15 @@ def test_published_matrices_are_interpreted_as_often_as_in_print() -> None:
     assert row.experiment.model.core.build({}, stream(0, "core")).num_iterations == 8
 
 
+def test_small_networks_have_places_no_louder_than_panels_and_the_large_those_of_tokens() -> None:
+    for key, std in (("table-2-generated", 0.35), ("table-2", 1.0)):
+        networks = [c.experiment.model for c in cells(key).values() if c.row[:3] in {"NI", "ViT"}]
+        assert {network.places_std for network in networks} == {std}
+    small = cells("table-2-generated")["neutral/ni+tcn/validation"].experiment.model.core
+    matching = small.build({}, stream(0, "core")).syntax.matching
+    assert (matching.bandwidth, matching.truncation) == (0.3, 2.0)
+
+
 def test_every_matrix_of_our_own_is_trained_on_once() -> None:
     for claim in cells("table-2-generated").values():
         recipe = claim.experiment.recipe

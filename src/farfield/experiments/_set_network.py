@@ -35,6 +35,7 @@ class SetNetwork:
             another as the task has numbers for. `None` is one token for all.
         shared: Whether all tokens are the same vector and have one head.
         shared_head: Whether the tokens have one head, each having its own vector.
+        places_std: Standard deviation of the first vectors of the places of the items of a problem.
         trained: Parts of the network that are trained, by their names in it, e.g.
             `("reader.tokens", "reader.heads")`; all others stay as they start. None named is the
             whole network.
@@ -49,6 +50,7 @@ class SetNetwork:
     outputs_per_token: int | None = None
     shared: bool = False
     shared_head: bool = False
+    places_std: float = 1.0
     trained: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -101,6 +103,7 @@ class SetNetwork:
             length=length,
             shared=self.shared,
             shared_head=self.shared_head,
+            places_std=self.places_std,
             generator=stream.child("reader").torch(),
         )
 

@@ -33,6 +33,8 @@ class TokenReader(nn.Module):
         shared: Whether all tokens are the same vector and have one head, as in the released code
             for digits; they then differ only by where the core says they are.
         shared_head: Whether the tokens have one head, each having its own vector.
+        places_std: Standard deviation of the first vectors of the places. Where it is far above
+            that of the elements, a core that normalizes what it reads sees places and little else.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -42,20 +44,20 @@ class TokenReader(nn.Module):
         core: The core.
         embedding: Linear layer on elements that are not as wide as the core, or the identity.
         places: Learned vectors of the places, `(length, feature)`, or None.
-        tokens: The tokens, `(token, feature)`, or one for all. Both are drawn from a standard
-            normal distribution.
+        tokens: The tokens, `(token, feature)`, or one for all, drawn from a standard normal
+            distribution.
         heads: Layer normalization and linear layer of each token, or one for all.
 
     Raises:
         TypeError: If the core does not say how wide it is.
-        ValueError: If a size is below 1, the tokens do not divide the outputs, or the set has
-            another shape.
+        ValueError: If a size is below 1, the tokens do not divide the outputs, `places_std` is not
+            positive, or the set has another shape.
 
     Reference:
         gondal2021, sections 2, 4.1 and 4.2.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — what is read, and how tokens and places are made
         self,
         core: nn.Module,
         in_features: int,
@@ -65,6 +67,7 @@ class TokenReader(nn.Module):
         length: int | None = None,
         shared: bool = False,
         shared_head: bool = False,
+        places_std: float = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -76,6 +79,8 @@ class TokenReader(nn.Module):
         )
         if num_outputs % num_tokens:
             raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
+        if not places_std > 0:
+            raise ValueError(f"places_std must be positive, got {places_std}")
         width = getattr(core, "num_features", None)
         if not isinstance(width, int):
             raise TypeError(
@@ -89,7 +94,7 @@ class TokenReader(nn.Module):
             if width == in_features
             else fan_in_uniform_(uninitialized(nn.Linear, in_features, width), generator)
         )
-        self.places = None if length is None else _drawn(length, width, generator)
+        self.places = None if length is None else _drawn(length, width, generator, places_std)
         self.tokens = _drawn(1 if shared else num_tokens, width, generator)
         self.heads = nn.ModuleList(
             _head(width, num_outputs // num_tokens, generator)
@@ -138,7 +143,9 @@ def _head(width: int, outputs: int, generator: torch.Generator | None) -> nn.Seq
     return nn.Sequential(nn.LayerNorm(width), layer)
 
 
-def _drawn(rows: int, columns: int, generator: torch.Generator | None) -> nn.Parameter:
+def _drawn(
+    rows: int, columns: int, generator: torch.Generator | None, std: float = 1.0
+) -> nn.Parameter:
     vectors = nn.Parameter(torch.empty(rows, columns))
-    nn.init.normal_(vectors, generator=generator)
+    nn.init.normal_(vectors, std=std, generator=generator)
     return vectors

@@ -117,23 +117,34 @@ INTERPRETER_OF_MATRICES: Final = Spec(
 )
 VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=8)
 
+PLACES_STD: Final = 0.35
+"""Of the first vectors of places, for the small networks: that of normalized panels."""
 SMALL_ITERATIONS: Final = 4
 SMALL_INTERPRETER: Final = Spec(
     NeuralInterpreter,
     num_features=MATRICES,
     num_functions=2,
     num_iterations=SMALL_ITERATIONS,
-    syntax=Syntax(instructions=Instructions(hidden_size=128), outer_residual=False),
+    syntax=Syntax(
+        matching=TypeMatching(bandwidth=0.3, truncation=2.0),
+        instructions=Instructions(hidden_size=128),
+        outer_residual=False,
+    ),
 )
+"""With a kernel that tells two functions apart from the start: at 1 both get half of everything."""
 SMALL_VIT: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=4)
 """As deep as the small interpreter."""
 
 
-def matrices_network(core: Spec, context: Spec | None = None) -> SetNetwork:
+def matrices_network(
+    core: Spec, context: Spec | None = None, *, places_std: float = 1.0
+) -> SetNetwork:
     """A network that scores a candidate from the set of the eight panels given and it.
 
     Args:
         core: What reads the panels.
         context: What normalizes them together; `None` for nothing.
+        places_std: Standard deviation of the first vectors of their places.
     """
-    return SetNetwork(core=core, encoder=Spec(PanelEncoder), context=context)
+    encoder = Spec(PanelEncoder)
+    return SetNetwork(core=core, encoder=encoder, context=context, places_std=places_std)
