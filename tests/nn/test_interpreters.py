@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -362,6 +363,16 @@ def test_padding_changes_nothing(syntax: Syntax, grid: tuple[int, int] | None) -
     assert all((t.compatibility.transpose(2, 3)[:, mask] == 0).all() for t in traces)
 
 
+def test_a_set_without_a_batch_is_traced_as_that_of_a_batch() -> None:
+    core, x = built(num_lines=2, num_scripts=2), drawn(ITEMS, FEATURES)
+    mask = torch.tensor([True, *[False] * (ITEMS - 1)])
+    for given in (None, mask):
+        batch = None if given is None else given.unsqueeze(0)
+        expected = core.trace(x.unsqueeze(0), batch, num_iterations=3)
+        for one, whole in zip(core.trace(x, given, num_iterations=3), expected, strict=True):
+            assert_same(one, tuple(part[:, 0] for part in whole))
+
+
 def test_a_set_of_padding_alone_gives_zeros_and_finite_gradients() -> None:
     core, x = built(), drawn(BATCH, ITEMS, FEATURES).requires_grad_()
     mask = torch.tensor([[True] * ITEMS, [False] * ITEMS])
@@ -606,8 +617,9 @@ def test_a_truncation_that_is_no_distance_is_refused(truncation: float) -> None:
     "part, options, message",
     [
         (TypeMatching, {"type_size": 0}, "type_size must be at least 1, got 0"),
-        (TypeMatching, {"bandwidth": 0.0}, "bandwidth must be positive, got 0"),
-        (TypeMatching, {"eps": -1.0}, "eps must be positive, got -1"),
+        (TypeMatching, {"bandwidth": 0.0}, "bandwidth must be positive and finite, got 0"),
+        (TypeMatching, {"eps": -1.0}, "eps must be positive and finite, got -1"),
+        (TypeMatching, {"eps": math.inf}, "eps must be positive and finite, got inf"),
         (Instructions, {"num_heads": 0}, "num_heads must be at least 1, got 0"),
         (Instructions, {"key_size": 0}, "key_size must be at least 1, got 0"),
         (Functions, {"code_size": 0}, "code_size must be at least 1, got 0"),

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional import compatibilities, truncated_kernel, type_distance
+from farfield.models import SetModel, TokenReader
 from farfield.nn import (
     Functions,
     Instructions,
@@ -23,6 +23,7 @@ from farfield.nn import (
     ModLin,
     ModMLP,
     NeuralInterpreter,
+    PatchEncoder,
     Syntax,
     TypeMatching,
 )
@@ -208,31 +209,28 @@ def test_line_of_code(case: str, golden) -> None:
 # --- A network -----------------------------------------------------------------------------------
 
 
-class Digits(nn.Module):
-    """The released network around the interpreter, with one CLS token and head for all sets."""
-
-    def __init__(self, core: NeuralInterpreter, patch: int, channels: int, classes: int) -> None:
-        super().__init__()
-        self.patch = patch
-        self.patch_to_embedding = nn.Linear(channels * patch**2, core.num_features)
-        self.shared_cls_token = nn.Parameter(torch.zeros(1, 1, core.num_features))
-        self.core = core
-        norm, linear = nn.LayerNorm(core.num_features), nn.Linear(core.num_features, classes)
-        self.shared_prediction_head = nn.Sequential(norm, linear)
-
-    def elements(self, images: Tensor, sets: int) -> Tensor:
-        split = "b c (h p) (w q) -> b (h w) (p q c)"
-        patches = rearrange(images, split, p=self.patch, q=self.patch)
-        tokens = self.shared_cls_token.expand(len(images), sets, -1)
-        return torch.cat((tokens, self.patch_to_embedding(patches)), dim=1)
-
-    def forward(self, images: Tensor, sets: int) -> tuple[Tensor, Tensor]:
-        """What comes out for every element, and logits for each CLS token."""
-        found = self.core(self.elements(images, sets))
-        return found, self.shared_prediction_head(found[:, :sets])
+def reading(core: NeuralInterpreter, *, side: int, patch: int, sets: int, classes: int) -> SetModel:
+    """Farfield's network for digits, with one CLS token and head for all sets, as released."""
+    encoder = PatchEncoder((3, side, side), patch_size=patch, out_features=core.num_features)
+    width = core.num_features
+    return SetModel(encoder, TokenReader(core, width, sets * classes, num_tokens=sets, shared=True))
 
 
-def network_of(settings: dict[str, Any]) -> Digits:
+NETWORK = {
+    "patch_to_embedding": "encoder.embedding",
+    "shared_cls_token": "reader.tokens",
+    "shared_prediction_head": "reader.heads.0",
+}
+"""Parts of the network around the interpreter: the original's names and ours."""
+
+
+def in_network(name: str) -> str:
+    """The name in the network of what is called so in the original, or in the interpreter."""
+    part, dot, rest = name.partition(".")
+    return NETWORK[part] + dot + rest if part in NETWORK else f"reader.core.{name}"
+
+
+def network_of(settings: dict[str, Any]) -> SetModel:
     script = settings["program_kwargs"]["script_kwargs"]
     pod = script["function_pod_kwargs"]
     released = Syntax.released(
@@ -263,8 +261,14 @@ def network_of(settings: dict[str, Any]) -> Digits:
         syntax=syntax,
         grid=(side, side) if pod["loc_pod_kwargs"]["relative_positional_encoder"] else None,
     )
-    classes = next(iter(settings["num_classes_in_dataset"].values()))
-    return Digits(core, settings["patch_size"], settings["image_input_channels"], classes)
+    sets = settings["num_classes_in_dataset"]
+    return reading(
+        core,
+        side=settings["image_size"],
+        patch=settings["patch_size"],
+        sets=len(sets),
+        classes=next(iter(sets.values())),
+    )
 
 
 @cases("ni_small_model")
@@ -272,18 +276,19 @@ def test_network(case: str, golden) -> None:
     arrays, meta = golden(case), meta_of(case)
     settings = meta["hyper_parameters"]
     network = network_of(settings)
-    state = {
-        name.replace("scripts.", "core.scripts.", 1): tensor
-        for name, (_, tensor) in ours(arrays).items()
-    }
+    state = {in_network(name): tensor for name, (_, tensor) in ours(arrays).items()}
+    state["reader.tokens"] = state["reader.tokens"].squeeze(0)
     network.double().load_state_dict(state)
     sets = list(settings["num_classes_in_dataset"])
     images = torch.tensor(arrays["in.image"]).double()
-    found, logits = network(images, len(sets))
+    elements = network.reader.elements(network.encoder(images))
+    found = network.reader.core(elements)
+    every_image = torch.arange(len(images)).unsqueeze(1)
+    logits = network(images, every_image).unflatten(1, (len(sets), -1))
     assert_near(found[:, len(sets) :], arrays["out64.output_patches"])
     for place, name in enumerate(sets):
         assert_near(logits[:, place], arrays[f"out64.logits_{name}"])
-    traces = network.core.trace(network.elements(images, len(sets)))
+    traces = network.reader.core.trace(elements)
     joined = [torch.cat(parts).transpose(0, 1) for parts in zip(*traces, strict=True)]
     outputs, types, compatibility = joined
     assert_near(outputs, arrays["out64.tokens_per_iteration"])
@@ -296,18 +301,16 @@ def test_network(case: str, golden) -> None:
     loss = torch.stack([F.cross_entropy(logits[:, place], target) for place in trained]).sum()
     np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
     loss.backward()
-    names = {name: original for name, (original, _) in ours(arrays).items()}
-    gradients = {
-        names[name.replace("core.", "")]: parameter.grad
-        for name, parameter in network.named_parameters()
-    }
+    names = {in_network(name): original for name, (original, _) in ours(arrays).items()}
+    gradients = {names[name]: part.grad for name, part in network.named_parameters()}
     assert_gradients(gradients, case, arrays)
 
 
 def test_the_preset_has_643_059_parameters() -> None:
-    network = Digits(NeuralInterpreter.released_digits(), patch=4, channels=3, classes=10)
+    core = NeuralInterpreter.released_digits()
+    network = reading(core, side=32, patch=4, sets=3, classes=10)
     learned = sum(parameter.numel() for parameter in network.parameters())
-    frozen = network.core.scripts[0].signatures.numel()
+    frozen = core.scripts[0].signatures.numel()
     unused = {
         "absolute positions of 64 patches": 64 * 192,
         "codebook of 100 types": 100 * 24,

@@ -92,7 +92,9 @@ def truncated_kernel(
     The text prints the inequality the other way round, which would let a function look at what is
     not of its type only; this is what it says in words. The bandwidth is taken as 0.001 where a
     parameter has become smaller, with the gradient that it has there, so that the kernel is finite
-    whatever the parameter is, and can come back.
+    whatever the parameter is. It can still die: with a small bandwidth it lies far below the
+    $\epsilon$ of `compatibilities` wherever types are not close to a signature, and with it the
+    compatibilities and all gradients.
 
     Args:
         distance: $d$.

@@ -146,7 +146,7 @@ class NeuralInterpreter(nn.Module):
 
     def trace(
         self,
-        x: Float[Tensor, "batch item feature"],
+        x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
         *,
         num_iterations: int | None = None,
@@ -159,8 +159,13 @@ class NeuralInterpreter(nn.Module):
             num_iterations: As in a call.
 
         Returns:
-            A trace for each script.
+            A trace for each script; that of one set, without an axis for the batch, has none
+            either.
         """
+        if x.ndim == 2:
+            mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+            found = self.trace(x.unsqueeze(0), mask, num_iterations=num_iterations)
+            return tuple(ScriptTrace(*(part.squeeze(1) for part in each)) for each in found)
         x = self._checked(x, key_padding_mask)
         traces: list[ScriptTrace] = []
         for script in self._each():

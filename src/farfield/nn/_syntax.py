@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -86,8 +87,8 @@ class TypeMatching:
 
 def _check_positive(**numbers: float) -> None:
     for name, number in numbers.items():
-        if not number > 0:
-            raise ValueError(f"{name} must be positive, got {number}")
+        if not 0 < number < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {number}")
 
 
 @final
