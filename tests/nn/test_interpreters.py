@@ -366,10 +366,10 @@ def test_padding_changes_nothing(syntax: Syntax, grid: tuple[int, int] | None) -
 def test_a_set_without_a_batch_is_traced_as_that_of_a_batch() -> None:
     core, x = built(num_lines=2, num_scripts=2), drawn(ITEMS, FEATURES)
     mask = torch.tensor([True, *[False] * (ITEMS - 1)])
-    for given in (None, mask):
-        batch = None if given is None else given.unsqueeze(0)
+    for padding in (None, mask):
+        batch = None if padding is None else padding.unsqueeze(0)
         expected = core.trace(x.unsqueeze(0), batch, num_iterations=3)
-        for one, whole in zip(core.trace(x, given, num_iterations=3), expected, strict=True):
+        for one, whole in zip(core.trace(x, padding, num_iterations=3), expected, strict=True):
             assert_same(one, tuple(part[:, 0] for part in whole))
 
 

@@ -4,10 +4,11 @@ import math
 
 import pytest
 
-from farfield.experiments import Experiment, PredictionNetwork, Recipe
+from farfield.experiments import Experiment, PredictionNetwork, Recipe, SequenceNetwork, Spec
+from farfield.nn import LSTMLayer
 from farfield.records import Record, Score
 from farfield.reports import extrapolation_profile
-from farfield.tasks import DynamicObjects
+from farfield.tasks import Copying, DynamicObjects
 from reproductions import made_up
 
 CLAIM = made_up.claim()
@@ -57,28 +58,33 @@ def test_without_records_there_is_no_profile():
         extrapolation_profile(TASK, [])
 
 
+def record(experiment: Experiment, seed: int, scores: dict[str, float]) -> Record:
+    """A network with the same scores in every regime, by metric."""
+    return Record(
+        key=experiment.key,
+        experiment=experiment.to_json(),
+        seed=seed,
+        steps=2,
+        scores=tuple(
+            Score(step=2, regime=regime.name, metric=metric, value=value, count=9)
+            for regime in experiment.task.regimes
+            for metric, value in scores.items()
+        ),
+        seconds=1.0,
+        environment={},
+    )
+
+
+def cells_of(experiment: Experiment, records: list[Record]) -> list[list[str]]:
+    lines = str(extrapolation_profile(experiment.task, records)).splitlines()
+    return [[cell.strip() for cell in line.split("|")] for line in lines]
+
+
 def test_a_profile_of_errors_says_so():
     task = DynamicObjects(num_frames=3)
     experiment = Experiment(task=task, model=PredictionNetwork(), recipe=Recipe(steps=2))
-    found = [
-        Record(
-            key=experiment.key,
-            experiment=experiment.to_json(),
-            seed=seed,
-            steps=2,
-            scores=tuple(
-                Score(step=2, regime=regime.name, metric="mse", value=value, count=9)
-                for regime in task.regimes
-            ),
-            seconds=1.0,
-            environment={},
-        )
-        for seed, value in enumerate((0.01, 0.03))
-    ]
-    lines = [
-        [c.strip() for c in line.split("|")]
-        for line in str(extrapolation_profile(task, found)).splitlines()
-    ]
+    found = [record(experiment, seed, {"mse": value}) for seed, value in enumerate((0.01, 0.03))]
+    lines = cells_of(experiment, found)
     assert lines[0][3:6] == ["mean squared error ± standard error", "highest", "floor"]
     assert lines[3][1:5] == [
         "width-13-31",
@@ -87,3 +93,19 @@ def test_a_profile_of_errors_says_so():
         "0.0300",
     ]
     assert lines[3][5] == f"{task.chance('width-13-31'):.4f}"
+
+
+def test_losses_stand_beside_the_least_without_memory():
+    model = SequenceNetwork(core=Spec(LSTMLayer, hidden_size=4))
+    experiment = Experiment(task=Copying(), model=model, recipe=Recipe(steps=2))
+    found = [
+        record(experiment, seed, {"accuracy": 0.125, "loss": loss})
+        for seed, loss in enumerate((0.1, 0.3))
+    ]
+    lines = cells_of(experiment, found)
+    assert lines[0][6:9] == ["loss", "without memory", "networks"]
+    assert lines[2][1] == "training"
+    assert lines[2][6:9] == ["0.2000", "0.2971", "2"]
+    assert lines[4][1] == "dormant-200"
+    assert lines[4][6:9] == ["0.2000", "0.0945", "2"]
+    assert len({len(cells) for cells in lines}) == 1

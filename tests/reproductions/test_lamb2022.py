@@ -91,6 +91,13 @@ WIRINGS = {
     "RIMs (5, 3, 510), answer": Wiring.released(),
 }
 """What a step of each row is made of; the text's for rows that are not named."""
+ACTIVE = {
+    "RIMs, one active": 1,
+    "RIMs, five active": 5,
+    "RIMs, all active": 6,
+    "RIMs, no input attention": 6,
+}
+"""How many of six are active in a row; four in those whose name does not say it."""
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in {"adding", "beyond"}])
@@ -101,9 +108,8 @@ def test_mechanisms_are_wired_as_the_row_says(key: str) -> None:
             assert isinstance(core, RIMs)
             assert core.wiring == WIRINGS.get(claim.row, Wiring())
             named = re.search(r"\((\d+), (\d+)", claim.row)
-            every = key == "ablations" and claim.row.endswith(("all active", "input attention"))
-            wanted = (int(named[1]), int(named[2])) if named else (6, 6) if every else (6, 4)
-            assert (core.num_mechanisms, core.num_active) == wanted
+            active = int(named[2]) if named else ACTIVE.get(claim.row, 4)
+            assert (core.num_mechanisms, core.num_active) == (int(named[1]) if named else 6, active)
 
 
 def test_what_is_reported_of_the_released_code_is_put_to_the_test() -> None:

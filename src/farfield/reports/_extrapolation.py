@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 from farfield.metrics import Measure, mean_and_standard_error, measure_of
 from farfield.records import Record
-from farfield.tasks import Task, metric_of
+from farfield.tasks import NoMemoryLoss, Task, metric_of
 
 ACCURACY: Final = measure_of("accuracy")
 """What is measured, unless said otherwise."""
@@ -26,6 +28,8 @@ class Point:
         values: Score of each network.
         floor: Expected score of an answer that ignores the problem.
         measure: What the score is.
+        losses: Loss of each network, where the task says what is lost without memory.
+        no_memory: That least loss without memory.
     """
 
     regime: str
@@ -34,6 +38,8 @@ class Point:
     values: tuple[float, ...]
     floor: float
     measure: Measure = ACCURACY
+    losses: tuple[float, ...] = ()
+    no_memory: float = math.nan
 
     @property
     def mean(self) -> float:
@@ -58,8 +64,15 @@ class Point:
             f"{written(self.mean)}{spread}{unit}",
             f"{written(self.measure.worst(self.values))}{unit}",
             f"{written(self.floor, 0 if self.measure.percent else 1)}{unit}",
+            *self._loss_cells,
             str(len(self.values)),
         )
+
+    @property
+    def _loss_cells(self) -> tuple[str, ...]:
+        if not self.losses:
+            return ()
+        return f"{statistics.fmean(self.losses):.4f}", f"{self.no_memory:.4f}"
 
 
 @final
@@ -79,7 +92,8 @@ class ExtrapolationProfile:
         measure = self.points[0].measure
         worst = "highest" if measure.lower_is_better else "lowest"
         score = f"{measure.label} ± standard error"
-        head = ("regime", "distance", score, worst, "floor", "networks")
+        losses = ("loss", "without memory") if self.points[0].losses else ()
+        head = ("regime", "distance", score, worst, "floor", *losses, "networks")
         rows = [head, *(point.cells for point in self.points)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -110,10 +124,19 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
                 values=tuple(record.final(regime.name, metric) for record in records),
                 floor=task.chance(regime.name),
                 measure=measure_of(metric),
+                **_losses(task, regime.name, records),
             )
             for regime in task.regimes
         ),
     )
+
+
+def _losses(task: Task, regime: str, records: Sequence[Record]) -> dict[str, Any]:
+    """What a point says of losses: nothing where the task does not say what is lost at least."""
+    if not isinstance(task, NoMemoryLoss):
+        return {}
+    losses = tuple(record.final(regime, "loss") for record in records)
+    return {"losses": losses, "no_memory": task.no_memory_loss(regime)}
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -105,10 +105,9 @@ TABLE_1_COPYING: Final = Table(
     steps_printed=False,
     tuned=NOT_TUNED,
     claims=tuple(
-        _loss_claim(row, mean, regime, column)
-        for (regime, column), place in zip(COLUMNS, (0, 1), strict=True)
+        _loss_claim(row, means[place], regime, column)
+        for place, (regime, column) in enumerate(COLUMNS)
         for row, means in printed.COPYING.items()
-        for mean in means[place : place + 1]
     ),
 )
 """The left half of Table 1."""
@@ -120,7 +119,7 @@ COPYING: Final = Table(
     claims=tuple(
         _recall_claim(row, core, regime.name)
         for regime in TASK.regimes[2:]
-        for row, core in ({row: PRINTED[row] for row in printed.COPYING} | RIVALS).items()
+        for row, core in ROWS.items()
     ),
 )
 """The same networks, and rivals that are not printed, by the share of symbols recalled."""

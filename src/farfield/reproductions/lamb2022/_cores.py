@@ -62,12 +62,15 @@ AS_ANSWERED: Final = _rims(5, 3, 510, wiring=Wiring.released())
 """What the author of that code answers to those who find less than is printed."""
 
 TAKEN_AWAY: Final[dict[str, Spec]] = {
+    "one active": _rims(6, 1, 600),
+    "five active": _rims(6, 5, 600),
     "all active": _rims(6, 6, 600),
     "no input attention": _rims(6, 6, 600, wiring=Wiring(input_attention=None)),
     "no communication": _rims(6, 4, 600, wiring=Wiring(communication=None)),
     "sparse communication": _rims(6, 4, 600, wiring=Wiring(communication=Communication(top_k=2))),
 }
-"""What section 8.4.4 leaves out, and communication with two mechanisms only."""
+"""What section 8.4.4 leaves out, and what lies at the ends of the 30 to 70 % active that it calls
+best; and communication with two mechanisms only."""
 
 RIVALS: Final[dict[str, Spec]] = {
     "GRU (600)": Spec(GRULayer, hidden_size=600),

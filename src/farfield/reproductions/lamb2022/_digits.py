@@ -77,10 +77,9 @@ TABLE_1_DIGITS: Final = Table(
     steps_printed=False,
     tuned=NOT_TUNED,
     claims=tuple(
-        _claim(row, mean, regime)
+        _claim(row, means[place], regime)
         for place, regime in enumerate(REGIMES)
         for row, means in printed.DIGITS.items()
-        for mean in means[place : place + 1]
     ),
 )
 """The right half of Table 1."""

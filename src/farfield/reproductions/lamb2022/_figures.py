@@ -10,7 +10,8 @@ from farfield.reproductions.lamb2022._balls import BALLS
 from farfield.reproductions.lamb2022._copying import COPYING, TASK
 from farfield.tasks import VALIDATION
 
-SYMBOLS: Final = 10
+RECALLED: Final = (TASK.length - TASK.dormant) // 2
+"""Symbols read before the dormant phase, and recalled after it."""
 
 FIGURE_2: Final = Figure(
     table=Table(
@@ -20,7 +21,9 @@ FIGURE_2: Final = Figure(
     ),
     analyses=(
         ActivationOverTime(
-            regime=VALIDATION, reading=(0, SYMBOLS), dormant=(SYMBOLS, SYMBOLS + TASK.dormant - 1)
+            regime=VALIDATION,
+            reading=(0, RECALLED),
+            dormant=(RECALLED, RECALLED + TASK.dormant - 1),
         ),
     ),
     says=(
