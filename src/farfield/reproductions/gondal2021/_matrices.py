@@ -184,11 +184,10 @@ TABLE_2: Final = Table(
     title="The published progressive matrices: accuracy within training and beyond it",
     steps_printed=False,
     claims=tuple(
-        _published(row, regime, mean, validation=place == 0)
+        _published(row, regime, means[regime][place], validation=place == 0)
         for regime in printed.TABLE_2["NI"]
         for place in (0, 1)
         for row, means in printed.TABLE_2.items()
-        for mean in means[regime][place : place + 1]
     ),
 )
 
