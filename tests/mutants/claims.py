@@ -279,4 +279,38 @@ MUTANTS = [
         "if math.isinf(test.t):",
         ["tests/reports/test_plates.py::test_equal_rows_have_no_statistic"],
     ),
+    (
+        "reproductions/lamb2022/_cores.py",
+        "wiring=Wiring(communication=None)",
+        "wiring=Wiring()",
+        ["tests/reproductions/test_lamb2022.py::test_mechanisms_are_wired_as_the_row_says"],
+    ),
+    (
+        "reproductions/lamb2022/_cores.py",
+        "AS_ANSWERED: Final = _rims(5, 3, 510, wiring=Wiring.released())",
+        "AS_ANSWERED: Final = _rims(5, 2, 510, wiring=Wiring.released())",
+        ["tests/reproductions/test_lamb2022.py::test_mechanisms_are_wired_as_the_row_says"],
+    ),
+    (
+        "reproductions/lamb2022/_dispute.py",
+        "DROPOUT: Final = 0.5",
+        "DROPOUT: Final = 0.2",
+        [
+            "tests/reproductions/test_lamb2022.py::test_networks_of_the_dispute_are_set_up_as_the_released_scripts_are"
+        ],
+    ),
+    (
+        "reproductions/lamb2022/_dispute.py",
+        "EVERYWHERE: Final = Copying()",
+        "EVERYWHERE: Final = _copying.TASK",
+        ["tests/reproductions/test_lamb2022.py::test_losses_of_the_dispute_are_over_all_places"],
+    ),
+    (
+        "reproductions/gondal2021/_matrices.py",
+        "places_std=PLACES_STD) | NORMALIZED",
+        "places_std=1.0) | NORMALIZED",
+        [
+            "tests/reproductions/test_gondal2021.py::test_small_networks_have_places_no_louder_than_panels_and_the_large_those_of_tokens"
+        ],
+    ),
 ]

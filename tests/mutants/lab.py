@@ -462,11 +462,71 @@ MUTANTS = [
     ),
     (
         "models/_sequence_model.py",
-        "read, state = self.core(x if",
-        "read, _ = self.core(x if",
+        "read, state = self.core(",
+        "read, _ = self.core(",
         [
             "tests/models/test_sequence_model.py::test_reading_in_pieces_gives_what_reading_at_once_gives"
         ],
+    ),
+    (
+        "models/_sequence_model.py",
+        "yield F.dropout(read, self.dropout) if self._is_dropping else read",
+        "yield read",
+        [
+            "tests/models/test_sequence_model.py::test_dropout_stands_behind_the_encoder_and_behind_the_core_at_each_place_anew"
+        ],
+    ),
+    (
+        "models/_sequence_model.py",
+        "return F.dropout(x.gathered(), self.dropout)",
+        "return x.at(x.index) if self.takes_indexed else x.gathered()",
+        [
+            "tests/models/test_sequence_model.py::test_dropout_stands_behind_the_encoder_and_behind_the_core_at_each_place_anew"
+        ],
+    ),
+    (
+        "models/_sequence_model.py",
+        "return self.training and self.dropout > 0",
+        "return self.dropout > 0",
+        ["tests/models/test_sequence_model.py::test_without_training_nothing_is_dropped"],
+    ),
+    (
+        "experiments/_networks.py",
+        "dropout=self.dropout,",
+        "dropout=0.0,",
+        ["tests/models/test_sequence_model.py::test_a_network_has_the_dropout_of_its_spec"],
+    ),
+    (
+        "models/_token_reader.py",
+        "_drawn(length, width, generator, places_std)",
+        "_drawn(length, width, generator)",
+        ["tests/models/test_sets.py::test_places_are_drawn_as_far_from_zero_as_asked"],
+    ),
+    (
+        "experiments/_set_network.py",
+        "places_std=self.places_std,",
+        "places_std=1.0,",
+        ["tests/models/test_sets.py::test_a_network_is_put_together_for_what_the_task_shows"],
+    ),
+    (
+        "cli/_train.py",
+        "if isinstance(task, RolledOut) and task.given > 1:",
+        "if False:",
+        [
+            "tests/cli/test_commands.py::test_train_lets_a_model_go_on_from_its_own_frames_where_several_are_given"
+        ],
+    ),
+    (
+        "cli/_train.py",
+        "Spec(PatchEncoder, positions=True) if in_places else encoder",
+        "encoder",
+        ["tests/cli/test_commands.py::test_train_tells_a_model_where_the_patches_of_an_image_lie"],
+    ),
+    (
+        "reports/_extrapolation.py",
+        "task.no_memory_loss(regime)}",
+        "task.no_memory_loss('training')}",
+        ["tests/reports/test_extrapolation.py::test_losses_stand_beside_the_least_without_memory"],
     ),
     (
         "training/_learner.py",

@@ -32,9 +32,9 @@ MUTANTS = [
         ["tests/nn/test_normalized_cells.py::test_a_normalizer_for_each_place_of_each_layer"],
     ),
     (
-        "nn/_recurrence.py",
-        "ended.insert(0, ",
-        "ended.append(",
+        "nn/_row_tables.py",
+        "self._ended.insert(0, ",
+        "self._ended.append(",
         ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
     ),
     (

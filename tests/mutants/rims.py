@@ -9,15 +9,53 @@ MUTANTS = [
     ),
     (
         "functional/_rims_reading.py",
-        "torch.stack((1 - share.t(), share.t()), dim=-1)",
-        "torch.stack((share.t(), 1 - share.t()), dim=-1)",
+        "torch.stack((null.t(), share.t()), dim=-1)",
+        "torch.stack((share.t(), null.t()), dim=-1)",
         ["tests/nn/test_rims.py::test_equations"],
     ),
     (
         "functional/_rims_reading.py",
-        "top_k_mask(-attention[..., 0].mean(1), num_active)",
-        "top_k_mask(-attention[:, 0, :, 0], num_active)",
+        "top_k_mask(_odds_of_reading(scores), num_active)",
+        "top_k_mask(_odds_of_reading(scores[:, :1]), num_active)",
         ["tests/nn/test_rims.py::test_activation_goes_by_the_average_over_heads"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "top_k_mask(_odds_of_reading(scores), num_active)",
+        "top_k_mask(-attention[..., 0].mean(1), num_active)",
+        ["tests/nn/test_rims.py::test_who_is_active_is_told_apart_where_attention_saturates"],
+    ),
+    (
+        "functional/_rims_reading.py",
+        "null = torch.sigmoid(-scores)",
+        "null = 1 - share",
+        ["tests/nn/test_rims.py::test_an_input_and_its_one_element_activate_the_same"],
+    ),
+    (
+        "nn/_rims.py",
+        "if number and self.dropout:",
+        "if self.dropout:",
+        ["tests/nn/test_rims.py::test_dropout_stands_between_layers_in_training_alone"],
+    ),
+    (
+        "nn/_mechanisms.py",
+        "heads = fitting[-1]",
+        "heads = fitting[0]",
+        [
+            "tests/nn/test_rims.py::test_heads_of_the_communication_are_those_that_divide_a_mechanism"
+        ],
+    ),
+    (
+        "nn/_row_tables.py",
+        "or min(sizes) < 1 or",
+        "or",
+        ["tests/nn/test_rims.py::test_what_is_packed_must_fit_together"],
+    ),
+    (
+        "nn/_row_tables.py",
+        "or len(x.data) != sum(sizes)",
+        "",
+        ["tests/nn/test_rims.py::test_what_is_packed_must_fit_together"],
     ),
     (
         "functional/_rims_reading.py",
@@ -69,8 +107,8 @@ MUTANTS = [
     ),
     (
         "nn/_rims.py",
-        "ended.insert(0, ",
-        "ended.append(",
+        "found = (rims if watch is None else rims_trace)(x, walk.narrow(size), ",
+        "found = (rims if watch is None else rims_trace)(x, state, ",
         ["tests/nn/test_rims.py::test_packed_sequences_are_sequences_alone"],
     ),
     (

@@ -3,21 +3,35 @@
 MUTANTS = [
     (
         "nn/_sequence_layer.py",
-        "return given\n",
-        "return first\n",
+        "else tuple(given)",
+        "else first",
         ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
     ),
     (
         "nn/_sequence_layer.py",
-        "all(map(_fits, given, first))",
+        "all(map(_fits, given, wanted))",
         "True",
         ["tests/nn/test_sequence_layers.py::test_wrong_states_are_refused"],
     ),
     (
         "nn/_sequence_layer.py",
-        "axis = 0 if self.batch_first else 1",
-        "axis = 1",
-        ["tests/nn/test_sequence_layers.py::test_a_sequence_may_stand_without_a_batch"],
+        "part.unsqueeze(1) for part in given) if alone",
+        "part.unsqueeze(1) for part in first) if alone",
+        ["tests/nn/test_sequence_layers.py::test_packed_sequences_are_sequences_alone"],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "walk.narrow(size))\n            outputs.append",
+        "state)\n            outputs.append",
+        ["tests/nn/test_sequence_layers.py::test_packed_sequences_are_sequences_alone"],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "if any(0 in part.shape for part in first):",
+        "if not first:",
+        [
+            "tests/nn/test_sequence_layers.py::test_packed_sequences_are_refused_where_the_state_grows"
+        ],
     ),
     (
         "functional/_gated_recurrence.py",
@@ -35,8 +49,8 @@ MUTANTS = [
     ),
     (
         "nn/_sequence_layer.py",
-        "outputs, parts = self._run_indexed(by_time, _begun(state, self._first_state(alike)))",
-        "outputs, parts = self._run_indexed(by_time, _begun(None, self._first_state(alike)))",
+        "return self._run_indexed(x, _begun(given, self._first_state(alike), alone=alone))",
+        "return self._run_indexed(x, _begun(None, self._first_state(alike), alone=alone))",
         [
             "tests/nn/test_sequence_layers.py::test_items_in_places_are_read_as_the_sequence_they_are"
         ],

@@ -61,14 +61,15 @@ class SequenceLayer(nn.Module):
             packed, parts = run_packed(self._run_rows, self._begin_packed, x, given)
             return packed, parts if len(parts) > 1 else parts[0]
         alone = len(x.shape) == 2  # one sequence without an axis for the batch, as torch takes it
-        turn = ("unsqueeze", 1) if alone else ("transpose", 0, 1) if self.batch_first else None
         self._check(x.shape, alone=alone)
-        by_time = x if turn is None else _turned(x, *turn)
-        outputs, parts = self._run_from(by_time, given, alone=alone)
         if alone:
+            outputs, parts = self._run_from(_turned(x, "unsqueeze", 1), given, alone=True)
             outputs, parts = outputs.squeeze(1), tuple(part.squeeze(1) for part in parts)
         elif self.batch_first:
+            outputs, parts = self._run_from(_turned(x, "transpose", 0, 1), given, alone=False)
             outputs = outputs.transpose(0, 1)
+        else:
+            outputs, parts = self._run_from(x, given, alone=False)
         return outputs, parts if len(parts) > 1 else parts[0]
 
     def _run_from(
