@@ -51,7 +51,7 @@ def run_table(
     if isinstance(x, PackedSequence):
         return run_packed(run, begin, x, state, feature_axes=feature_axes)
     alone = x.ndim == 1 + feature_axes  # one sequence without an axis for the batch, as in torch
-    if x.ndim - (not alone) != 1 + feature_axes or 0 in x.shape[: -feature_axes or None]:
+    if x.ndim - (not alone) != 1 + feature_axes or 0 in x.shape[: x.ndim - feature_axes]:
         axes = "batch, time" if batch_first else "time, batch"
         features = "feature" if feature_axes == 1 else "element, feature"
         raise ValueError(
