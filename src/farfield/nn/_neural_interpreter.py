@@ -35,8 +35,8 @@ class NeuralInterpreter(nn.Module):
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
 
     As a line of code gives the element itself with what it changes, an element so doubles in every
-    iteration; `Syntax(sums_changes=True)` sums up the changes alone, and trains more easily where
-    nothing normalizes what comes out.
+    iteration; `Syntax(sums_changes=True)` sums up the changes alone, which is what comes of
+    `outer_residual=False`, the released code's way, for every element that has its functions.
 
     Beside a Transformer encoder its size does not grow with its depth, which is the number of
     iterations, nor but by two vectors with the number of functions: both can be changed after
