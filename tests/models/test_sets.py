@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -222,7 +223,15 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
         (lambda: TokenReader(core(), 6, 7, num_tokens=2), "num_tokens must divide num_outputs=7"),
         (
             lambda: TokenReader(core(), 6, 2, length=4, places_std=0.0),
-            "places_std must be positive, got 0.0",
+            "places_std must be positive and finite, got 0.0",
+        ),
+        (
+            lambda: TokenReader(core(), 6, 2, length=4, places_std=math.inf),
+            "places_std must be positive and finite, got inf",
+        ),
+        (
+            lambda: TokenReader(core(), 6, 2, places_std=0.5),
+            "places_std must be left out for a set without places, got 0.5",
         ),
         (
             lambda: TokenReader(core(), 6, 2, length=4).double()(drawn(2, 5, 6)),

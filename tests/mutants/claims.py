@@ -310,7 +310,7 @@ MUTANTS = [
         "places_std=PLACES_STD) | NORMALIZED",
         "places_std=1.0) | NORMALIZED",
         [
-            "tests/reproductions/test_gondal2021.py::test_small_networks_have_places_no_louder_than_panels_and_the_large_those_of_tokens"
+            "tests/reproductions/test_gondal2021.py::test_only_small_networks_have_quiet_places_and_a_narrow_kernel"
         ],
     ),
 ]

@@ -524,8 +524,8 @@ MUTANTS = [
     ),
     (
         "reports/_extrapolation.py",
-        "task.no_memory_loss(regime)}",
-        "task.no_memory_loss('training')}",
+        "return task.no_memory_loss(regime) if",
+        "return task.no_memory_loss('training') if",
         ["tests/reports/test_extrapolation.py::test_losses_stand_beside_the_least_without_memory"],
     ),
     (

@@ -230,4 +230,12 @@ MUTANTS = [
         "*state[4:])",
         ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
     ),
+    (
+        "nn/_fused_layers.py",
+        "tuple(part.contiguous() for part in state)",
+        "tuple(state)",
+        [
+            "tests/nn/test_sequence_layers.py::test_states_of_packed_sequences_reach_the_kernel_whole"
+        ],
+    ),
 ]

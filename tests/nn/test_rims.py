@@ -644,6 +644,7 @@ def test_first_weights() -> None:
         ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
         ({"num_mechanisms": 0}, "num_mechanisms must be at least 1, got 0"),
         ({"hidden_size": 24.0}, "hidden_size must be a whole number, got 24.0"),
+        ({"num_layers": torch.tensor(1.0)}, "num_layers must be a whole number, got tensor"),
         ({"num_active": True}, "num_active must be a whole number, got True"),
         ({"dropout": 1.0}, "dropout must be a probability, 0 to 1 and not 1, got 1.0"),
         ({"dropout": -0.5}, "dropout must be a probability, 0 to 1 and not 1, got -0.5"),

@@ -244,6 +244,18 @@ def test_packed_sequences_are_sequences_alone(name: str, lengths: list[int]) -> 
         assert_same(like(last, lambda part, row=row: part[:, row]), end)
 
 
+def test_states_of_packed_sequences_reach_the_kernel_whole() -> None:
+    """cuDNN takes no state that is cut from another; on a CPU nobody would notice."""
+    module, kinds = made("LSTMLayer"), []
+    packed = nn.utils.rnn.pack_padded_sequence(drawn(4, 3, INPUTS), [4, 2, 1])
+    module.recurrent.register_forward_pre_hook(
+        lambda _, inputs: kinds.extend(part.is_contiguous() for part in parts(inputs[1]))
+    )
+    _, state = module(packed)
+    assert len(kinds) == 3 * len(parts(state))
+    assert all(kinds)
+
+
 @layers
 @pytest.mark.parametrize("shape", [(3, 2), (1, 1)])
 def test_gradient(name: str, shape: tuple[int, int]) -> None:

@@ -109,3 +109,13 @@ def test_losses_stand_beside_the_least_without_memory():
     assert lines[4][1] == "dormant-200"
     assert lines[4][6:9] == ["0.2000", "0.0945", "2"]
     assert len({len(cells) for cells in lines}) == 1
+
+
+def test_losses_are_left_out_where_a_network_has_none():
+    model = SequenceNetwork(core=Spec(LSTMLayer, hidden_size=4))
+    experiment = Experiment(task=Copying(), model=model, recipe=Recipe(steps=2))
+    found = [
+        record(experiment, 0, {"accuracy": 0.125, "loss": 0.1}),
+        record(experiment, 1, {"accuracy": 0.125}),
+    ]
+    assert cells_of(experiment, found)[0][5:7] == ["floor", "networks"]

@@ -120,9 +120,28 @@ def test_published_matrices_are_interpreted_as_often_as_in_print() -> None:
     assert row.experiment.model.core.build({}, stream(0, "core")).num_iterations == 8
 
 
-def test_small_networks_have_places_no_louder_than_panels_and_the_large_those_of_tokens() -> None:
+@pytest.mark.parametrize("row", ["ni+tcn", "vit+tcn"])
+def test_small_networks_have_places_as_loud_as_the_panels_they_are_added_to(row: str) -> None:
+    experiment = cells("table-2-generated")[f"extrapolation/{row}/upper-half"].experiment
+    few = dataclasses.replace(experiment.task, training_problems=64, test_problems=1)
+    network = experiment.model.build(few, stream(0, "weights"))
+    problems = few.draw(stream(0))["training"]
+    scorer, read = network.scorer, []
+    scorer.embedding.register_forward_hook(lambda _, __, panels: read.append(panels))
+    with torch.no_grad():
+        index = problems.index
+        network(problems.items.index_select(0, torch.arange(int(index.max()) + 1)), index)
+    panels = torch.cat([each.flatten() for each in read]).std().item()
+    assert scorer.places.std().item() == pytest.approx(panels, rel=0.2)
+
+
+def test_only_small_networks_have_quiet_places_and_a_narrow_kernel() -> None:
     for key, std in (("table-2-generated", 0.35), ("table-2", 1.0)):
-        networks = [c.experiment.model for c in cells(key).values() if c.row[:3] in {"NI", "ViT"}]
+        networks = [
+            c.experiment.model
+            for c in cells(key).values()
+            if c.row in {"NI", "NI + TCN", "ViT", "ViT + TCN"}
+        ]
         assert {network.places_std for network in networks} == {std}
     small = cells("table-2-generated")["neutral/ni+tcn/validation"].experiment.model.core
     matching = small.build({}, stream(0, "core")).syntax.matching

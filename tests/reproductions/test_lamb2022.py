@@ -88,6 +88,7 @@ WIRINGS = {
     "RIMs, sparse communication": Wiring(communication=Communication(top_k=2)),
     "RIMs, as released": Wiring.released(),
     "RIMs (6, 4, 600), script": Wiring.released(),
+    "RIMs (6, 4, 600), script, second user": Wiring.released(),
     "RIMs (5, 3, 510), answer": Wiring.released(),
 }
 """What a step of each row is made of; the text's for rows that are not named."""
@@ -118,8 +119,12 @@ def test_what_is_reported_of_the_released_code_is_put_to_the_test() -> None:
     sides = ("side-16", "side-19", "side-24")
     assert [found[script, side] for side in sides] == ["78", "55", "33"]
     assert [found[answer, side] for side in sides] == ["88", "72", "39"]
-    assert found["LSTM (600), script", "training"] == "0.30"
-    assert found["LSTM (600), script", "dormant-200"] == "0.09"
+    assert [found[f"{script}, second user", side] for side in sides] == ["83.7", "69.3", "45.3"]
+    of_copying = [
+        [found[row, regime] for regime in ("training", "dormant-200")]
+        for row in ("LSTM (300), script", script)
+    ]
+    assert of_copying == [["0.30", "0.09"], ["1.26", "0.07"]]
 
 
 def test_networks_of_the_dispute_are_set_up_as_the_released_scripts_are() -> None:
@@ -129,13 +134,17 @@ def test_networks_of_the_dispute_are_set_up_as_the_released_scripts_are() -> Non
         assert experiment.model.dropout == 0.5
         assert (experiment.recipe.batch_size, experiment.recipe.clip_norm) == (64, 1.0)
         rates.add((claim.group, claim.row, experiment.recipe.learning_rate))
+        network = experiment.model.build(experiment.task, stream(0, "weights"))
+        assert network.encoder.out_features == (300 if "300" in claim.row else 600)
         if claim.group == "digits":
             assert experiment.recipe.steps * 64 == 20 * experiment.task.training_images
     assert rates == {
         ("digits", "RIMs (6, 4, 600), script", 7e-4),
+        ("digits", "RIMs (6, 4, 600), script, second user", 7e-4),
         ("digits", "RIMs (5, 3, 510), answer", 1e-3),
         ("digits", "LSTM (600), script", 7e-4),
         ("copying", "RIMs (6, 4, 600), script", 1e-3),
+        ("copying", "LSTM (300), script", 1e-3),
         ("copying", "LSTM (600), script", 1e-3),
     }
 

@@ -25,7 +25,9 @@ PLAIN = (
     bool | None,
     tuple[str, ...],
     tuple[int, ...],
+    tuple[float, ...],
     tuple[int, int],
+    tuple[int, int] | None,
     tuple[float, float],
 )
 """Types of the fields that can be given on the command line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+import operator
 
 
 def check_sizes(**sizes: int | None) -> None:
@@ -17,9 +17,13 @@ def check_sizes(**sizes: int | None) -> None:
     for name, size in sizes.items():
         if size is None:
             continue
-        if isinstance(size, bool) or not isinstance(size, SupportsIndex):
+        try:
+            whole = operator.index(size)
+        except TypeError:
+            whole = None
+        if whole is None or isinstance(size, bool):
             raise ValueError(f"{name} must be a whole number, got {size!r}")
-        if size < 1:
+        if whole < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
 
 

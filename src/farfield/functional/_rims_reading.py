@@ -207,9 +207,9 @@ def attend_to_elements(
 
 
 def _odds_of_reading(scores: Float[Tensor, "batch head mechanism element"]) -> Tensor:
-    """Logarithm of the odds against the null element, averaged over heads: (batch, mechanism).
+    """Logarithm of the odds of the attention, averaged over heads, on what is no null element.
 
-    In the order of the attention on what is no null, which saturates where these do not.
+    (batch, mechanism). In the order of that attention, which saturates where these do not.
     """
     odds = scores.logsumexp(-1)  # the score of the null element is 0
     if odds.shape[1] == 1:
@@ -225,8 +225,9 @@ def attend_to_positions(
 ) -> tuple[Tensor, Tensor]:
     """Attention on the positions that a mechanism wins, and who wins any.
 
-    At every position those win that attend to it most, averaged over heads. The weights of the
-    positions that a mechanism loses become 0.
+    At every position those win that attend to it most, averaged over heads; of those whose
+    attention has saturated, the first. The weights of the positions that a mechanism loses become
+    0.
 
     Args:
         queries: Of the mechanisms, scaled.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import torch
@@ -51,7 +52,7 @@ class TokenReader(nn.Module):
     Raises:
         TypeError: If the core does not say how wide it is.
         ValueError: If a size is below 1, the tokens do not divide the outputs, `places_std` is not
-            positive, or the set has another shape.
+            positive or given without `length`, or the set has another shape.
 
     Reference:
         gondal2021, sections 2, 4.1 and 4.2.
@@ -79,8 +80,13 @@ class TokenReader(nn.Module):
         )
         if num_outputs % num_tokens:
             raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
-        if not places_std > 0:
-            raise ValueError(f"places_std must be positive, got {places_std}")
+        if not 0 < places_std < math.inf:
+            raise ValueError(f"places_std must be positive and finite, got {places_std}")
+        if length is None and places_std != 1:
+            raise ValueError(
+                f"places_std must be left out for a set without places, got {places_std} and no "
+                "length"
+            )
         width = getattr(core, "num_features", None)
         if not isinstance(width, int):
             raise TypeError(

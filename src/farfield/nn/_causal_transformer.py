@@ -42,10 +42,11 @@ class CausalTransformer(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state of two times `(num_layers, batch, steps, hidden_size)`, keys and
-        values of all steps before or, with a `window`, of the last `window - 1`. Out:
-        `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, or `Indexed`; and a state of two times `(num_layers, batch, steps,
+        hidden_size)`, keys and values of all steps before or, with a `window`, of the last `window
+        - 1`. Out: `hidden_size` features, and the last state. A `PackedSequence` is refused: its
+        sequences would end with states of several lengths.
 
     Attributes:
         encode: The linear layer on the inputs.

@@ -43,10 +43,11 @@ class DNC(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state of nine parts, each with an axis of 1 before those that
-        `farfield.functional.DNCState` names. Out: the state of the controller and behind it what
-        each head has read, `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state of nine parts, each with an axis
+        of 1 before those that `farfield.functional.DNCState` names. Out: the state of the
+        controller and behind it what each head has read, `hidden_size` features, and the last
+        state.
 
     Attributes:
         controller: Holds the weights of the LSTM.

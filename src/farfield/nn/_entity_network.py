@@ -38,9 +38,9 @@ class EntNet(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state `(1, batch, num_slots, hidden_size / num_slots)`, the slots. Out:
-        `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state `(1, batch, num_slots,
+        hidden_size / num_slots)`, the slots. Out: `hidden_size` features, and the last state.
 
     Attributes:
         encode: The linear layer on the inputs.

@@ -43,10 +43,10 @@ class LSTMLayer(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state of two times `(num_layers, batch, hidden_size)`, hidden states
-        and cells. Out: the hidden states of the last layer, `hidden_size` features, and the last
-        state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state of two times `(num_layers, batch,
+        hidden_size)`, hidden states and cells. Out: the hidden states of the last layer,
+        `hidden_size` features, and the last state.
 
     Attributes:
         recurrent: torch's module, with the weights.
@@ -78,7 +78,8 @@ class LSTMLayer(SequenceLayer):
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         if is_transformed():
             return _unrolled(self.recurrent, x, state)
-        outputs, last = self.recurrent(x, state)
+        # Of packed sequences the states are cut, and cuDNN takes only whole ones.
+        outputs, last = self.recurrent(x, tuple(part.contiguous() for part in state))
         return outputs, last
 
     def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
@@ -108,9 +109,10 @@ class GRULayer(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state `(num_layers, batch, hidden_size)`. Out: the hidden states of the
-        last layer, `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state `(num_layers, batch,
+        hidden_size)`. Out: the hidden states of the last layer, `hidden_size` features, and the
+        last state.
 
     Attributes:
         recurrent: torch's module, with the weights.
@@ -143,7 +145,7 @@ class GRULayer(SequenceLayer):
         # On a CPU torch's own goes step by step too, with gradients of the weights at each.
         if x.is_cpu or is_transformed():
             return _unrolled(self.recurrent, x, state)
-        outputs, last = self.recurrent(x, *state)
+        outputs, last = self.recurrent(x, state[0].contiguous())
         return outputs, (last,)
 
     def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:

@@ -44,9 +44,9 @@ class HoldingRNN(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or
-        `(time, input_size)`, and a state of `(1, batch, hidden_size)`. Out: the states after every
-        step in the form of the input, and the last one.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state of `(1, batch, hidden_size)`.
+        Out: the states after every step in the form of the input, and the last one.
 
     Attributes:
         weight_ih: $W$ above $W_z$, `(hidden_size + num_groups, input_size)`.

@@ -40,9 +40,10 @@ class LinearRecurrentUnit(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state `(num_layers, batch, state_size, 2)`, real and imaginary parts,
-        in float32 at least. Out: `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state `(num_layers, batch, state_size,
+        2)`, real and imaginary parts, in float32 at least. Out: `hidden_size` features, and the
+        last state.
 
     Attributes:
         encode: The linear layer on the inputs.

@@ -41,9 +41,10 @@ class NTMLayer(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state of five parts, each with an axis of 1 before those that
-        `farfield.functional.NTMState` names. Out: `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state of five parts, each with an axis
+        of 1 before those that `farfield.functional.NTMState` names. Out: `hidden_size` features,
+        and the last state.
 
     Attributes:
         controller: Holds the weights of the LSTM.

@@ -42,9 +42,10 @@ class RelationalMemoryCore(SequenceLayer):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, or `(time,
-        input_size)`; and a state of two times `(1, batch, num_slots, hidden_size / num_slots)`,
-        memory and hidden states. Out: `hidden_size` features, and the last state.
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, a `PackedSequence` or `Indexed`; and a state of two times `(1, batch,
+        num_slots, hidden_size / num_slots)`, memory and hidden states. Out: `hidden_size` features,
+        and the last state.
 
     Attributes:
         encode: Makes an input a row like those of the memory.

@@ -57,7 +57,7 @@ class RIMs(nn.Module):
             of the released code.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a number that one layer gives the next is dropped in training;
-            drawn from torch's global generator.
+            drawn from torch's global generator. Without effect on one layer, as in torch.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 from farfield.metrics import Measure, mean_and_standard_error, measure_of
 from farfield.records import Record
@@ -113,7 +113,7 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
     """
     if not records:
         raise ValueError("records must hold at least one record, got none: run the experiment")
-    metric = metric_of(task)
+    metric, losses = metric_of(task), _losses(task, records)
     return ExtrapolationProfile(
         task=task.name,
         points=tuple(
@@ -124,19 +124,28 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
                 values=tuple(record.final(regime.name, metric) for record in records),
                 floor=task.chance(regime.name),
                 measure=measure_of(metric),
-                **_losses(task, regime.name, records),
+                losses=losses.get(regime.name, ()),
+                no_memory=_no_memory_loss(task, regime.name),
             )
             for regime in task.regimes
         ),
     )
 
 
-def _losses(task: Task, regime: str, records: Sequence[Record]) -> dict[str, Any]:
-    """What a point says of losses: nothing where the task does not say what is lost at least."""
-    if not isinstance(task, NoMemoryLoss):
+def _losses(task: Task, records: Sequence[Record]) -> dict[str, tuple[float, ...]]:
+    """Loss of each network by regime; none where not all are recorded, or the least not known."""
+    try:
+        losses = {
+            regime.name: tuple(record.final(regime.name, "loss") for record in records)
+            for regime in task.regimes
+        }
+    except KeyError:
         return {}
-    losses = tuple(record.final(regime, "loss") for record in records)
-    return {"losses": losses, "no_memory": task.no_memory_loss(regime)}
+    return losses if isinstance(task, NoMemoryLoss) else {}
+
+
+def _no_memory_loss(task: Task, regime: str) -> float:
+    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

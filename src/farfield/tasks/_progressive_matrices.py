@@ -116,7 +116,8 @@ class ProgressiveMatrices(MatrixTask):
     Args:
         training_problems: Number of problems of the training set.
         test_problems: Number of problems of the validation set and of the test.
-        image_size: Width and height of a panel: 40, 80 or 160 pixels.
+        image_size: Width and height of a panel: 40, 80 or 160 pixels. 80 keeps every second pixel
+            of 160 in each direction, 40 has the mean of each four of these.
         holdout: What training withholds: a name of the table above.
         most_triples: Triples of a problem, at most: 1 to 4.
         distractors: Whether what does not matter varies, within a panel too. Else it is the same in

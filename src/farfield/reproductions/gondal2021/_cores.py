@@ -118,7 +118,8 @@ INTERPRETER_OF_MATRICES: Final = Spec(
 VIT_OF_MATRICES: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=8)
 
 PLACES_STD: Final = 0.35
-"""Of the first vectors of places, for the small networks: that of normalized panels."""
+"""Of the first vectors of places, for the small networks: about that of what they are added to, the
+normalized panels as the first linear layer gives them."""
 SMALL_ITERATIONS: Final = 4
 SMALL_INTERPRETER: Final = Spec(
     NeuralInterpreter,

@@ -8,14 +8,14 @@ common, and without it Transformer and Neural Interpreter were still at chance w
 had begun to learn. Training and validation, most in the neutral regime, on pictures and on numbers
 that say what they show, led to that, to the size of panels, to the sizes of these two and to their
 step sizes: both rule out candidates first and find the rule much later, which small ones do in less
-time and with larger steps in fewer updates. The first vectors of places are as long as normalized
-panels, where standard normal ones drown them in what both of these read, and the kernel of the
-interpreter tells its functions apart from the start: without the two it had learned next to nothing
-in extrapolation, with them it began to within fifteen hundred updates, of which training alone was
-looked at. SRAN has the step size by which its score in training
-was higher; WReN and the LSTM were not looked at. Nothing was chosen by a test, but some had been
-seen by then: that of a Transformer of twice the depth, smaller steps and half the updates in
-extrapolation, and tests of the neutral regime beside its validation.
+time and with larger steps in fewer updates. SRAN has the step size by which its score in training
+was higher; WReN and the LSTM were not looked at. No test chose between two settings, but some had
+been seen by then: that of a Transformer of twice the depth, smaller steps and half the updates in
+extrapolation, and tests of the neutral regime beside its validation. And one led to a change: an
+interpreter that had learned next to nothing in extrapolation, in training as in the test, was
+looked into. Now the first vectors of places are as long as the panels that they are added to, where
+standard normal ones drown them, for both of these models; and the kernel of the interpreter tells
+its functions apart from the start. The loss of training alone showed what that brings.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ TAKEN_AWAY: Final[dict[str, Spec]] = {
     "no communication": _rims(6, 4, 600, wiring=Wiring(communication=None)),
     "sparse communication": _rims(6, 4, 600, wiring=Wiring(communication=Communication(top_k=2))),
 }
-"""What section 8.4.4 leaves out, and what lies at the ends of the 30 to 70 % active that it calls
-best; and communication with two mechanisms only."""
+"""What section 8.4.4 leaves out, fewer and more active than the 30 to 70 % that it calls best, and
+communication with two mechanisms only."""
 
 RIVALS: Final[dict[str, Spec]] = {
     "GRU (600)": Spec(GRULayer, hidden_size=600),
