@@ -297,10 +297,10 @@ def test_variants_of_a_model_share_its_colour_and_differ_in_their_lines():
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in lines[:3]}) == 3
 
 
-def test_six_variants_of_a_model_differ_in_their_lines():
+def test_eight_variants_of_a_model_differ_in_their_lines():
     (axes,) = profiles(report_of("*", table="lamb2022/ablations")).axes
     lines = [line for line in axes.lines if len(line.get_ydata()) == 4]
-    assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 6
+    assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 8
 
 
 def added(smallest):

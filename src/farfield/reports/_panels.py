@@ -25,6 +25,8 @@ DASHES: Final[tuple[Dashes, ...]] = (
     (0, (5, 1.4, 1, 1.4)),
     (0, (5, 1.4, 1, 1.4, 1, 1.4)),
     (0, (8, 2.4)),
+    (0, (8, 1.4, 3, 1.4)),
+    (0, (1, 3.2)),
 )
 """Lines of the variants of one model (with and without normalization), in the table's order."""
 GOLDEN: Final = (math.sqrt(5) - 1) / 2
