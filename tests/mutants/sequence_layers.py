@@ -21,7 +21,7 @@ MUTANTS = [
     ),
     (
         "nn/_sequence_layer.py",
-        "walk.narrow(size))\n            outputs.append",
+        "walk.narrow(x.shape[1]))\n            outputs.append",
         "state)\n            outputs.append",
         ["tests/nn/test_sequence_layers.py::test_packed_sequences_are_sequences_alone"],
     ),

@@ -18,7 +18,7 @@ from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
-from farfield.nn._row_tables import State, Walk, first_state, run_table
+from farfield.nn._row_tables import State, Walk, check_features, first_state, run_table
 from farfield.nn._sliding_context_norm import SlidingContextNorm
 
 _OVER_TIME = (
@@ -174,10 +174,7 @@ class Recurrence(nn.Module):
 
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
-        if rows.shape[-1] != self.input_size:
-            raise ValueError(
-                f"x must have input_size={self.input_size} features, got {rows.shape[-1]}"
-            )
+        check_features(rows.shape, self.input_size)
         parts = 1 + len(self._cell.carried)
         layers, size = self.num_layers, self.hidden_size
         return first_state(state, rows, batch, parts=parts, layers=layers, size=size)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import final
 
 import torch
@@ -17,7 +16,14 @@ from farfield.core import check_dropout, check_sizes
 from farfield.functional import Indexed, RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
-from farfield.nn._row_tables import State, Walk, first_state, run_table
+from farfield.nn._row_tables import (
+    State,
+    Walk,
+    check_features,
+    first_state,
+    pieces_of,
+    run_table,
+)
 
 Watch = Callable[[RIMsTrace], None]
 """Given the trace of a layer."""
@@ -210,10 +216,7 @@ class RIMs(nn.Module):
 
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
-        if rows.shape[-1] != self.input_size:
-            raise ValueError(
-                f"x must have input_size={self.input_size} features, got {rows.shape[-1]}"
-            )
+        check_features(rows.shape, self.input_size)
         parts = self.wiring.dynamics.num_states
         layers, size = self.num_layers, self.hidden_size
         return first_state(state, rows, batch, parts=parts, layers=layers, size=size)
@@ -257,12 +260,10 @@ def _run_layer(
     """One layer on a table of rows, in pieces of steps that have as many rows."""
     outputs: list[Tensor] = []
     walk = Walk(state)
-    steps = [(size, len(list(same))) for size, same in groupby(sizes)]
-    pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
-    for (size, number), piece in zip(steps, pieces, strict=True):
-        inputs = torch.unflatten(piece, 0, (number, size))
+    for inputs in pieces_of(rows, sizes):
         x = inputs if items is None else Indexed(items, inputs)
-        found = (rims if watch is None else rims_trace)(x, walk.narrow(size), parameters, rules)
+        state = walk.narrow(inputs.shape[1])
+        found = (rims if watch is None else rims_trace)(x, state, parameters, rules)
         walk.state = found.state
         outputs.append(found.outputs.flatten(0, 1))
         if watch is not None and isinstance(found, RIMsTrace):

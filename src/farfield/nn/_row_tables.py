@@ -6,7 +6,8 @@ before others, so a later step has fewer rows, and never more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import groupby
 
 import torch
 from torch import Tensor
@@ -131,6 +132,33 @@ def first_state(
     if got != [shape] * parts:
         raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")
     return given if batch is not None else tuple(part.unsqueeze(1) for part in given)
+
+
+def check_features(shape: tuple[int, ...], input_size: int) -> None:
+    """Refuse inputs of another width.
+
+    Args:
+        shape: Of the inputs, the features last.
+        input_size: How many there must be.
+
+    Raises:
+        ValueError: If there are others.
+    """
+    if shape[-1] != input_size:
+        raise ValueError(f"x must have input_size={input_size} features, got {shape[-1]}")
+
+
+def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:
+    """The rows of steps that follow each other and have as many: (time, batch, …) each.
+
+    Args:
+        rows: The table.
+        sizes: Its number of rows at each step.
+    """
+    steps = [(size, len(list(same))) for size, same in groupby(sizes)]
+    pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
+    for (size, number), piece in zip(steps, pieces, strict=True):
+        yield torch.unflatten(piece, 0, (number, size))
 
 
 class Walk:

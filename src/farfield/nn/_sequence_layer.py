@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from farfield.core import check_sizes
 from farfield.functional import Indexed
-from farfield.nn._row_tables import State, Walk, run_packed
+from farfield.nn._row_tables import State, Walk, check_features, pieces_of, run_packed
 
 
 class SequenceLayer(nn.Module):
@@ -83,7 +81,7 @@ class SequenceLayer(nn.Module):
 
     def _begin_packed(self, given: State | None, rows: Tensor, batch: int | None) -> State:
         """The state that packed sequences begin with, checked."""
-        self._check_features(rows.shape)
+        check_features(rows.shape, self.input_size)
         first = self._first_state(rows.new_zeros(()).expand(1, batch or 1, rows.shape[-1]))
         if any(0 in part.shape for part in first):
             raise ValueError(
@@ -97,11 +95,8 @@ class SequenceLayer(nn.Module):
         """`_run` over a table with `sizes` rows for each step, as far as it stays as wide."""
         outputs: list[Tensor] = []
         walk = Walk(state, axis=1)
-        steps = [(size, len(list(same))) for size, same in groupby(sizes)]
-        pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
-        for (size, number), piece in zip(steps, pieces, strict=True):
-            x = torch.unflatten(piece, 0, (number, size))
-            found, walk.state = self._run(x, walk.narrow(size))
+        for x in pieces_of(rows, sizes):
+            found, walk.state = self._run(x, walk.narrow(x.shape[1]))
             outputs.append(found.flatten(0, 1))
         return torch.cat(outputs), walk.last()
 
@@ -112,11 +107,7 @@ class SequenceLayer(nn.Module):
                 f"x must be {axes} or (time, feature), with at least one step and one sequence, "
                 f"got shape {tuple(shape)}"
             )
-        self._check_features(shape)
-
-    def _check_features(self, shape: tuple[int, ...]) -> None:
-        if shape[-1] != self.input_size:
-            raise ValueError(f"x must have input_size={self.input_size} features, got {shape[-1]}")
+        check_features(shape, self.input_size)
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""

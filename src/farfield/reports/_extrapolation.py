@@ -10,6 +10,7 @@ from typing import Final, final
 
 from farfield.metrics import Measure, mean_and_standard_error, measure_of
 from farfield.records import Record
+from farfield.reports._report import LOSS, no_memory_loss
 from farfield.tasks import NoMemoryLoss, Task, metric_of
 
 ACCURACY: Final = measure_of("accuracy")
@@ -125,7 +126,7 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
                 floor=task.chance(regime.name),
                 measure=measure_of(metric),
                 losses=losses.get(regime.name, ()),
-                no_memory=_no_memory_loss(task, regime.name),
+                no_memory=no_memory_loss(task, regime.name),
             )
             for regime in task.regimes
         ),
@@ -134,18 +135,15 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
 
 def _losses(task: Task, records: Sequence[Record]) -> dict[str, tuple[float, ...]]:
     """Loss of each network by regime; none where not all are recorded, or the least not known."""
+    if not isinstance(task, NoMemoryLoss):
+        return {}
     try:
-        losses = {
-            regime.name: tuple(record.final(regime.name, "loss") for record in records)
+        return {
+            regime.name: tuple(record.final(regime.name, LOSS) for record in records)
             for regime in task.regimes
         }
     except KeyError:
         return {}
-    return losses if isinstance(task, NoMemoryLoss) else {}
-
-
-def _no_memory_loss(task: Task, regime: str) -> float:
-    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -190,7 +190,17 @@ def _floor(claim: Claim) -> float:
     task: Any = claim.experiment.task
     if claim.metric != LOSS:
         return float(task.chance(claim.regime))
-    return task.no_memory_loss(claim.regime) if isinstance(task, NoMemoryLoss) else math.nan
+    return no_memory_loss(task, claim.regime)
+
+
+def no_memory_loss(task: Task, regime: str) -> float:
+    """Least loss without memory; NaN for a task that does not say.
+
+    Args:
+        task: The task.
+        regime: Name of the regime.
+    """
+    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
 
 @cache

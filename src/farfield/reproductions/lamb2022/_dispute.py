@@ -15,6 +15,7 @@ tables: fixed sets of problems, a fresh state for every sequence, dropout throug
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
@@ -25,7 +26,7 @@ from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.lamb2022 import _copying, _digits
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.reproductions.lamb2022._cores import AS_ANSWERED, PRINTED, RELEASED
-from farfield.tasks import TRAINING, Copying, SequentialMNIST
+from farfield.tasks import Copying, SequentialMNIST
 
 DROPOUT: Final = 0.5
 """Behind the embedding and behind the layer, if the released scripts are not told otherwise."""
@@ -50,6 +51,8 @@ COPYING: Final = {
 
 EVERYWHERE: Final = Copying()
 """Copying with the loss of the released code, over all places."""
+MEASURED_ACCURACY: Final = replace(_copying.MEASURED, split=printed.DIGITS_SPLIT)
+MEASURED_LOSS: Final = replace(_copying.MEASURED, decimals=(4, 4), unit="fraction")
 LOSS_RULE: Final = VerdictRule(margin=0.01)
 """A tenth of what a network without memory loses at T = 200, where the loss is over all places."""
 
@@ -71,30 +74,45 @@ def _experiment(
     )
 
 
+def _reported(
+    means: tuple[float, ...],
+    place: int,
+    measured: Unpublished,
+    *,
+    decimals: tuple[int, int],
+    selection: str,
+) -> Published | Unpublished:
+    """What is reported in a place, or what stands there where nothing is."""
+    if not means:
+        return measured
+    return Published(
+        mean=means[place],
+        spread=None,
+        spread_kind="standard error",
+        runs=1,
+        decimals=decimals,
+        unit=measured.unit,
+        selection=selection,
+        split=measured.split,
+    )
+
+
 def _digits_claim(row: str, place: int) -> Claim:
     core, learning_rate = DIGITS[row]
     regime = _digits.REGIMES[place]
     side = regime.rpartition("-")[2]
-    published: Published | Unpublished = Unpublished(
-        runs=printed.TRIALS, selection="weights of the last step", split=printed.DIGITS_SPLIT
-    )
-    if row in printed.REPORTED_DIGITS:
-        published = Published(
-            mean=printed.REPORTED_DIGITS[row][place],
-            spread=None,
-            spread_kind="standard error",
-            runs=1,
-            decimals=printed.REPORTED_ACCURACY_DECIMALS[row],
-            unit="percent",
-            selection=printed.REPORTED_SELECTION,
-            split=printed.DIGITS_SPLIT,
-        )
     return Claim(
         paper="lamb2022",
         table="dispute",
         row=row,
         column=f"{side} × {side}",
-        published=published,
+        published=_reported(
+            printed.REPORTED_DIGITS.get(row, ()),
+            place,
+            MEASURED_ACCURACY,
+            decimals=printed.REPORTED_ACCURACY_DECIMALS.get(row, MEASURED_ACCURACY.decimals),
+            selection=printed.REPORTED_SELECTION,
+        ),
         experiment=_experiment(_digits.TASK, core, steps=STEPS, learning_rate=learning_rate),
         rule=_digits.RULE,
         metric="accuracy",
@@ -106,32 +124,21 @@ def _digits_claim(row: str, place: int) -> Claim:
     )
 
 
-def _copying_claim(row: str, regime: str, column: str) -> Claim:
+def _copying_claim(row: str, place: int) -> Claim:
     core, width = COPYING[row]
-    published: Published | Unpublished = Unpublished(
-        runs=printed.TRIALS,
-        selection="weights of the last step",
-        split=printed.COPYING_SPLIT,
-        decimals=(4, 4),
-        unit="fraction",
-    )
-    if row in printed.REPORTED_COPYING:
-        published = Published(
-            mean=printed.REPORTED_COPYING[row][0 if regime == TRAINING else 1],
-            spread=None,
-            spread_kind="standard error",
-            runs=1,
-            decimals=printed.REPORTED_LOSS_DECIMALS,
-            unit="fraction",
-            selection="weights of the last step; which were reported is not said",
-            split=printed.COPYING_SPLIT,
-        )
+    regime, column = _copying.COLUMNS[place]
     return Claim(
         paper="lamb2022",
         table="dispute",
         row=row,
         column=column,
-        published=published,
+        published=_reported(
+            printed.REPORTED_COPYING.get(row, ()),
+            place,
+            MEASURED_LOSS,
+            decimals=printed.REPORTED_LOSS_DECIMALS,
+            selection="weights of the last step; which were reported is not said",
+        ),
         experiment=_experiment(
             EVERYWHERE, core, steps=_copying.STEPS, learning_rate=1e-3, width=width
         ),
@@ -154,11 +161,7 @@ DISPUTE: Final = Table(
     ),
     claims=(
         *(_digits_claim(row, place) for place in range(len(_digits.REGIMES)) for row in DIGITS),
-        *(
-            _copying_claim(row, regime, column)
-            for regime, column in _copying.COLUMNS
-            for row in COPYING
-        ),
+        *(_copying_claim(row, place) for place in range(len(_copying.COLUMNS)) for row in COPYING),
     ),
 )
 """Issues 2 and 8 of the released code."""
