@@ -384,7 +384,7 @@ def test_paths_are_printed_as_they_are(
     places = f"--records '{name}' --results '{name}/results' --page '{name}/page.md'"
     reported = farfield(f"report webb2021/tiny --export {places} --out '{name}'")
     assert f"  {name}/webb2021-tiny-paper/report.md\n" in reported.out
-    assert f"records as text: {name}/results/webb2021/tiny.jsonl\n" in reported.out
+    assert f"exported: {name}/results/webb2021/tiny.jsonl\n" in reported.out
     assert f"page of results: {name}/page.md\n" in reported.out
     assert (reported.status, reported.err) == (0, "")
 

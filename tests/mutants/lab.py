@@ -561,4 +561,22 @@ MUTANTS = [
         "self.steps",
         ["tests/experiments/test_experiment.py::test_the_step_size_grows_and_falls"],
     ),
+    (
+        "reports/_results.py",
+        "kinds.get((network.key, network.seed))) is None",
+        "kinds.get((network.key, network.seed), (1.0, ''))) is None",
+        ["tests/reports/test_figure_export.py::test_a_figure_of_networks_that_are_gone_is_refused"],
+    ),
+    (
+        "reports/_markdown.py",
+        "tuple(as_words(cell) for cell in finding.cells)",
+        "tuple(finding.cells)",
+        ["tests/reports/test_figure_export.py::test_nothing_in_a_figure_is_markup"],
+    ),
+    (
+        "reports/_figure_export.py",
+        "if exhibit.drawn and not (folder",
+        "if not exhibit.drawn and not (folder",
+        ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
+    ),
 ]

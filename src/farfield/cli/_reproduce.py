@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Container
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from farfield.cli._names import find, shapes_of
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
+    Plate,
+    Report,
     export,
+    export_figure,
     illustrate,
     problem_sheet,
     records_at,
@@ -81,14 +85,15 @@ def report(command: ReportCommand) -> None:
         table = _table(name, command.shapes)
         if _is_recorded(table, budget, recorded):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
-            _report(table, store, budget, command.seeds, folder, console)
+            found, plates = _report(table, store, budget, command.seeds, folder, console)
             reported += 1
             if command.export:
                 find_records = records_at(store.records, budget, command.seeds)
-                for path in export(table, find_records, command.results):
-                    console.print(
-                        f"records as text: {path}", soft_wrap=True, markup=False, emoji=False
-                    )
+                for path in (
+                    *export(table, find_records, command.results),
+                    *export_figure(found, plates, command.results, budget),
+                ):
+                    console.print(f"exported: {path}", soft_wrap=True, markup=False, emoji=False)
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, b, recorded)]
             hint = f"; --budget {others[0]} has some" if others else ""
@@ -99,7 +104,8 @@ def report(command: ReportCommand) -> None:
             f"{budget.value} budget"
         )
     if command.export:
-        write_whole(command.page, results_page(command.results).encode())
+        seen_from_page = Path(os.path.relpath(command.results, command.page.parent)).as_posix()
+        write_whole(command.page, results_page(command.results, seen_from_page).encode())
         console.print(f"page of results: {command.page}", soft_wrap=True, markup=False, emoji=False)
 
 
@@ -116,8 +122,8 @@ def _table(name: str, shapes: str) -> Table:
 
 def _report(
     table: Table, store: Store, budget: Budget, seeds: int, folder: Path, console: Console
-) -> None:
-    """Print the table and write its files, and what a figure shows beyond."""
+) -> tuple[Report, tuple[Plate, ...]]:
+    """Print the table and write its files, and what a figure shows beyond; gives both back."""
     found = tabulate(table, records_at(store.records, budget, seeds), budget)
     figure = FIGURES.get(table.key)
     plates = illustrate(figure, found, store) if figure else ()
@@ -132,3 +138,4 @@ def _report(
     console.print(terminal(found, plates))
     for path in (*written, *sheets.values()):
         console.print(f"  {path}", soft_wrap=True, markup=False, emoji=False)
+    return found, plates

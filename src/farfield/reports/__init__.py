@@ -6,6 +6,9 @@ from farfield.reports._export import load_export as load_export
 from farfield.reports._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._extrapolation import Point as Point
 from farfield.reports._extrapolation import extrapolation_profile as extrapolation_profile
+from farfield.reports._figure_export import FigureExport as FigureExport
+from farfield.reports._figure_export import export_figure as export_figure
+from farfield.reports._figure_export import load_figure as load_figure
 from farfield.reports._html import html as html
 from farfield.reports._illustrate import illustrate as illustrate
 from farfield.reports._markdown import markdown as markdown
@@ -30,6 +33,7 @@ __all__ = [
     "DARK",
     "LIGHT",
     "ExtrapolationProfile",
+    "FigureExport",
     "Finding",
     "Line",
     "Plate",
@@ -38,10 +42,12 @@ __all__ = [
     "Row",
     "Theme",
     "export",
+    "export_figure",
     "extrapolation_profile",
     "html",
     "illustrate",
     "load_export",
+    "load_figure",
     "markdown",
     "png",
     "problem_sheet",

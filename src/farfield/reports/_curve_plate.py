@@ -17,9 +17,9 @@ from farfield.reports._theme import Theme
 from farfield.reproductions import AgainstColumns, Figure, Verdict
 
 CAPTION: Final = (
-    "Score against the number of {label}, mean of the networks; bars: its 95 % interval. Apart: "
-    "whether the 95 % intervals of both means do not overlap."
+    "Score against the number of {label}, mean of the networks; bars: its 95 % interval."
 )
+PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
 
 
 def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Plate | None:
@@ -53,7 +53,7 @@ def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Pla
     return Plate(
         name="curve",
         title=f"Against the number of {analysis.label}",
-        caption=CAPTION.format(label=analysis.label),
+        caption=CAPTION.format(label=analysis.label) + (PAIRED if analysis.pairs else ""),
         draw=partial(_draw, run, analysis.label),
         findings=tuple(findings),
     )
@@ -125,7 +125,7 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
         means = [mean_and_standard_error(row.values).mean for row in own]
         halves = [t_interval(row.values).half_width if len(row.values) > 1 else 0 for row in own]
         axes.errorbar(
-            [_number(row) for row in own], means, yerr=halves,
+            [_number(row) for row in own], means, yerr=halves if any(halves) else None,
             color=theme.models[place % len(theme.models)], marker="o", markersize=3,
             linewidth=1.3, capsize=2, label=name,
         )  # fmt: skip

@@ -39,8 +39,7 @@ from farfield.reproductions import (
 )
 
 LOWEST: Final = (
-    "Means over our networks, in the picture above. Hardest: the regime of a task that lies "
-    "farthest from training."
+    "Means over our networks. Hardest: the regime of a task that lies farthest from training."
 )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from farfield.reports import _text as text
-from farfield.reports._plates import FINDING_HEAD, Plate
+from farfield.reports._plates import FINDING_HEAD, Finding, Plate
 from farfield.reports._report import Report, Row
 
 
@@ -31,9 +31,19 @@ def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
 def _plate(plate: Plate) -> list[str]:
     """Picture, caption and findings of a plate."""
     picture = [f"![{plate.title}]({plate.name}.png)", ""] if plate.draw else []
-    head = [_line([*FINDING_HEAD]), _line(["---"] * len(FINDING_HEAD))]
-    found = [_line([*finding.cells]) for finding in plate.findings]
-    return [f"## {plate.title}", "", *picture, plate.caption, "", *head, *found, ""]
+    found = markdown_findings(plate.findings)
+    return [f"## {plate.title}", "", *picture, plate.caption, "", *found, ""]
+
+
+def markdown_findings(findings: Sequence[Finding]) -> list[str]:
+    """Findings as the lines of a Markdown table.
+
+    Args:
+        findings: What was measured.
+    """
+    lines = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
+    lines += [tuple(as_words(cell) for cell in finding.cells) for finding in findings]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def markdown_rows(rows: list[Row]) -> list[str]:

@@ -1,8 +1,9 @@
-"""The page of results, from exported records alone."""
+"""The page of results, from what was exported alone."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,15 +15,17 @@ from farfield.core import UnknownNameError
 from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
-from farfield.reports._markdown import as_words, markdown_rows
+from farfield.reports._figure_export import FigureExport, load_figure
+from farfield.reports._markdown import as_words, markdown_findings, markdown_rows
 from farfield.reports._report import IMAGES, Report, Row, tabulate
-from farfield.reproductions import TABLES, Budget, Claim, Published, Table
+from farfield.reproductions import FIGURES, TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
 
 Freshly trained networks beside published numbers. `farfield report --export` writes every network
-as a line of a file under `results/`, and makes this page from those files alone. Above each table
-stands what is its own; of all of them:
+as a line of a file under `results/`, and makes this page from those files alone; what figures
+measure on such networks, with their pictures, is at the end. Above each table stands what is its
+own; of all of them:
 
 """
 
@@ -39,18 +42,23 @@ PAPER_DIGEST: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dc
 BUILT_IN: Final = "built-in images"
 PAPER_IMAGES: Final = "the paper's own images"
 
+Run = tuple[str, int]
+"""Key of an experiment and seed."""
+
 Kind = tuple[float, str]
 """Share of the paper's steps, and which images were shown; empty where there is no choice."""
 
 
-def results_page(folder: Path) -> str:
+def results_page(folder: Path, seen_from_page: str = "../results") -> str:
     """The page, as Markdown.
 
     Args:
-        folder: What `export` wrote to.
+        folder: What `export` and `export_figure` wrote to.
+        seen_from_page: How the page names it.
 
     Raises:
-        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line.
+        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line,
+            or if a figure is of networks that no file holds.
     """
     paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in _files(folder)}
     for key, path in paths.items():
@@ -58,14 +66,14 @@ def results_page(folder: Path) -> str:
             raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
     summary: list[str] = []
     parts: list[str] = []
+    kinds_of_runs: dict[Run, Kind] = {}
     for key, table in TABLES.items():
         if key not in paths:
             continue
+        kinds = _kinds(table, paths[key])
+        kinds_of_runs |= _by_run(kinds)
         try:
-            reports = {
-                kind: _report(table, found, kind)
-                for kind, found in _kinds(table, paths[key]).items()
-            }
+            reports = {kind: _report(table, found, kind) for kind, found in kinds.items()}
         except ValueError as error:
             raise ValueError(f"{paths[key]}: {error}") from error
         summary += [_line(table, kind, report) for kind, report in reports.items()]
@@ -76,8 +84,69 @@ def results_page(folder: Path) -> str:
         ]
     if not parts:
         return HEAD + "\nNothing has been run yet.\n"
+    exported = [load_figure(path, folder) for path in sorted(folder.rglob("*.json"))]
+    for key, figures in itertools.groupby(exported, lambda figure: figure.figure):
+        parts.append(f"\n## {key}\n\n{FIGURES[key].table.title}.\n")
+        for figure in figures:
+            steps, images = _trained_for(figure, kinds_of_runs)
+            summary.append(_figure_line(figure, steps, images))
+            parts.append(_figure_section(figure, steps, images, seen_from_page))
     common = [f"- {note}\n" for note in text.COMMON_NOTES]
     return "".join([HEAD, *common, SUMMARY, *summary, *parts])
+
+
+def _by_run(kinds: Mapping[Kind, Mapping[str, Sequence[Record]]]) -> dict[Run, Kind]:
+    """Of which budget and images each network is."""
+    return {
+        (record.key, record.seed): kind
+        for kind, found in kinds.items()
+        for records in found.values()
+        for record in records
+    }
+
+
+def _trained_for(figure: FigureExport, kinds: Mapping[Run, Kind]) -> tuple[str, str]:
+    """The shares of their steps that a figure's networks did, and images that are not built in."""
+    found = set()
+    for network in figure.networks:
+        if (kind := kinds.get((network.key, network.seed))) is None:
+            raise ValueError(
+                f"{figure.place}: no line holds seed {network.seed} of {network.cell} "
+                f"({network.key}); export the figure again"
+            )
+        found.add(kind)
+    steps = dict.fromkeys(f"{100 * share:g} %" for share, _ in sorted(found, reverse=True))
+    images = sorted({images for _, images in found} - {"", BUILT_IN})
+    return " or ".join(steps), "".join(f"; {shown}" for shown in images)
+
+
+def _figure_line(figure: FigureExport, steps: str, images: str) -> str:
+    """A figure at one budget, in a line that leads to it."""
+    table = FIGURES[figure.figure].table
+    cells = {network.cell for network in figure.networks}
+    runs = {(network.key, network.seed) for network in figure.networks}
+    place = figure.figure.replace("/", "")
+    return (
+        f"| [{figure.figure}](#{place}) | {table.title}{images} | {steps} "
+        f"| {len(cells)} of {len(table.claims)} | {len(runs)} | – |\n"
+    )
+
+
+def _figure_section(figure: FigureExport, steps: str, images: str, folder: str) -> str:
+    """A figure at one budget: pictures, and what was measured beside what the paper says."""
+    lines = [
+        "",
+        f"### Networks after {steps} of the steps{images}",
+        "",
+        f"`farfield reproduce {figure.figure} --budget {figure.budget}`",
+        "",
+    ]
+    for exhibit in figure.exhibits:
+        if exhibit.drawn:
+            lines += [f"![{as_words(exhibit.title)}]({folder}/{figure.picture(exhibit)})", ""]
+        lines += [as_words(exhibit.caption), ""]
+        lines += [*markdown_findings(exhibit.findings), ""] if exhibit.findings else []
+    return "\n".join(lines)
 
 
 def _own_notes(reports: Iterable[Report]) -> list[str]:
