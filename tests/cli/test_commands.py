@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -490,6 +491,23 @@ def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
     again = farfield("report webb2021/small-figure --budget quick")
     assert (again.status, again.err) == (0, "")
     assert content(report) == before
+
+
+def test_a_figure_is_exported_with_its_picture(
+    farfield, folder: Path, small_figure: Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
+    record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
+    command = "report webb2021/small-figure --budget quick --export --page docs/page.md"
+    assert farfield(command).status == 0
+    page = (folder / "docs" / "page.md").read_text(encoding="utf-8")
+    (picture,) = re.findall(r"!\[.*\]\((.*)\)", page)
+    with Image.open(folder / "docs" / picture) as opened:
+        assert opened.format == "PNG"
+    assert page.count("kept apart") == 1
+    before = content(folder / "results")
+    assert farfield(command).status == 0
+    assert content(folder / "results") == before
 
 
 def test_networks_of_a_figure_are_those_asked_for_or_ten(
