@@ -247,7 +247,7 @@ def test_figure_3_has_the_four_plots_of_bouncing_balls() -> None:
             ("6-8-balls", "balls-4"),
             ("4-balls", "curtain"),
         )
-        for row in ("rims-6-4-240", "lstm-256")
+        for row in ("rims-6-4-240", "lstm-256", "lstm-512")
     ]
     (analysis,) = figure.analyses
     assert isinstance(analysis, RollOuts)
