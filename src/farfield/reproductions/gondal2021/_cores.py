@@ -41,8 +41,9 @@ class DigitReader:
     Args:
         width: Features of an element.
         depth: Function iterations, or blocks of a Transformer.
-        interprets: Whether it is a Neural Interpreter, else a Transformer, whose patches carry a
-            learned vector of their place.
+        interprets: Whether it is a Neural Interpreter, else a Transformer.
+        places: Whether patches carry a learned vector of their place; a Neural Interpreter without
+            knows how far they are from each other, and its CLS tokens not where they are.
         functions: Number of functions.
         scripts: Number of scripts.
         learned_signatures: Whether signatures are learned.
@@ -51,6 +52,7 @@ class DigitReader:
     width: int = 192
     depth: int = 8
     interprets: bool = True
+    places: bool = False
     functions: int = FUNCTIONS
     scripts: int = 1
     learned_signatures: bool = False
@@ -63,7 +65,7 @@ class DigitReader:
         """
         return SetNetwork(
             core=self._interpreter() if self.interprets else self._transformer(),
-            encoder=Spec(PatchEncoder, out_features=self.width, positions=not self.interprets),
+            encoder=Spec(PatchEncoder, out_features=self.width, positions=self.places),
             outputs_per_token=10,
             trained=trained,
         )

@@ -68,11 +68,14 @@ QUICK: Final = 1 / 1000
 
 READERS: Final[dict[str, DigitReader]] = {
     "NI": DigitReader(),
-    "ViT": DigitReader(interprets=False),
+    "NI, places": DigitReader(places=True),
+    "ViT": DigitReader(interprets=False, places=True),
     "NI, small": DigitReader(width=64, depth=4),
-    "ViT, small": DigitReader(width=64, depth=4, interprets=False),
+    "NI, places, small": DigitReader(width=64, depth=4, places=True),
+    "ViT, small": DigitReader(width=64, depth=4, interprets=False, places=True),
 }
-"""What reads digits, by row."""
+"""What reads digits, by row. In print Neural Interpreters have no places, and Transformers have."""
+INTERPRETERS: Final = ("NI", "NI, places")
 TWO_SCRIPTS: Final = {
     "NI, two scripts": DigitReader(depth=2, scripts=2),
     "NI, two scripts, small": DigitReader(width=64, depth=2, scripts=2),
@@ -248,10 +251,16 @@ FIGURE_4: Final = _figure(
 FIGURE_5A: Final = _figure(
     "figure-5a",
     "Adaptation to K-MNIST after few examples",
-    K_MNIST.select(*(f"samples-*/{row}/*" for row in ("ni", "vit", "ni-small", "vit-small"))),
+    K_MNIST.select(
+        *(
+            f"samples-*/{row}{size}/*"
+            for size in ("", "-small")
+            for row in ("ni", "ni-places", "vit")
+        )
+    ),
     AgainstColumns(
         label="training samples",
-        pairs=(("NI", "ViT"), ("NI, small", "ViT, small")),
+        pairs=tuple((f"{row}{size}", f"ViT{size}") for size in ("", SMALL) for row in INTERPRETERS),
         apart_to=250,
     ),
     (
