@@ -189,6 +189,24 @@ def test_networks_for_digits_have_the_size_of_the_paper_and_are_trained_alike() 
     assert len({(one.task, one.recipe, one.objective) for one in small}) == 1
 
 
+@pytest.mark.parametrize("size", ["", "-small"])
+def test_interpreters_with_places_differ_from_those_without_in_nothing_else(size: str) -> None:
+    plain, placed, rival = (
+        cells("digits")[f"{row}{size}/validation"].experiment for row in ("ni", "ni-places", "vit")
+    )
+    assert (placed.task, placed.recipe) == (plain.task, plain.recipe)
+    assert placed.model.core == plain.model.core
+    assert placed.model.encoder == rival.model.encoder
+    difference = {
+        name
+        for experiment, other in ((placed, plain), (plain, placed))
+        for name in dict(experiment.model.encoder.options).items()
+        - dict(other.model.encoder.options).items()
+    }
+    assert difference == {("positions", True)}
+    assert dataclasses.replace(placed.model, encoder=plain.model.encoder) == plain.model
+
+
 def taken(claim: Claim) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     """The state of the network that is adapted, that it started from, and as it was drawn."""
     experiment = claim.experiment
