@@ -144,13 +144,13 @@ def _panel(seen: Sequence[_Seen]) -> Panel:
         films=tuple(Film(label=one.row.claim.row, frames=one.film) for one in seen),
         courses=(
             Course(
-                label="cross-entropy, nats a pixel",
+                label="cross-entropy,\nnats a pixel",
                 lines=tuple(one.scores[task.metric] for one in seen),
                 still=tuple(task.copy_loss(regime, steps) for steps in ahead),
                 floor=task.chance(regime),
             ),
             Course(
-                label=f"{error}, pixels",
+                label=f"{error},\npixels",
                 lines=tuple(one.scores[error] for one in seen),
                 still=first.still[error],
                 floor=None,
