@@ -76,6 +76,8 @@ READERS: Final[dict[str, DigitReader]] = {
 }
 """What reads digits, by row. In print Neural Interpreters have no places, and Transformers have."""
 INTERPRETERS: Final = ("NI", "NI, places")
+ALONE: Final = ("ni", "ni-places", "ni-small", "ni-places-small")
+"""Interpreters of one script, as cells name their rows."""
 TWO_SCRIPTS: Final = {
     "NI, two scripts": DigitReader(depth=2, scripts=2),
     "NI, two scripts, small": DigitReader(width=64, depth=2, scripts=2),
@@ -237,7 +239,7 @@ def _figure(
 FIGURE_3: Final = _figure(
     "figure-3",
     "Paths of elements through the functions",
-    DIGITS.select("ni/validation", "ni-small/validation"),
+    DIGITS.select(*(f"{slug}/validation" for slug in ALONE)),
     RoutingPaths(regime=VALIDATION),
     (Saying(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
 )
@@ -279,7 +281,7 @@ FIGURE_5B: Final = _figure(
 FIGURE_5C: Final = _figure(
     "figure-5c",
     "Functions removed after training",
-    DIGITS.select(*(f"{row}/{name}" for row in ("ni", "ni-small") for name in DATA_SETS)),
+    DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)),
     FunctionsRemoved(numbers=tuple(range(FUNCTIONS))),
     (Saying(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
 )
