@@ -262,7 +262,7 @@ MUTANTS = [
         ["tests/reports/test_results.py::test_a_machine_of_some_columns_is_named_with_these"],
     ),
     (
-        "reports/_results.py",
+        "reports/_images.py",
         "free = {name: task[name] for name in claim.free if name in task}",
         "free = {}",
         ["tests/reports/test_results.py::test_other_images_have_sections_of_their_own"],

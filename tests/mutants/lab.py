@@ -562,10 +562,12 @@ MUTANTS = [
         ["tests/experiments/test_experiment.py::test_the_step_size_grows_and_falls"],
     ),
     (
-        "reports/_results.py",
-        "kinds.get((network.key, network.seed))) is None",
-        "kinds.get((network.key, network.seed), (1.0, ''))) is None",
-        ["tests/reports/test_figure_export.py::test_a_figure_of_networks_that_are_gone_is_refused"],
+        "reports/_figure_export.py",
+        "hashlib.sha256(encode([line]))",
+        "hashlib.sha256(line.cell.encode())",
+        [
+            "tests/reports/test_figure_export.py::test_a_figure_of_networks_that_were_run_again_is_refused"
+        ],
     ),
     (
         "reports/_markdown.py",
@@ -574,9 +576,58 @@ MUTANTS = [
         ["tests/reports/test_figure_export.py::test_nothing_in_a_figure_is_markup"],
     ),
     (
+        "reports/_markdown.py",
+        "[_as_paragraph(caption), ",
+        "[as_words(caption), ",
+        ["tests/reports/test_figure_export.py::test_a_caption_begins_no_heading_and_no_list"],
+    ),
+    (
         "reports/_figure_export.py",
-        "if exhibit.drawn and not (folder",
-        "if not exhibit.drawn and not (folder",
+        "if _sha(content) != exhibit.digest",
+        "if not content",
         ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
+    ),
+    (
+        "reports/_figure_export.py",
+        'not in FIGURES or path != folder / f"{found.place}.json":',
+        "not in FIGURES:",
+        ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
+    ),
+    (
+        "reports/_figure_export.py",
+        " or not all(map(NAME.fullmatch, names))",
+        "",
+        ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
+    ),
+    (
+        "reports/_figure_export.py",
+        "if (network.table, network.cell) not in cells",
+        "if not cells",
+        ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
+    ),
+    (
+        "reports/_figure_export.py",
+        "len(images) > 1",
+        "len(images) > 2",
+        [
+            "tests/reports/test_figure_export.py::test_figures_of_other_images_have_files_of_their_own"
+        ],
+    ),
+    (
+        "reports/_figure_export.py",
+        "findings=plate.findings",
+        "findings=()",
+        ["tests/reports/test_figure_export.py::test_a_figure_stays_as_text_beside_its_picture"],
+    ),
+    (
+        "reproductions/gondal2021/_cores.py",
+        "positions=self.places or not self.interprets",
+        "positions=not self.interprets",
+        [
+            (
+                "tests/reproductions/test_gondal2021.py"
+                "::test_interpreters_with_places_differ_from_those_without_in_nothing_else"
+            )
+        ],
     ),
 ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from farfield.records import Store
+from farfield.records import Record, Store
 from farfield.reports import (
     export,
     export_figure,
@@ -16,23 +17,26 @@ from farfield.reports import (
     results_page,
     tabulate,
 )
-from farfield.reproductions import FIGURES, Budget
+from farfield.reports._images import PAPER_DIGEST
+from farfield.reproductions import FIGURES, Budget, PairedTests
 from reproductions import made_up
 
-FIGURE = FIGURES["gondal2021/figure-5b"]
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+FIGURE = FIGURES["gondal2021/figure-6"]
 SMALL = FIGURE.table.select("*-small/*")
-FILE = "gondal2021/figure-5b-paper.json"
-PICTURE = "gondal2021/figure-5b-paper-curve.png"
+FILE = "gondal2021/figure-6-paper.json"
+PICTURE = "gondal2021/figure-6-paper-curve.png"
+IMAGES = FIGURES["webb2021/figure-3"]
 
 
-def found(claim):
-    return made_up.records(claim, (40.0, 42.0), steps=claim.experiment.recipe.steps)
+def found(claim, shift: float = 0.0):
+    return made_up.records(claim, (40.0 + shift, 42.0 + shift), steps=claim.experiment.recipe.steps)
 
 
 def exported(folder: Path, seeds: int = 2) -> list[Path]:
     """The figure over made-up networks of its small rows, and these."""
     networks = lambda claim: found(claim)[:seeds] if claim in SMALL.claims else []  # noqa: E731
-    export(SMALL, networks, folder)
+    export(SMALL, found, folder)
     report = tabulate(FIGURE.table, networks)
     plates = illustrate(FIGURE, report, Store(folder / "runs"))
     return export_figure(report, plates, folder, Budget.PAPER)
@@ -42,15 +46,15 @@ def test_a_figure_stays_as_text_beside_its_picture(tmp_path: Path) -> None:
     assert exported(tmp_path) == [tmp_path / PICTURE, tmp_path / FILE]
     assert (tmp_path / PICTURE).read_bytes()[:4] == b"\x89PNG"
     kept = load_figure(tmp_path / FILE, tmp_path)
-    assert [(network.cell, network.seed) for network in kept.networks] == [
-        (cell, seed) for cell in SMALL.cells for seed in (0, 1)
+    assert [(network.table, network.cell, network.seed) for network in kept.networks] == [
+        ("gondal2021/k-mnist", cell, seed) for cell in SMALL.cells for seed in (0, 1)
     ]
     (plate,) = illustrate(FIGURE, tabulate(FIGURE.table, found), Store(tmp_path / "runs"))
     (exhibit,) = kept.exhibits
     assert (exhibit.title, exhibit.caption) == (plate.title, plate.caption)
-    assert [finding.what for finding in exhibit.findings] == [
-        finding.what for finding in plate.findings if "small" in finding.what
-    ]
+    small = tuple(finding for finding in plate.findings if "small" in finding.what)
+    assert len(small) == 8
+    assert exhibit.findings == small
 
 
 def test_the_same_networks_give_the_same_text(tmp_path: Path) -> None:
@@ -68,27 +72,106 @@ def test_without_anything_to_show_nothing_is_written(tmp_path: Path) -> None:
 
 def test_the_page_shows_figures_behind_tables(tmp_path: Path) -> None:
     exported(tmp_path)
-    page = results_page(tmp_path, "seen/from/here")
-    head, _, rest = page.partition("\n## gondal2021/figure-5b\n")
-    assert "\n| [gondal2021/figure-5b](#gondal2021figure-5b) | " in head
+    page = results_page(tmp_path, "seen from (here)")
+    head, _, rest = page.partition("\n## gondal2021/figure-6\n")
+    cells = f"| 16 of {len(FIGURE.table.claims)} | 32 |"
+    line = next(line for line in head.splitlines() if "(#gondal2021figure-6)" in line)
+    assert cells in line
     assert head.count("\n## gondal2021/k-mnist\n") == 1
-    assert f"](seen/from/here/{PICTURE})\n" in rest
+    assert f"](seen%20from%20%28here%29/{PICTURE})\n" in rest
+    assert rest.count("\n### After 100 % of the steps\n") == 1
+    assert "On 32 networks, of 32 recorded for these cells: `farfield reproduce " in rest
     kept = load_figure(tmp_path / FILE, tmp_path)
+    assert f"**{kept.exhibits[0].title}**" in rest
     for finding in kept.exhibits[0].findings:
-        assert f"| {finding.what} | {finding.paper or '–'} | {finding.ours} |\n" in rest
-    assert rest.count("\n### Networks after 100 % of the steps\n") == 1
+        ours = finding.ours.replace("[", r"\[").replace("]", r"\]")
+        assert f"| {finding.what} | {finding.paper} | {ours} |\n" in rest
+
+
+def test_a_figure_of_some_of_the_networks_says_so(tmp_path: Path) -> None:
+    exported(tmp_path, seeds=1)
+    assert "On 16 networks, of 32 recorded for these cells: " in results_page(tmp_path)
+
+
+def test_a_figure_of_networks_that_were_run_again_is_refused(tmp_path: Path) -> None:
+    exported(tmp_path)
+    export(SMALL, lambda claim: found(claim, shift=0.1), tmp_path)
+    with pytest.raises(ValueError, match=r"was run again since; export the figure again"):
+        results_page(tmp_path)
 
 
 def test_a_figure_of_networks_that_are_gone_is_refused(tmp_path: Path) -> None:
     exported(tmp_path)
     (tmp_path / "gondal2021" / "k-mnist.jsonl").unlink()
-    export(SMALL, lambda claim: found(claim)[:1], tmp_path)
-    with pytest.raises(ValueError, match=r"no line holds seed 1 of .*export the figure again"):
+    with pytest.raises(ValueError, match=r"seed 0 of gondal2021/k-mnist/.* is not recorded"):
         results_page(tmp_path)
+
+
+def shown(task: dict, claim) -> list[Record]:
+    """A record of a network that was shown images of its own."""
+    (record,) = found(claim)[:1]
+    described = record.experiment | {"task": record.experiment["task"] | task}
+    return [msgspec.structs.replace(record, experiment=described)]
+
+
+def test_figures_of_other_images_have_files_of_their_own(tmp_path: Path) -> None:
+    cell = IMAGES.table.select("table-9/esbn+tcn/withheld-98").claims[0]
+    own = {"shapes": f"array of {PAPER_DIGEST}"}
+    places = []
+    for task in ({}, own):
+        report = tabulate(IMAGES.table, lambda claim: shown(task, claim) * (claim == cell))  # noqa: B023
+        plates = illustrate(IMAGES, report, Store(tmp_path / "runs"))
+        (path,) = export_figure(report, plates, tmp_path, Budget.PAPER)
+        places.append((path.name, load_figure(path, tmp_path).images))
+    assert places == [
+        ("figure-3-paper.json", "built-in images"),
+        ("figure-3-paper-own-images.json", "the paper's own images"),
+    ]
+    (one, other, *_) = IMAGES.table.select("table-9/esbn+tcn/*").claims
+    mixed = tabulate(
+        IMAGES.table,
+        lambda claim: shown({}, claim) * (claim == one) + shown(own, claim) * (claim == other),
+    )
+    plates = illustrate(IMAGES, mixed, Store(tmp_path / "runs"))
+    with pytest.raises(ValueError, match="must have been shown the same images"):
+        export_figure(mixed, plates, tmp_path, Budget.PAPER)
+
+
+def test_every_committed_figure_says_of_print_what_is_said_today() -> None:
+    for path in RESULTS.rglob("*.json"):
+        figure = FIGURES[load_figure(path, RESULTS).figure]
+        if any(isinstance(analysis, PairedTests) for analysis in figure.analyses):
+            continue  # numbers of print, each with its own test
+        said = {"", *(saying.words for saying in figure.says)}
+        exhibits = load_figure(path, RESULTS).exhibits
+        assert {finding.paper for one in exhibits for finding in one.findings} <= said, path
+
+
+def test_every_committed_picture_belongs_to_a_figure() -> None:
+    named = {
+        kept.picture(exhibit)
+        for kept in (load_figure(path, RESULTS) for path in RESULTS.rglob("*.json"))
+        for exhibit in kept.exhibits
+        if exhibit.digest
+    }
+    assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.rglob("*.png")} == named
 
 
 def damaged(path: Path, **fields: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def damaged_part(path: Path, part: str, **fields: object) -> None:
+    first, *others = json.loads(path.read_text())[part]
+    damaged(path, **{part: [first | fields, *others]})
+
+
+def twice(path: Path, part: str) -> None:
+    damaged(path, **{part: 2 * json.loads(path.read_text())[part]})
+
+
+def picture(path: Path) -> Path:
+    return path.with_name(Path(PICTURE).name)
 
 
 @pytest.mark.parametrize(
@@ -99,19 +182,20 @@ def damaged(path: Path, **fields: object) -> None:
         (lambda path: damaged(path, surplus=1), "not what a figure measures"),
         (lambda path: damaged(path, budget="quick"), "must be those of its name"),
         (lambda path: damaged(path, figure="gondal2021/figure-0"), "must be those of its name"),
-        (
-            lambda path: damaged(
-                path,
-                exhibits=[
-                    {"name": "../x", "title": "", "caption": "", "drawn": True, "findings": []}
-                ],
-            ),
-            "no picture can be called",
-        ),
-        (lambda path: path.with_name(Path(PICTURE).name).unlink(), "its picture .* is missing"),
+        (lambda path: damaged(path, images="../../x"), "must be those of its name"),
+        (lambda path: damaged(path, networks=[]), "not what a figure measures"),
+        (lambda path: damaged(path, exhibits=[]), "not what a figure measures"),
+        (lambda path: damaged_part(path, "networks", cell="ni/k-mnist"), "no cell of the figure"),
+        (lambda path: damaged_part(path, "exhibits", name="../x"), "names of their own"),
+        (lambda path: twice(path, "exhibits"), "names of their own"),
+        (lambda path: picture(path).unlink(), "cannot read .*curve.png"),
+        (lambda path: picture(path).write_bytes(b"another"), "not the picture that belongs to"),
     ],
-    ids=["cut", "deep", "surplus", "budget", "figure", "name", "picture"],
-)
+    ids=[
+        "cut", "deep", "surplus", "budget", "figure", "images", "no-network", "no-exhibit", "cell",
+        "name", "names", "no-picture", "picture",
+    ],
+)  # fmt: skip
 def test_a_damaged_figure_is_refused(tmp_path: Path, damage, message: str) -> None:
     exported(tmp_path)
     damage(tmp_path / FILE)
@@ -119,18 +203,29 @@ def test_a_damaged_figure_is_refused(tmp_path: Path, damage, message: str) -> No
         results_page(tmp_path)
 
 
-def test_nothing_in_a_figure_is_markup(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("<script>`x`</script>", "&lt;script&gt;\\`x\\`&lt;/script&gt;"),
+        ("~~~ $x$", "\\~\\~\\~ \\$x\\$"),
+        ("a|b\nc", "a\\|b c"),
+    ],
+)
+def test_nothing_in_a_figure_is_markup(tmp_path: Path, text: str, written: str) -> None:
     exported(tmp_path)
-    kept = json.loads((tmp_path / FILE).read_text())
-    markup = "<script>`x`</script>"
-    kept["exhibits"][0] |= {
-        "title": markup,
-        "caption": markup,
-        "findings": [{"what": "a|b", "paper": markup, "ours": markup}],
-    }
-    (tmp_path / FILE).write_text(json.dumps(kept))
+    finding = {"what": text, "paper": text, "ours": text}
+    damaged_part(tmp_path / FILE, "exhibits", title=text, caption=text, findings=[finding])
     page = results_page(tmp_path)
-    words = "&lt;script&gt;\\`x\\`&lt;/script&gt;"
-    assert page.count(words) == 4
-    assert f"| a\\|b | {words} | {words} |\n" in page
-    assert "<script>" not in page
+    assert page.count(written) == 6
+    assert f"| {written} | {written} | {written} |\n" in page
+    assert text not in page
+
+
+@pytest.mark.parametrize("text", ["# x", "- x", "+ x", "12. x", "3) x", "=== x", "---"])
+def test_a_caption_begins_no_heading_and_no_list(tmp_path: Path, text: str) -> None:
+    exported(tmp_path)
+    damaged_part(tmp_path / FILE, "exhibits", caption=text)
+    page = results_page(tmp_path)
+    sign = next(sign for sign in text if not sign.isdigit())
+    assert f"\n{text.replace(sign, chr(92) + sign, 1)}\n" in page
+    assert f"\n{text}\n" not in page

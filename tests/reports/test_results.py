@@ -9,7 +9,7 @@ import pytest
 
 from farfield.experiments import Experiment, array_digest
 from farfield.reports import export, load_export, results_page
-from farfield.reports._results import PAPER_DIGEST
+from farfield.reports._images import PAPER_DIGEST
 from farfield.reproductions import TABLES, Budget
 from farfield.tasks import Shapes
 from reproductions import made_up

@@ -52,6 +52,28 @@ def test_every_cell_of_a_figure_is_that_of_its_own_table(figure):
         assert TABLES[claim.home].cells[claim.cell] == claim
 
 
+def test_rows_that_a_figure_compares_are_rows_of_it():
+    compared = {
+        (key, row)
+        for key, figure in FIGURES.items()
+        for analysis in figure.analyses
+        if isinstance(analysis, AgainstColumns)
+        for pair in analysis.pairs
+        for row in pair
+    }
+    assert {key for key, _ in compared} == {"gondal2021/figure-5a", "gondal2021/figure-6"}
+    for key, row in compared:
+        assert row in {claim.row for claim in FIGURES[key].table.claims}, (key, row)
+
+
+def test_figure_5a_compares_every_interpreter_with_the_transformer_of_its_size():
+    (analysis,) = FIGURES["gondal2021/figure-5a"].analyses
+    rows = {claim.row for claim in FIGURES["gondal2021/figure-5a"].table.claims}
+    assert {first for first, _ in analysis.pairs} == {row for row in rows if row.startswith("NI")}
+    for first, second in analysis.pairs:
+        assert second == ("ViT, small" if first.endswith(", small") else "ViT")
+
+
 def test_the_models_of_figure_3_are_those_with_tcn_but_one():
     claims = FIGURES["webb2021/figure-3"].table.claims
     assert len(claims) == 7 * (5 + 3 * 4)

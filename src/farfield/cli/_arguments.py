@@ -132,7 +132,8 @@ class Report:
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
     export: bool = False
-    """Also write the records behind each table as text to results/, and the page made from them."""
+    """Also write the records behind each table as text to results/, what a figure that is named
+    measures with its pictures, and the page made from them."""
     results: Path = Path("results")
     """Folder that --export writes to."""
     page: Path = Path("docs/results.md")

@@ -6,7 +6,9 @@ from farfield.reports._export import load_export as load_export
 from farfield.reports._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._extrapolation import Point as Point
 from farfield.reports._extrapolation import extrapolation_profile as extrapolation_profile
+from farfield.reports._figure_export import Exhibit as Exhibit
 from farfield.reports._figure_export import FigureExport as FigureExport
+from farfield.reports._figure_export import TrainedNetwork as TrainedNetwork
 from farfield.reports._figure_export import export_figure as export_figure
 from farfield.reports._figure_export import load_figure as load_figure
 from farfield.reports._html import html as html
@@ -32,6 +34,7 @@ from farfield.reports._write import write_report as write_report
 __all__ = [
     "DARK",
     "LIGHT",
+    "Exhibit",
     "ExtrapolationProfile",
     "FigureExport",
     "Finding",
@@ -41,6 +44,7 @@ __all__ = [
     "Report",
     "Row",
     "Theme",
+    "TrainedNetwork",
     "export",
     "export_figure",
     "extrapolation_profile",

@@ -60,7 +60,7 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
     by_home: dict[str, list[Line]] = {}
     for claim in table.claims:
         for record in find(claim):
-            line = Line(cell=claim.cell, record=_of_claim(record, claim))
+            line = line_of(claim, record)
             _check(line, f"seed {record.seed} of {claim.name}")
             by_home.setdefault(claim.home, []).append(line)
     written = []
@@ -73,15 +73,19 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
     return written
 
 
-def _of_claim(record: Record, claim: Claim) -> Record:
+def line_of(claim: Claim, record: Record) -> Line:
     """The record with the scores of training and of the claim's regime, in the claim's metric.
 
     One network may answer for dozens of claims, a line each.
+
+    Args:
+        claim: What it answers for.
+        record: The record.
     """
     metrics = {claim.metric, metric_of(claim.experiment.task), "loss"}
     regimes = {claim.regime, TRAINING}
     kept = [s for s in record.scores if s.regime in regimes and s.metric in metrics]
-    return msgspec.structs.replace(record, scores=tuple(kept))
+    return Line(cell=claim.cell, record=msgspec.structs.replace(record, scores=tuple(kept)))
 
 
 def encode(lines: Iterable[Line]) -> bytes:

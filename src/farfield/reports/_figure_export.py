@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, final
+from typing import Annotated, Final, Literal, final
 
 import msgspec
 
 from farfield.records import write_whole
+from farfield.reports._export import Line, encode, line_of
+from farfield.reports._images import BUILT_IN, images_of
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._profiles import png
 from farfield.reports._report import Report
@@ -21,18 +24,20 @@ NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @final
-class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trained network behind a figure.
+class TrainedNetwork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of an export that a figure rests on.
 
     Args:
-        cell: Name of the cell within the figure.
-        key: Of its experiment.
+        table: Key of the table whose file holds it.
+        cell: Name of its cell within the table.
         seed: Number of its run.
+        digest: Of the line, from `digest_of`: a run done again is another network.
     """
 
+    table: str
     cell: str
-    key: str
     seed: int
+    digest: str
 
 
 @final
@@ -43,14 +48,14 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         name: Its name.
         title: What it shows.
         caption: How to read it.
-        drawn: Whether there is a picture.
+        digest: SHA-256 of the picture as a file; `None` where there is none.
         findings: The quantities.
     """
 
     name: str
     title: str
     caption: str
-    drawn: bool
+    digest: str | None
     findings: tuple[Finding, ...]
 
 
@@ -61,19 +66,22 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     Args:
         figure: Its key.
         budget: Of its runs.
+        images: What its networks were shown, in words; empty where there is no choice.
         networks: Those it was measured on.
         exhibits: What it shows.
     """
 
     figure: str
     budget: Literal["quick", "paper"]
-    networks: tuple[Network, ...]
-    exhibits: tuple[Exhibit, ...]
+    images: str
+    networks: Annotated[tuple[TrainedNetwork, ...], msgspec.Meta(min_length=1)]
+    exhibits: Annotated[tuple[Exhibit, ...], msgspec.Meta(min_length=1)]
 
     @property
     def place(self) -> str:
         """Its file within a folder of results, without suffix."""
-        return f"{self.figure}-{self.budget}"
+        shown = "" if self.images in {"", BUILT_IN} else self.images.removeprefix("the paper's ")
+        return "-".join([self.figure, self.budget, *shown.split()])
 
     def picture(self, exhibit: Exhibit) -> str:
         """The file of a picture within a folder of results.
@@ -84,13 +92,22 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return f"{self.place}-{exhibit.name}.png"
 
 
+def digest_of(line: Line) -> str:
+    """SHA-256 of a line as `export` writes it.
+
+    Args:
+        line: The line.
+    """
+    return hashlib.sha256(encode([line])).hexdigest()
+
+
 def export_figure(
     report: Report, plates: Sequence[Plate], folder: Path, budget: Budget
 ) -> list[Path]:
     """Write what a figure measures, `<folder>/<paper>/<figure>-<budget>.json`, and its pictures.
 
-    What was there of the same figure and budget is replaced. Nothing is written where there is no
-    plate.
+    What was there of the same figure, budget and images is replaced. Nothing is written where there
+    is no plate. If it is cut short, text and pictures do not go together, which `load_figure` sees.
 
     Args:
         report: The figure's cells with what was found.
@@ -102,37 +119,52 @@ def export_figure(
         The files written, the text last.
 
     Raises:
+        ValueError: If networks were shown different images.
         StoreError: If a file cannot be written.
     """
     if not plates:
         return []
+    runs = [(row.claim, record) for row in report.run for record in row.records]
+    images = {images_of(claim, record) for claim, record in runs}
+    if len(images) > 1:
+        raise ValueError(f"networks of a figure must have been shown the same images, got {images}")
+    pictures = {plate.name: png(plate.draw(LIGHT)) for plate in plates if plate.draw}
     exported = FigureExport(
         figure=report.key,
         budget=budget.value,
+        images=images.pop(),
         networks=tuple(
-            Network(cell=row.name, key=record.key, seed=record.seed)
-            for row in report.run
-            for record in row.records
+            TrainedNetwork(
+                table=claim.home,
+                cell=claim.cell,
+                seed=record.seed,
+                digest=digest_of(line_of(claim, record)),
+            )
+            for claim, record in runs
         ),
         exhibits=tuple(
             Exhibit(
                 name=plate.name,
                 title=plate.title,
                 caption=plate.caption,
-                drawn=plate.draw is not None,
+                digest=_sha(pictures[plate.name]) if plate.name in pictures else None,
                 findings=plate.findings,
             )
             for plate in plates
         ),
     )
-    written = []
-    for plate, exhibit in zip(plates, exported.exhibits, strict=True):
-        if plate.draw is not None:
-            written.append(folder / exported.picture(exhibit))
-            write_whole(written[-1], png(plate.draw(LIGHT)))
-    written.append(folder / f"{exported.place}.json")
-    write_whole(written[-1], msgspec.json.format(msgspec.json.encode(exported), indent=2) + b"\n")
-    return written
+    contents = {
+        exported.picture(one): pictures[one.name] for one in exported.exhibits if one.digest
+    }
+    written = msgspec.json.format(msgspec.json.encode(exported), indent=2) + b"\n"
+    contents[f"{exported.place}.json"] = written
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in contents]
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def load_figure(path: Path, folder: Path) -> FigureExport:
@@ -143,7 +175,8 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
         folder: The folder of results that it lies in.
 
     Raises:
-        ValueError: If the file cannot be read, is damaged or of no figure, or a picture is missing.
+        ValueError: If the file cannot be read, is damaged or of no figure, if a network is of none
+            of the figure's cells, or a picture is missing or another.
     """
     try:
         found = msgspec.json.decode(path.read_bytes(), type=FigureExport)
@@ -152,10 +185,31 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path}: not what a figure measures: {error}") from error
     if found.figure not in FIGURES or path != folder / f"{found.place}.json":
-        raise ValueError(f"{path}: figure and budget must be those of its name, got {found.place}")
+        raise ValueError(
+            f"{path}: figure, budget and images must be those of its name, got {found.place}"
+        )
+    cells = {(claim.home, claim.cell) for claim in FIGURES[found.figure].table.claims}
+    for network in found.networks:
+        if (network.table, network.cell) not in cells:
+            raise ValueError(f"{path}: {network.table}/{network.cell} is no cell of the figure")
+    names = [exhibit.name for exhibit in found.exhibits]
+    if len(set(names)) < len(names) or not all(map(NAME.fullmatch, names)):
+        raise ValueError(f"{path}: exhibits must have names of their own, got {names}")
     for exhibit in found.exhibits:
-        if NAME.fullmatch(exhibit.name) is None:
-            raise ValueError(f"{path}: no picture can be called {exhibit.name!r}")
-        if exhibit.drawn and not (folder / found.picture(exhibit)).is_file():
-            raise ValueError(f"{path}: its picture {found.picture(exhibit)} is missing")
+        _check_picture(found, exhibit, folder)
     return found
+
+
+def _check_picture(figure: FigureExport, exhibit: Exhibit, folder: Path) -> None:
+    """Refuse text without its picture."""
+    if exhibit.digest is None:
+        return
+    picture = folder / figure.picture(exhibit)
+    try:
+        content = picture.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot read {picture}: {error.strerror or error}") from error
+    if _sha(content) != exhibit.digest:
+        raise ValueError(
+            f"{picture}: not the picture that belongs to {figure.place}; export the figure again"
+        )

@@ -29,21 +29,30 @@ def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
 
 
 def _plate(plate: Plate) -> list[str]:
-    """Picture, caption and findings of a plate."""
-    picture = [f"![{plate.title}]({plate.name}.png)", ""] if plate.draw else []
-    found = markdown_findings(plate.findings)
-    return [f"## {plate.title}", "", *picture, plate.caption, "", *found, ""]
+    """Heading, picture, caption and findings of a plate."""
+    picture = f"{plate.name}.png" if plate.draw else None
+    shown = exhibit_lines(plate.title, picture, plate.caption, plate.findings)
+    return [f"## {plate.title}", "", *shown]
 
 
-def markdown_findings(findings: Sequence[Finding]) -> list[str]:
-    """Findings as the lines of a Markdown table.
+def exhibit_lines(
+    title: str, picture: str | None, caption: str, findings: Sequence[Finding]
+) -> list[str]:
+    """Picture, caption and findings as lines of Markdown in which no text is markup.
 
     Args:
+        title: What the picture shows.
+        picture: Where it lies; `None` for none.
+        caption: How to read it.
         findings: What was measured.
     """
-    lines = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
-    lines += [tuple(as_words(cell) for cell in finding.cells) for finding in findings]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    lines = [f"![{as_words(title)}]({picture})", ""] if picture else []
+    lines += [_as_paragraph(caption), ""]
+    if findings:
+        table = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
+        table += [tuple(as_words(cell) for cell in finding.cells) for finding in findings]
+        lines += [*(f"| {' | '.join(line)} |" for line in table), ""]
+    return lines
 
 
 def markdown_rows(rows: list[Row]) -> list[str]:
@@ -72,4 +81,9 @@ def as_words(found: str) -> str:
         found: Any text.
     """
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in found).split())
-    return re.sub(r"([\\`*_\[\]|])", r"\\\1", html.escape(line, quote=False))
+    return re.sub(r"([\\`*_\[\]|~$])", r"\\\1", html.escape(line, quote=False))
+
+
+def _as_paragraph(found: str) -> str:
+    """The same as a line of its own, of which the beginning could be markup too."""
+    return re.sub(r"^(\d*)(?=[.)#+=-])", r"\1\\", as_words(found))

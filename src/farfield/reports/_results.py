@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, final
+from urllib.parse import quote
 
 from farfield.core import UnknownNameError
 from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, load_export
-from farfield.reports._figure_export import FigureExport, load_figure
-from farfield.reports._markdown import as_words, markdown_findings, markdown_rows
+from farfield.reports._figure_export import FigureExport, digest_of, load_figure
+from farfield.reports._images import BUILT_IN, PAPER_IMAGES, images_of
+from farfield.reports._markdown import as_words, exhibit_lines, markdown_rows
 from farfield.reports._report import IMAGES, Report, Row, tabulate
 from farfield.reproductions import FIGURES, TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
 
 Freshly trained networks beside published numbers. `farfield report --export` writes every network
-as a line of a file under `results/`, and makes this page from those files alone; what figures
-measure on such networks, with their pictures, is at the end. Above each table stands what is its
-own; of all of them:
+as a line of a file under `results/`, and makes this page from those files alone. Of a figure that
+is named it also writes what is measured on such networks, with its pictures; figures are at the
+end. Above each table stands what is its own; of all of them:
 
 """
 
@@ -36,17 +36,11 @@ SUMMARY: Final = """
 | --- | --- | ---: | ---: | ---: | --- |
 """
 
-PAPER_DIGEST: Final = "5bcab740c0313f98abfa170d3aa8d1760191aa24d50b8550b465343dcf587434"
-"""`array_digest` of the 100 images of webb2021."""
-
-BUILT_IN: Final = "built-in images"
-PAPER_IMAGES: Final = "the paper's own images"
-
-Run = tuple[str, int]
-"""Key of an experiment and seed."""
-
 Kind = tuple[float, str]
 """Share of the paper's steps, and which images were shown; empty where there is no choice."""
+
+Recorded = dict[tuple[str, str], dict[str, tuple[Kind, tuple[str, int]]]]
+"""Kind, key and seed of the lines of a cell, by table and cell, then by their digest."""
 
 
 def results_page(folder: Path, seen_from_page: str = "../results") -> str:
@@ -58,94 +52,117 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
 
     Raises:
         ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line,
-            or if a figure is of networks that no file holds.
+            or if a figure is not of networks as the files hold them.
     """
+    exported = [load_figure(path, folder) for path in sorted(folder.rglob("*.json"))]
     paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in _files(folder)}
     for key, path in paths.items():
         if key not in TABLES:
             raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
     summary: list[str] = []
     parts: list[str] = []
-    kinds_of_runs: dict[Run, Kind] = {}
+    recorded: Recorded = {}
     for key, table in TABLES.items():
         if key not in paths:
             continue
         kinds = _kinds(table, paths[key])
-        kinds_of_runs |= _by_run(kinds)
         try:
             reports = {kind: _report(table, found, kind) for kind, found in kinds.items()}
         except ValueError as error:
             raise ValueError(f"{paths[key]}: {error}") from error
+        recorded |= _by_digest(table, kinds)
         summary += [_line(table, kind, report) for kind, report in reports.items()]
         parts += [
             f"\n## {key}\n\n{table.title}.\n\n",
             *(f"- {note}\n" for note in _own_notes(reports.values())),
             *(_section(table, kind, report) for kind, report in reports.items()),
         ]
-    if not parts:
+    if not parts and not exported:
         return HEAD + "\nNothing has been run yet.\n"
-    exported = [load_figure(path, folder) for path in sorted(folder.rglob("*.json"))]
-    for key, figures in itertools.groupby(exported, lambda figure: figure.figure):
-        parts.append(f"\n## {key}\n\n{FIGURES[key].table.title}.\n")
+    for figure_key, figures in itertools.groupby(exported, lambda figure: figure.figure):
+        parts.append(f"\n## {figure_key}\n\n{FIGURES[figure_key].table.title}.\n")
         for figure in figures:
-            steps, images = _trained_for(figure, kinds_of_runs)
-            summary.append(_figure_line(figure, steps, images))
-            parts.append(_figure_section(figure, steps, images, seen_from_page))
+            basis = _basis(figure, recorded)
+            summary.append(_figure_line(figure, basis))
+            parts.append(_figure_section(figure, basis, seen_from_page))
     common = [f"- {note}\n" for note in text.COMMON_NOTES]
     return "".join([HEAD, *common, SUMMARY, *summary, *parts])
 
 
-def _by_run(kinds: Mapping[Kind, Mapping[str, Sequence[Record]]]) -> dict[Run, Kind]:
-    """Of which budget and images each network is."""
+def _by_digest(table: Table, kinds: Mapping[Kind, Mapping[str, Sequence[Record]]]) -> Recorded:
+    """What each line of a cell is, by its digest."""
     return {
-        (record.key, record.seed): kind
-        for kind, found in kinds.items()
-        for records in found.values()
-        for record in records
+        (table.key, cell): {
+            digest_of(Line(cell=cell, record=record)): (kind, (record.key, record.seed))
+            for kind, found in kinds.items()
+            for record in found.get(claim.name, [])
+        }
+        for cell, claim in table.cells.items()
     }
 
 
-def _trained_for(figure: FigureExport, kinds: Mapping[Run, Kind]) -> tuple[str, str]:
-    """The shares of their steps that a figure's networks did, and images that are not built in."""
-    found = set()
+@final
+class _Basis(NamedTuple):
+    """What a figure rests on.
+
+    Attributes:
+        steps: Shares of their steps that its networks did.
+        networks: How many they are.
+        recorded: How many are recorded of the same cells, budgets and images.
+    """
+
+    steps: str
+    networks: int
+    recorded: int
+
+
+def _basis(figure: FigureExport, recorded: Recorded) -> _Basis:
+    """What a figure rests on, as far as that is recorded as it was then."""
+    kinds, runs = set(), set()
     for network in figure.networks:
-        if (kind := kinds.get((network.key, network.seed))) is None:
+        found = recorded.get((network.table, network.cell), {}).get(network.digest)
+        if found is None:
             raise ValueError(
-                f"{figure.place}: no line holds seed {network.seed} of {network.cell} "
-                f"({network.key}); export the figure again"
+                f"{figure.place}: seed {network.seed} of {network.table}/{network.cell} is not "
+                "recorded, or was run again since; export the figure again"
             )
-        found.add(kind)
-    steps = dict.fromkeys(f"{100 * share:g} %" for share, _ in sorted(found, reverse=True))
-    images = sorted({images for _, images in found} - {"", BUILT_IN})
-    return " or ".join(steps), "".join(f"; {shown}" for shown in images)
+        kinds.add(found[0])
+        runs.add(found[1])
+    cells = {(network.table, network.cell) for network in figure.networks}
+    alike = {run for cell in cells for kind, run in recorded[cell].values() if kind in kinds}
+    shares = sorted({share for share, _ in kinds}, reverse=True)
+    steps = " or ".join(f"{100 * share:g} %" for share in shares)
+    return _Basis(steps=steps, networks=len(runs), recorded=len(alike))
 
 
-def _figure_line(figure: FigureExport, steps: str, images: str) -> str:
+def _figure_line(figure: FigureExport, basis: _Basis) -> str:
     """A figure at one budget, in a line that leads to it."""
     table = FIGURES[figure.figure].table
-    cells = {network.cell for network in figure.networks}
-    runs = {(network.key, network.seed) for network in figure.networks}
-    place = figure.figure.replace("/", "")
+    cells = {(network.table, network.cell) for network in figure.networks}
+    about = table.title if figure.images in {"", BUILT_IN} else f"{table.title}; {figure.images}"
     return (
-        f"| [{figure.figure}](#{place}) | {table.title}{images} | {steps} "
-        f"| {len(cells)} of {len(table.claims)} | {len(runs)} | – |\n"
+        f"| [{figure.figure}](#{figure.figure.replace('/', '')}) | {about} | {basis.steps} "
+        f"| {len(cells)} of {len(table.claims)} | {basis.networks} | – |\n"
     )
 
 
-def _figure_section(figure: FigureExport, steps: str, images: str, folder: str) -> str:
+def _figure_section(figure: FigureExport, basis: _Basis, folder: str) -> str:
     """A figure at one budget: pictures, and what was measured beside what the paper says."""
+    images = f", {figure.images}" if figure.images else ""
+    option = IMAGES["webb2021"] if figure.images == PAPER_IMAGES else ""
+    command = f"farfield reproduce {figure.figure} --budget {figure.budget}{option}"
+    networks = f"{text.networks(basis.networks)}, of {basis.recorded} recorded for these cells"
     lines = [
         "",
-        f"### Networks after {steps} of the steps{images}",
+        f"### After {basis.steps} of the steps{images}",
         "",
-        f"`farfield reproduce {figure.figure} --budget {figure.budget}`",
+        f"On {networks}: `{command}`",
         "",
     ]
     for exhibit in figure.exhibits:
-        if exhibit.drawn:
-            lines += [f"![{as_words(exhibit.title)}]({folder}/{figure.picture(exhibit)})", ""]
-        lines += [as_words(exhibit.caption), ""]
-        lines += [*markdown_findings(exhibit.findings), ""] if exhibit.findings else []
+        picture = exhibit.digest and f"{quote(folder)}/{figure.picture(exhibit)}"
+        lines += [f"**{as_words(exhibit.title)}**", ""]
+        lines += exhibit_lines(exhibit.title, picture, exhibit.caption, exhibit.findings)
     return "\n".join(lines)
 
 
@@ -164,7 +181,7 @@ def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
     for number, line in enumerate(load_export(path), 1):  # no line is skipped
         claim = _claim(table, line, f"{path}, line {number}")
         fraction = float(f"{claim.fraction(line.record.experiment):.3g}")
-        kind = (fraction, _images(claim, line.record))
+        kind = (fraction, images_of(claim, line.record))
         kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)
     return dict(sorted(kinds.items(), key=lambda item: (-item[0][0], item[0][1])))
 
@@ -188,20 +205,6 @@ def _claim(table: Table, line: Line, where: str) -> Claim:
     except KeyError as error:
         raise ValueError(f"{where}: the score of {claim.name} is missing: {error}") from error
     return claim
-
-
-def _images(claim: Claim, record: Record) -> str:
-    """What the record's task has in the fields that the claim leaves free, in words, if any are."""
-    if not claim.free:
-        return ""
-    task: Mapping[str, object] = record.experiment.get("task", {})
-    free = {name: task[name] for name in claim.free if name in task}
-    if not free:
-        return BUILT_IN
-    described = json.dumps(free, sort_keys=True)
-    if PAPER_DIGEST in described:
-        return PAPER_IMAGES
-    return f"own images {hashlib.sha256(described.encode()).hexdigest()[:8]}"
 
 
 def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind) -> Report:

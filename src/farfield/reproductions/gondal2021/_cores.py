@@ -41,9 +41,10 @@ class DigitReader:
     Args:
         width: Features of an element.
         depth: Function iterations, or blocks of a Transformer.
-        interprets: Whether it is a Neural Interpreter, else a Transformer.
-        places: Whether patches carry a learned vector of their place; a Neural Interpreter without
-            knows how far they are from each other, and its CLS tokens not where they are.
+        interprets: Whether it is a Neural Interpreter, else a Transformer, whose patches carry a
+            learned vector of their place.
+        places: Whether the patches of a Neural Interpreter do too. It knows how far they are from
+            each other without, but its CLS tokens do not know where they are.
         functions: Number of functions.
         scripts: Number of scripts.
         learned_signatures: Whether signatures are learned.
@@ -65,7 +66,9 @@ class DigitReader:
         """
         return SetNetwork(
             core=self._interpreter() if self.interprets else self._transformer(),
-            encoder=Spec(PatchEncoder, out_features=self.width, positions=self.places),
+            encoder=Spec(
+                PatchEncoder, out_features=self.width, positions=self.places or not self.interprets
+            ),
             outputs_per_token=10,
             trained=trained,
         )

@@ -75,18 +75,11 @@ def _experiment(
 
 
 def _reported(
-    means: tuple[float, ...],
-    place: int,
-    measured: Unpublished,
-    *,
-    decimals: tuple[int, int],
-    selection: str,
-) -> Published | Unpublished:
-    """What is reported in a place, or what stands there where nothing is."""
-    if not means:
-        return measured
+    mean: float, measured: Unpublished, decimals: tuple[int, int], selection: str
+) -> Published:
+    """What is reported of one network, beside what is measured."""
     return Published(
-        mean=means[place],
+        mean=mean,
         spread=None,
         spread_kind="standard error",
         runs=1,
@@ -101,18 +94,20 @@ def _digits_claim(row: str, place: int) -> Claim:
     core, learning_rate = DIGITS[row]
     regime = _digits.REGIMES[place]
     side = regime.rpartition("-")[2]
+    published: Published | Unpublished = MEASURED_ACCURACY
+    if row in printed.REPORTED_DIGITS:
+        published = _reported(
+            printed.REPORTED_DIGITS[row][place],
+            MEASURED_ACCURACY,
+            printed.REPORTED_ACCURACY_DECIMALS[row],
+            printed.REPORTED_SELECTION,
+        )
     return Claim(
         paper="lamb2022",
         table="dispute",
         row=row,
         column=f"{side} × {side}",
-        published=_reported(
-            printed.REPORTED_DIGITS.get(row, ()),
-            place,
-            MEASURED_ACCURACY,
-            decimals=printed.REPORTED_ACCURACY_DECIMALS.get(row, MEASURED_ACCURACY.decimals),
-            selection=printed.REPORTED_SELECTION,
-        ),
+        published=published,
         experiment=_experiment(_digits.TASK, core, steps=STEPS, learning_rate=learning_rate),
         rule=_digits.RULE,
         metric="accuracy",
@@ -127,18 +122,20 @@ def _digits_claim(row: str, place: int) -> Claim:
 def _copying_claim(row: str, place: int) -> Claim:
     core, width = COPYING[row]
     regime, column = _copying.COLUMNS[place]
+    published: Published | Unpublished = MEASURED_LOSS
+    if row in printed.REPORTED_COPYING:
+        published = _reported(
+            printed.REPORTED_COPYING[row][place],
+            MEASURED_LOSS,
+            printed.REPORTED_LOSS_DECIMALS,
+            "weights of the last step; which were reported is not said",
+        )
     return Claim(
         paper="lamb2022",
         table="dispute",
         row=row,
         column=column,
-        published=_reported(
-            printed.REPORTED_COPYING.get(row, ()),
-            place,
-            MEASURED_LOSS,
-            decimals=printed.REPORTED_LOSS_DECIMALS,
-            selection="weights of the last step; which were reported is not said",
-        ),
+        published=published,
         experiment=_experiment(
             EVERYWHERE, core, steps=_copying.STEPS, learning_rate=1e-3, width=width
         ),
