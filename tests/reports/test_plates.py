@@ -428,7 +428,7 @@ def test_every_finding_is_in_every_form_of_the_report(shown) -> None:
                 assert cell in capture.get()
     assert "<3>" not in page
     assert "&lt;3&gt;" in page
-    assert r"| a \| b | – | <3> |" in text
+    assert r"| a \| b | – | &lt;3&gt; |" in text
     assert page.count("data:image/svg+xml") == 4
     assert "![Paired differences between encoders](differences.png)" in text
     assert "bare.png" not in text
