@@ -563,8 +563,8 @@ MUTANTS = [
     ),
     (
         "reports/_figure_export.py",
-        "hashlib.sha256(encode([line]))",
-        "hashlib.sha256(line.cell.encode())",
+        "_sha(encode([line]))",
+        "_sha(line.cell.encode())",
         [
             "tests/reports/test_figure_export.py::test_a_figure_of_networks_that_were_run_again_is_refused"
         ],

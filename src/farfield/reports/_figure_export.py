@@ -98,7 +98,7 @@ def digest_of(line: Line) -> str:
     Args:
         line: The line.
     """
-    return hashlib.sha256(encode([line])).hexdigest()
+    return _sha(encode([line]))
 
 
 def export_figure(

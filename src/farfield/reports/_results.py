@@ -137,13 +137,9 @@ def _basis(figure: FigureExport, recorded: Recorded) -> _Basis:
 
 def _figure_line(figure: FigureExport, basis: _Basis) -> str:
     """A figure at one budget, in a line that leads to it."""
-    table = FIGURES[figure.figure].table
     cells = {(network.table, network.cell) for network in figure.networks}
-    about = table.title if figure.images in {"", BUILT_IN} else f"{table.title}; {figure.images}"
-    return (
-        f"| [{figure.figure}](#{figure.figure.replace('/', '')}) | {about} | {basis.steps} "
-        f"| {len(cells)} of {len(table.claims)} | {basis.networks} | – |\n"
-    )
+    table = FIGURES[figure.figure].table
+    return _summary(table, figure.images, basis.steps, len(cells), basis.networks, "–")
 
 
 def _figure_section(figure: FigureExport, basis: _Basis, folder: str) -> str:
@@ -227,11 +223,19 @@ def _line(table: Table, kind: Kind, report: Report) -> str:
     """One table at one budget, in a line that leads to it."""
     fraction, images = kind
     records = {(r.key, r.seed) for row in report.rows for r in row.records}
+    steps = f"{100 * fraction:g} %"
+    return _summary(table, images, steps, len(report.rows), len(records), text.tally(report))
+
+
+def _summary(
+    table: Table, images: str, steps: str, cells: int, networks: int, verdicts: str
+) -> str:
+    """A line of the summary, that leads to what it is about."""
     place = table.key.replace("/", "")
     about = table.title if images in {"", BUILT_IN} else f"{table.title}; {images}"
     return (
-        f"| [{table.key}](#{place}) | {about} | {100 * fraction:g} % "
-        f"| {len(report.rows)} of {len(table.claims)} | {len(records)} | {text.tally(report)} |\n"
+        f"| [{table.key}](#{place}) | {about} | {steps} "
+        f"| {cells} of {len(table.claims)} | {networks} | {verdicts} |\n"
     )
 
 

@@ -254,13 +254,7 @@ FIGURE_4: Final = _figure(
 FIGURE_5A: Final = _figure(
     "figure-5a",
     "Adaptation to K-MNIST after few examples",
-    K_MNIST.select(
-        *(
-            f"samples-*/{row}{size}/*"
-            for size in ("", "-small")
-            for row in ("ni", "ni-places", "vit")
-        )
-    ),
+    K_MNIST.select(*(f"samples-*/{slug}/*" for slug in (*ALONE, "vit", "vit-small"))),
     AgainstColumns(
         label="training samples",
         pairs=tuple((f"{row}{size}", f"ViT{size}") for size in ("", SMALL) for row in INTERPRETERS),
