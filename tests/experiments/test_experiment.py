@@ -334,6 +334,25 @@ def test_the_step_size_grows_and_falls() -> None:
         Recipe(steps=8, warmup=2)
 
 
+def test_parts_of_a_network_may_have_a_step_size_of_their_own() -> None:
+    recipe = Recipe(
+        steps=8, learning_rate=0.4, part_rates=(("reader", 0.1), ("reader.tokens", 0.8))
+    )
+    names = ["head.bias", "reader.tokens", "reader.weight", "readers.weight"]
+    assert recipe.factors(names) == [1.0, 2.0, 0.25, 1.0]
+    assert Recipe(steps=8, learning_rate=0.3).factors(names) == [1.0] * 4
+    with pytest.raises(ValueError, match=r"trained, got 'reader'; trained are: head\.bias"):
+        recipe.factors(["head.bias"])
+
+
+@pytest.mark.parametrize(
+    "pair", [("reader",), ("", 0.1), ("reader", 0.0), ("reader", math.inf), (1, 0.1), "ab"]
+)
+def test_what_is_no_part_with_a_step_size_is_refused(pair: object, unchecked) -> None:
+    with pytest.raises(ValueError, match="part_rates must be names of parts, each with a positive"):
+        Recipe(steps=8, part_rates=(pair,))
+
+
 def test_source_is_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     inside, most = [], []
 

@@ -253,7 +253,7 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "return model | moments(self._optimizer, self._names)",
+        "return model | moments(self._optimizer, self._learned)",
         "return model",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
@@ -261,7 +261,7 @@ MUTANTS = [
     ),
     (
         "training/_stack.py",
-        "        load_moments(self._optimizer, [*self._learned], state)\n",
+        "        load_moments(self._optimizer, self._learned, state)\n",
         "",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
@@ -627,6 +627,29 @@ MUTANTS = [
             (
                 "tests/reproductions/test_gondal2021.py"
                 "::test_interpreters_with_places_differ_from_those_without_in_nothing_else"
+            )
+        ],
+    ),
+    (
+        "training/_learner.py",
+        'rate * group["factor"]',
+        "rate",
+        ["tests/training/test_training.py::test_a_part_takes_the_step_size_it_has_of_its_own"],
+    ),
+    (
+        "training/_learner.py",
+        "groups.setdefault(factor, [])",
+        "groups.setdefault(1.0, [])",
+        ["tests/training/test_training.py::test_a_part_takes_the_step_size_it_has_of_its_own"],
+    ),
+    (
+        "experiments/_experiment.py",
+        "[rate / self.learning_rate for rate in rates.values()]",
+        "[*rates.values()]",
+        [
+            (
+                "tests/experiments/test_experiment.py"
+                "::test_parts_of_a_network_may_have_a_step_size_of_their_own"
             )
         ],
     ),

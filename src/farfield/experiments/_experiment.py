@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -37,11 +37,14 @@ class Recipe:
         warmup: Share of the steps over which the step size grows, in equal parts, to its largest.
         cosine_decay: Whether the step size falls from its largest to 0 at the end, over the steps
             after the warm-up, as half a period of a cosine.
+        part_rates: Parts of the network that have a step size of their own, each by its name with
+            the largest, e.g. `(("reader.tokens", 0.1),)`. It grows and falls as the others do; of
+            several parts that a parameter is in, the last counts.
 
     Raises:
         ValueError: If a number is not positive and finite, a number of steps, problems or
-            evaluations is no integer, there are more evaluations than steps, or `warmup` is not in
-            0…1.
+            evaluations is no integer, there are more evaluations than steps, `warmup` is not in
+            0…1, or `part_rates` is not made of names and step sizes.
     """
 
     steps: int
@@ -51,6 +54,7 @@ class Recipe:
     clip_norm: float | None = None
     warmup: float = 0.0
     cosine_decay: bool = False
+    part_rates: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("steps", "learning_rate", "batch_size", "evaluations", "clip_norm"):
@@ -69,6 +73,14 @@ class Recipe:
             )
         if not isinstance(self.warmup, Real) or not 0 <= self.warmup <= 1:
             raise ValueError(f"warmup must be a share of the steps, 0 to 1, got {self.warmup!r}")
+        for pair in self.part_rates:
+            match pair:
+                case (str() as part, int() | float() as rate) if part and 0 < rate < math.inf:
+                    continue
+            raise ValueError(
+                "part_rates must be names of parts, each with a positive and finite step size, "
+                f"got {pair!r}"
+            )
 
     def rate(self, step: int) -> float:
         """Adam's step size at an update.
@@ -83,6 +95,26 @@ class Recipe:
             return self.learning_rate
         done = (step - growing) / (self.steps - growing)
         return self.learning_rate * (1 + math.cos(math.pi * done)) / 2
+
+    def factors(self, names: Sequence[str]) -> list[float]:
+        """What the step size is multiplied by for each parameter: 1 outside of `part_rates`.
+
+        Args:
+            names: Of everything that is trained, e.g. `["reader.tokens"]`.
+
+        Raises:
+            ValueError: If a part of `part_rates` has nothing that is trained.
+        """
+        for part, _ in self.part_rates:
+            if not any(is_within(name, part) for name in names):
+                raise ValueError(
+                    f"part_rates must name parts that are trained, got {part!r}; trained are: "
+                    f"{', '.join(names)}"
+                )
+        rates = dict.fromkeys(names, self.learning_rate)
+        for part, rate in self.part_rates:
+            rates |= {name: rate for name in names if is_within(name, part)}
+        return [rate / self.learning_rate for rate in rates.values()]
 
     @property
     def evaluation_steps(self) -> tuple[int, ...]:

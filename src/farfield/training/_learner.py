@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, stream
-from farfield.experiments import Experiment
+from farfield.experiments import Experiment, Recipe
 from farfield.records import Score
 from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
@@ -64,26 +64,36 @@ class Learner(Protocol):
         ...
 
 
-def adam(parameters: Sequence[Tensor], learning_rate: float) -> torch.optim.Adam:
+def adam(learned: Mapping[str, Tensor], recipe: Recipe) -> torch.optim.Adam:
     """Adam with torch's defaults, fused where the tensors allow it.
 
     Args:
-        parameters: What it updates.
-        learning_rate: Its step size.
+        learned: What it updates, by name.
+        recipe: Its step sizes.
+
+    Raises:
+        ValueError: If a part that has a step size of its own has nothing that is updated.
     """
-    fused = all(parameter.is_floating_point() for parameter in parameters)
-    return torch.optim.Adam(parameters, lr=learning_rate, fused=fused or None)
+    groups: dict[float, list[Tensor]] = {}
+    for factor, parameter in zip(recipe.factors([*learned]), learned.values(), strict=True):
+        groups.setdefault(factor, []).append(parameter)
+    fused = all(parameter.is_floating_point() for parameter in learned.values())
+    return torch.optim.Adam(
+        [{"params": parameters, "factor": factor} for factor, parameters in groups.items()],
+        lr=recipe.learning_rate,
+        fused=fused or None,
+    )
 
 
 def set_rate(optimizer: torch.optim.Adam, rate: float) -> None:
-    """Give the optimizer another step size.
+    """Give an optimizer of `adam` another step size, and its parts theirs in proportion.
 
     Args:
         optimizer: The optimizer, changed in place.
         rate: The step size.
     """
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * group["factor"]
 
 
 def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
@@ -103,32 +113,31 @@ def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bo
         gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
 
 
-def moments(optimizer: torch.optim.Adam, names: Sequence[str]) -> dict[str, Tensor]:
+def moments(optimizer: torch.optim.Adam, learned: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What the optimizer keeps of each parameter.
 
     Args:
         optimizer: The optimizer.
-        names: Of its parameters, in its order.
+        learned: Its parameters by name.
     """
-    parameters = optimizer.param_groups[0]["params"]
     return {
         f"adam.{moment}.{name}": content
-        for name, parameter in zip(names, parameters, strict=True)
+        for name, parameter in learned.items()
         for moment, content in optimizer.state[parameter].items()
     }
 
 
 def load_moments(
-    optimizer: torch.optim.Adam, names: Sequence[str], state: Mapping[str, Tensor]
+    optimizer: torch.optim.Adam, learned: Mapping[str, Tensor], state: Mapping[str, Tensor]
 ) -> None:
     """Take over what `moments` gave.
 
     Args:
         optimizer: The optimizer, changed in place.
-        names: Of its parameters, in its order.
+        learned: Its parameters by name.
         state: Moments, among other things.
     """
-    for name, parameter in zip(names, optimizer.param_groups[0]["params"], strict=True):
+    for name, parameter in learned.items():
         optimizer.state[parameter] = {
             moment: state[f"adam.{moment}.{name}"].to(parameter.device)
             for moment in ("step", "exp_avg", "exp_avg_sq")
@@ -186,9 +195,8 @@ class OneNetwork:
             self._training = embedded(self.model, self._training)
         self._batches = self._batches_of(self._training)
         self._shown = self._batches_of(self._sets[TRAINING]) if self._is_embedded else None
-        named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
-        self._names = [name for name, _ in named]
-        self._optimizer = adam([p for _, p in named], experiment.recipe.learning_rate)
+        self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
+        self._optimizer = adam(self._learned, experiment.recipe)
         self._objective_stream = stream(seed, "objective")
 
     def _batches_of(self, problems: Problems) -> Batches:
@@ -211,8 +219,7 @@ class OneNetwork:
                 self._objective_stream.child(step),
             )
         loss.backward()  # type: ignore[no-untyped-call]
-        learned = self._optimizer.param_groups[0]["params"]
-        gradients = [parameter.grad for parameter in learned if parameter.grad is not None]
+        gradients = [p.grad for p in self._learned.values() if p.grad is not None]
         shorten(gradients, self._experiment.recipe.clip_norm)
         set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
@@ -247,11 +254,11 @@ class OneNetwork:
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers and moments."""
         model = {f"model.{name}": content for name, content in self.model.state_dict().items()}
-        return model | moments(self._optimizer, self._names)
+        return model | moments(self._optimizer, self._learned)
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         self.model.load_state_dict(
             {n.removeprefix("model."): t for n, t in state.items() if n.startswith("model.")}
         )
-        load_moments(self._optimizer, self._names, state)
+        load_moments(self._optimizer, self._learned, state)

@@ -91,7 +91,7 @@ class Stack:
         self._learned = {
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
-        self._optimizer = adam([*self._learned.values()], experiment.recipe.learning_rate)
+        self._optimizer = adam(self._learned, experiment.recipe)
         self._gradient = vmap(grad(self._loss))
         self._outputs = vmap(self._call)
 
@@ -188,14 +188,14 @@ class Stack:
         """Parameters, buffers and moments, stacked over seeds."""
         learned, fixed = self._parts()
         model = {f"model.{name}": content for name, content in (learned | fixed).items()}
-        return model | moments(self._optimizer, [*self._learned])
+        return model | moments(self._optimizer, self._learned)
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         with torch.no_grad():
             for name, parameter in (self._learned | self._fixed).items():
                 parameter.copy_(state[f"model.{name}"])
-        load_moments(self._optimizer, [*self._learned], state)
+        load_moments(self._optimizer, self._learned, state)
 
 
 @final
