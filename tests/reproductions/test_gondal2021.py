@@ -49,6 +49,15 @@ def test_functions_are_learned_for_the_epochs_of_print_and_never_those_adapted_t
         assert len({*learned, *new}) == 30
 
 
+def test_type_inference_takes_smaller_steps_than_the_tokens_beside_it() -> None:
+    tokens = TABLE_1["CLS tokens"].experiment.recipe
+    both = TABLE_1["CLS tokens + type inference"].experiment.recipe
+    names = ["reader.tokens", "reader.core.scripts.0.typing.out.weight"]
+    rates = [both.learning_rate * factor for factor in both.factors(names)]
+    assert rates[0] == pytest.approx(tokens.learning_rate, rel=1e-12)
+    assert rates[1] == pytest.approx(rates[0] / 10, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("row", "moving"),
     [
