@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -138,6 +139,13 @@ def test_functions_are_removed_one_after_another_from_a_copy() -> None:
         own = float(score_problems(less, TASK, PROBLEMS)[0].double().mean())
         assert score == pytest.approx(own)
     assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize("number", [-1, 3, 1.5, True])
+def test_as_many_functions_as_cannot_be_removed_are_refused(number: object, unchecked) -> None:
+    message = rf"numbers must be ints 0…2, since one of 3 functions must stay, got {number!r}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        scores_without_functions(network(), TASK, PROBLEMS, (0, number), stream(3, "x"))
 
 
 def test_a_map_keeps_neighbours_together() -> None:

@@ -33,7 +33,7 @@ def test_the_slopes_of_eight_heads_are_those_printed() -> None:
 
 
 @pytest.mark.parametrize("window", [None, 1, 2, 5, 9])
-@pytest.mark.parametrize("num_heads", [1, 3, 4])
+@pytest.mark.parametrize("num_heads", [1, 3, 4, 12, 16])
 def test_attention(num_heads: int, window: int | None) -> None:
     query, key, value = heads(TIME, num_heads)
     found = causal_attention(query, key, value, window=window)

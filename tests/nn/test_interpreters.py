@@ -620,6 +620,9 @@ def test_a_truncation_that_is_no_distance_is_refused(truncation: float) -> None:
         (TypeMatching, {"bandwidth": 0.0}, "bandwidth must be positive and finite, got 0"),
         (TypeMatching, {"eps": -1.0}, "eps must be positive and finite, got -1"),
         (TypeMatching, {"eps": math.inf}, "eps must be positive and finite, got inf"),
+        (TypeMatching, {"eps": 1e-39}, "eps must be at least 1.2e-38, for less is 0 in float32"),
+        (Instructions, {"eps": 1e-39}, "eps must be at least 1.2e-38, for less is 0 in float32"),
+        (Instructions, {"hidden_size": 1}, "hidden_size must be at least 2, got 1: layer"),
         (Instructions, {"num_heads": 0}, "num_heads must be at least 1, got 0"),
         (Instructions, {"key_size": 0}, "key_size must be at least 1, got 0"),
         (Functions, {"code_size": 0}, "code_size must be at least 1, got 0"),
@@ -635,6 +638,11 @@ def test_wrong_parts_are_refused(part: type, options: dict[str, object], message
     "build, message",
     [
         (lambda: ModLin(4, 0, 3), "out_features must be at least 1, got 0"),
+        (lambda: ModLin(2.5, 2, 3), "in_features must be a whole number, got 2.5"),
+        (lambda: RelativePosition(4, 1, 3, 3), "grid must be rows and columns of patches, got 4"),
+        (lambda: RelativePosition((4,), 1, 3, 3), "grid must be rows and columns of patches, got"),
+        (lambda: ModAttn(4, 3, key_size=0), "key_size must be at least 1, got 0"),
+        (lambda: ModAttn(4, 3, num_heads=2.0), "num_heads must be a whole number, got 2.0"),
         (lambda: ModMLP((4,), 3), "sizes must name the features in and out at least"),
         (lambda: TypeInference(4, 0), "type_size must be at least 1, got 0"),
         (lambda: RelativePosition((2, 2), 0, 3, 3), "num_heads must be at least 1, got 0"),
@@ -642,7 +650,7 @@ def test_wrong_parts_are_refused(part: type, options: dict[str, object], message
         (lambda: Script(4, 0), "num_functions must be at least 1, got 0"),
     ],
 )
-def test_wrong_layers_are_refused(build: object, message: str) -> None:
+def test_wrong_layers_are_refused(build: object, message: str, unchecked) -> None:
     with pytest.raises(ValueError, match=message):
         build()
 
@@ -665,6 +673,9 @@ def test_wrong_sets_are_refused() -> None:
         built(grid=(2, 3))(x.double())
     with pytest.raises(ValueError, match="num_iterations must be at least 1, got 0"):
         core(x.double(), num_iterations=0)
+    for number in (1.5, True, "2"):
+        with pytest.raises(ValueError, match="num_iterations must be a whole number, got"):
+            core(x.double(), num_iterations=number)
     with pytest.raises(ValueError, match="num_iterations must be at least 1, got 0"):
         core.num_iterations = 0
     wrong = drawn(FUNCTIONS + 1, BATCH, FEATURES)
@@ -677,6 +688,11 @@ def test_wrong_sets_are_refused() -> None:
 
 def test_an_empty_batch_gives_an_empty_batch() -> None:
     assert built()(drawn(0, ITEMS, FEATURES)).shape == (0, ITEMS, FEATURES)
+    digits = NeuralInterpreter.released_digits(generator=generator())
+    x = torch.zeros(0, 64, 192, requires_grad=True)
+    digits(x).sum().backward()
+    assert x.grad.shape == (0, 64, 192)
+    assert not any(parameter.grad.any() for parameter in digits.parameters())
 
 
 @pytest.mark.parametrize("which", [[FUNCTIONS], [-1], [0, 0]])

@@ -129,14 +129,18 @@ def test_a_gradient_crosses_ten_thousand_steps() -> None:
     assert sizes[:200].mean() > 0.3 * sizes[-201:-1].mean()
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_what_cannot_be_is_refused(unchecked) -> None:
     for name in ("num_layers", "state_size"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
             small(**{name: 0})
     for radius in ((0.5, 1.0), (0.6, 0.5), (-0.1, 0.5), (0.0, 0.0)):
         with pytest.raises(ValueError, match="radius must be two numbers, 0 ≤ r0 ≤ r1 < 1"):
             small(radius=radius)
-    with pytest.raises(ValueError, match="max_phase must be positive, got 0"):
-        small(max_phase=0.0)
+    for radius in (0.9, (0.9,)):
+        with pytest.raises(ValueError, match=r"radius must be two numbers, got \(?0\.9"):
+            small(radius=radius)
+    for phase in (0.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="max_phase must be positive and finite, got"):
+            small(max_phase=phase)
     with pytest.raises(ValueError, match="inputs must have at least one step, got 0"):
         linear_recurrence(complexes(0, 2, 3), decays(3), complexes(2, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import Counter
 from dataclasses import replace
@@ -654,6 +655,7 @@ def test_first_weights() -> None:
         ),
         ({"num_active": 5}, "num_active must be 1…num_mechanisms=4, got 5"),
         ({"num_active": 0}, "num_active must be at least 1, got 0"),
+        ({"wiring": Wiring.released}, r"must be a Wiring, such as Wiring.released\(\), got <bound"),
         ({"wiring": ABLATED}, "num_active must be num_mechanisms=4 without input attention"),
         (
             {"wiring": Wiring(communication=Communication(num_heads=4))},
@@ -681,6 +683,9 @@ def test_wrong_parts_are_refused(part: type) -> None:
         part(num_heads=0)
     with pytest.raises(ValueError, match="dropout must be a probability, 0 to 1 and not 1, got 1"):
         part(dropout=1.0)
+    for std in (-0.1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="init_std must be finite and not negative, got"):
+            part(init_std=std)
 
 
 def test_wrong_inputs_are_refused() -> None:
@@ -692,7 +697,9 @@ def test_wrong_inputs_are_refused() -> None:
         layer(torch.zeros(TIME, BATCH, 4))
     with pytest.raises(ValueError, match=r"x must be \(time, batch, element, feature\) or"):
         built(WIRINGS["positions"])(torch.zeros(TIME, FEATURES))
-    x = torch.zeros(TIME, 2, FEATURES)
+    with pytest.raises(ValueError, match="as the weights are, got torch"):
+        layer(torch.zeros(TIME, BATCH, FEATURES))
+    x = torch.zeros(TIME, 2, FEATURES, dtype=torch.float64)
     message = r"state must be . × \(num_layers, batch, hidden_size\) = \(1, 2, 24\), got"
     for module, state in ((layer, begun(layer, 3)), (layer, begun(gru, 2)), (gru, begun(layer, 2))):
         with pytest.raises(ValueError, match=message):

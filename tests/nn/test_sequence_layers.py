@@ -273,6 +273,23 @@ def test_gradient(name: str, shape: tuple[int, int]) -> None:
     assert torch.autograd.gradcheck(called, (x, *given))
 
 
+@layers
+def test_many_gradients_at_once_are_those_one_by_one(name: str) -> None:
+    module = made(name)
+    x = drawn(TIME, BATCH, INPUTS).requires_grad_()
+    outputs, _ = module(x)
+    wanted = drawn(3, *outputs.shape)
+    of = (x, *module.parameters())
+    together = torch.autograd.grad(
+        outputs, of, wanted, retain_graph=True, is_grads_batched=True, allow_unused=True
+    )
+    for number, own in enumerate(wanted):
+        alone = torch.autograd.grad(outputs, of, own, retain_graph=True, allow_unused=True)
+        for each, expected in zip(together, alone, strict=True):
+            if expected is not None:
+                torch.testing.assert_close(each[number], expected, rtol=1e-9, atol=1e-12)
+
+
 def small(name: str) -> dict[str, object]:
     """Options that make a layer of width 4 small."""
     if name.startswith("CausalTransformer"):
@@ -314,6 +331,26 @@ def test_wrong_inputs_are_refused(name: str, unchecked) -> None:
         module(drawn(INPUTS))
     with pytest.raises(ValueError, match=r"x must be \(batch, time, feature\)"):
         made(name, batch_first=True)(drawn(1, TIME, BATCH, INPUTS))
+
+
+@layers
+def test_other_types_than_that_of_the_weights_are_refused(name: str, unchecked) -> None:
+    module, x = made(name), drawn(TIME, BATCH, INPUTS)
+    items = Indexed(x.flatten(0, 1).float(), torch.arange(TIME * BATCH).view(TIME, BATCH))
+    message = "x must be of torch.float64, as the weights are, got torch.float32"
+    for wrong in (x.float(), x[:, 0].float(), items):
+        with pytest.raises(ValueError, match=message):
+            module(wrong)
+    if name not in GROWING:
+        with pytest.raises(ValueError, match=message):
+            module(nn.utils.rnn.pack_sequence([x[:, 0].float()]))
+    _, state = module(x)
+    half = like(state, lambda part: part.to(torch.float16))
+    with pytest.raises(ValueError, match=r"state must be of torch\..*, got torch\.float16"):
+        module(x, half)
+    with torch.autocast("cpu", torch.bfloat16):
+        outputs, state = module.float()(x.float())
+        module(x.float(), state)
 
 
 @pytest.mark.parametrize("name", GROWING)

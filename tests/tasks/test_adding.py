@@ -150,7 +150,11 @@ def test_regimes_are_new_sequences_of_their_kind(task: Adding) -> None:
         assert not torch.equal(first.index, other.index)
         assert first.index.shape == (30, length)
         assert set(first.latent["terms"].tolist()) <= terms
-    for ask in (task.chance, lambda r: task.sample(r, 5, stream(0).numpy())):
+    for ask in (
+        task.chance,
+        lambda r: task.sample(r, 5, stream(0).numpy()),
+        lambda r: task.made(r, 5, stream(0).numpy()),
+    ):
         with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
             ask("nowhere")
 

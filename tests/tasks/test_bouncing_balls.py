@@ -384,7 +384,9 @@ def test_samples_are_new_and_of_the_regime(task: BouncingBalls) -> None:
     for ask in (
         task.chance,
         task.copy_loss,
+        task.numbers,
         lambda regime: task.sample(regime, 5, stream(0).numpy()),
+        lambda regime: task.made(regime, 5, stream(0).numpy()),
     ):
         with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
             ask("nowhere")

@@ -184,6 +184,7 @@ def test_samples_are_new_and_of_the_regime() -> None:
         SMALL.chance,
         SMALL.no_memory_loss,
         lambda r: SMALL.sample(r, 5, stream(0).numpy()),
+        lambda r: SMALL.made(r, 5, stream(0).numpy()),
     ):
         with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
             ask("nowhere")

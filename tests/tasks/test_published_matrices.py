@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -245,6 +246,21 @@ def test_a_file_cut_short_is_refused_wherever_it_ends(file: Path) -> None:
         with pytest.raises(ValueError, match="must be a whole npz file") as raised:
             read(file)
         assert str(file) in str(raised.value)
+
+
+@pytest.mark.parametrize("offset", [2**63, 2**64 - 1])
+def test_a_directory_that_is_nowhere_is_refused(offset: int, file: Path) -> None:
+    """The end of the archive in its long form, where places have eight bytes."""
+    whole = file.read_bytes()
+    end = whole.rfind(b"PK\5\6")
+    count, size = struct.unpack("<HL", whole[end + 10 : end + 16])
+    record = (b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset)
+    long = struct.pack("<4sQ2H2L4Q", *record) + struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    short = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    file.write_bytes(whole[:end] + long + short)
+    with pytest.raises(ValueError, match=r"must be .*whole.*, got a broken one") as raised:
+        read(file)
+    assert str(file) in str(raised.value)
 
 
 def test_no_more_is_unpacked_than_a_header_announces(file: Path) -> None:

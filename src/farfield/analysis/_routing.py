@@ -190,13 +190,20 @@ def scores_without_functions(
         place: Where the functions to remove are drawn from: the first of one order.
 
     Raises:
-        ValueError: If the network has no Neural Interpreter, or none of its functions would be
-            left.
+        ValueError: If the network has no Neural Interpreter, a number is no whole number from 0 on,
+            or none of its functions would be left.
 
     Reference:
         gondal2021, Figure 5c.
     """
-    drawn = place.numpy().bit_generator.random_raw(interpreter_of(network).num_functions)
+    functions = interpreter_of(network).num_functions
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < functions:
+            raise ValueError(
+                f"numbers must be ints 0…{functions - 1}, since one of {functions} functions must "
+                f"stay, got {number!r}"
+            )
+    drawn = place.numpy().bit_generator.random_raw(functions)
     order = np.argsort(drawn, kind="stable")
     found = []
     for number in numbers:

@@ -80,7 +80,8 @@ def causal_attention(
         raise ValueError(f"key must have a place for each of {places} queries, got {seen}")
     if window is not None and window < 1:
         raise ValueError(f"window must be at least 1, got {window}; None is all places")
-    slopes = alibi_slopes(query.shape[1], device=query.device)
+    at_least_single = torch.promote_types(query.dtype, torch.float32)
+    slopes = alibi_slopes(query.shape[1], dtype=at_least_single, device=query.device)
     blocks = []
     for start in range(0, places, _BLOCK):
         own = range(seen - places + start, seen - places + min(start + _BLOCK, places))

@@ -295,5 +295,6 @@ def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:
     return (
         _may_be_by_hand(normal)
         and len(normal) == 1
+        and normal.shape[1] > 0
         and normal.shape[-2] ** 2 * query.weight[..., 0].numel() >= WORTHWHILE
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -33,16 +35,20 @@ def ring_spectrum(
         $\nu$ and $\theta$.
 
     Raises:
-        ValueError: If the radii are no ring within the unit disk, or the phase is not positive.
+        ValueError: If the radii are no ring within the unit disk, or the phase is not positive and
+            finite.
 
     Reference:
         orvieto2023, sections 3.3 and 3.4, lemma 3.2.
     """
-    inner, outer = radius
+    try:
+        inner, outer = radius
+    except (TypeError, ValueError):
+        raise ValueError(f"radius must be two numbers, got {radius!r}") from None
     if not 0 <= inner <= outer < 1 or outer == 0:
         raise ValueError(f"radius must be two numbers, 0 ≤ r0 ≤ r1 < 1 and r1 > 0, got {radius}")
-    if max_phase <= 0:
-        raise ValueError(f"max_phase must be positive, got {max_phase}")
+    if not 0 < max_phase < math.inf:
+        raise ValueError(f"max_phase must be positive and finite, got {max_phase}")
     # float64, since 1 − |λ|² is a difference of near numbers; 1 − u, since u may be 0.
     area, turn = 1 - torch.rand(2, size, generator=generator, dtype=torch.float64)
     square = inner**2 + area * (outer**2 - inner**2)

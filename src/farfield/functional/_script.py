@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.core import check_sizes
 from farfield.functional._line_of_code import LineParameters, LineRules, run_line
 from farfield.functional._type_matching import TypingParameters, type_inference, type_matching
 
@@ -140,7 +141,7 @@ def script(
         keep: 0 where a function is not there for a set, else 1; None is all ones.
 
     Raises:
-        ValueError: If `num_iterations` is below 1.
+        ValueError: If `num_iterations` is no whole number of at least 1.
 
     Reference:
         gondal2021, section 2, equations 12 to 14.
@@ -190,8 +191,7 @@ def _walk(
     keep: Tensor | None,
 ) -> Iterator[ScriptTrace]:
     """Iteration after iteration, with compatibilities (function, batch, item)."""
-    if num_iterations < 1:
-        raise ValueError(f"num_iterations must be at least 1, got {num_iterations}")
+    check_sizes(num_iterations=num_iterations)
     for _ in range(num_iterations):
         types = type_inference(x, parameters.typing)
         compatibility = type_matching(

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from farfield.core import check_sizes
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
 from farfield.nn._mod_lin import ModLin
 
@@ -68,7 +69,8 @@ class ModAttn(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if num_heads < 1 or num_features % num_heads:
+        check_sizes(num_heads=num_heads, key_size=key_size)
+        if num_features % num_heads:
             raise ValueError(
                 f"num_heads must divide the {num_features} features of an element, got "
                 f"num_heads={num_heads}"

@@ -67,7 +67,7 @@ class ModLin(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.code_size = code_size
-        check_sizes(out_features=out_features, code_size=code_size)
+        check_sizes(in_features=in_features, out_features=out_features, code_size=code_size)
         if in_features < 2:
             raise ValueError(
                 f"in_features must be at least 2, got {in_features}: layer normalization makes a "

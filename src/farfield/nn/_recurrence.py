@@ -18,7 +18,7 @@ from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
-from farfield.nn._row_tables import State, Walk, check_features, first_state, run_table
+from farfield.nn._row_tables import State, Walk, check_dtype, check_features, first_state, run_table
 from farfield.nn._sliding_context_norm import SlidingContextNorm
 
 _OVER_TIME = (
@@ -175,6 +175,7 @@ class Recurrence(nn.Module):
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
         check_features(rows.shape, self.input_size)
+        check_dtype(rows, self)
         parts = 1 + len(self._cell.carried)
         layers, size = self.num_layers, self.hidden_size
         return first_state(state, rows, batch, parts=parts, layers=layers, size=size)

@@ -58,7 +58,10 @@ class RelativePosition(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        rows, columns = grid
+        try:
+            rows, columns = grid
+        except (TypeError, ValueError):
+            raise ValueError(f"grid must be rows and columns of patches, got {grid!r}") from None
         sizes = {"num_heads": num_heads, "key_size": key_size, "code_size": code_size}
         check_sizes(**{"rows of grid": rows, "columns of grid": columns}, **sizes)
         self.grid = grid

@@ -19,6 +19,7 @@ from farfield.nn._rims_parts import Wiring
 from farfield.nn._row_tables import (
     State,
     Walk,
+    check_dtype,
     check_features,
     first_state,
     pieces_of,
@@ -217,6 +218,7 @@ class RIMs(nn.Module):
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
         check_features(rows.shape, self.input_size)
+        check_dtype(rows, self)
         parts = self.wiring.dynamics.num_states
         layers, size = self.num_layers, self.hidden_size
         return first_state(state, rows, batch, parts=parts, layers=layers, size=size)
@@ -226,6 +228,10 @@ class RIMs(nn.Module):
         whole = {**sizes, "num_mechanisms": mechanisms, "num_active": active}
         check_sizes(**whole)
         check_dropout(self.dropout)
+        if not isinstance(self.wiring, Wiring):
+            raise ValueError(
+                f"wiring must be a Wiring, such as Wiring.released(), got {self.wiring!r}"
+            )
         if self.hidden_size % mechanisms:
             raise ValueError(
                 f"hidden_size must be divisible by num_mechanisms, got {self.hidden_size} units "

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from farfield.core import check_dropout, check_sizes
 from farfield.functional import gru_dynamics, lstm_dynamics
+
+
+def _check_std(init_std: float | None) -> None:
+    if init_std is not None and not 0 <= init_std < math.inf:
+        raise ValueError(f"init_std must be finite and not negative, got {init_std}")
 
 
 @final
@@ -35,7 +41,8 @@ class InputAttention:
             linear layers do. 0.01 in the released code.
 
     Raises:
-        ValueError: If a size is below 1 or `dropout` no probability.
+        ValueError: If a size is below 1, `dropout` no probability, or `init_std` negative or not
+            finite.
 
     Reference:
         lamb2022, section 8.2.2.
@@ -50,9 +57,10 @@ class InputAttention:
     init_std: float | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes and dropout."""
+        """Check sizes, dropout and first weights."""
         check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
         check_dropout(self.dropout)
+        _check_std(self.init_std)
 
 
 @final
@@ -77,7 +85,8 @@ class Communication:
             them as torch's linear layers do. 0.01 in the released code.
 
     Raises:
-        ValueError: If a size is below 1 or `dropout` no probability.
+        ValueError: If a size is below 1, `dropout` no probability, or `init_std` negative or not
+            finite.
 
     Reference:
         lamb2022, section 8.2.4.
@@ -93,7 +102,7 @@ class Communication:
     init_std: float | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes and dropout."""
+        """Check sizes, dropout and first weights."""
         check_sizes(
             num_heads=self.num_heads,
             key_size=self.key_size,
@@ -101,6 +110,7 @@ class Communication:
             top_k=self.top_k,
         )
         check_dropout(self.dropout)
+        _check_std(self.init_std)
 
 
 @final

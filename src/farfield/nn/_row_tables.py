@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 State = tuple[Tensor, ...]
@@ -122,7 +122,7 @@ def first_state(
         size: Number of hidden units.
 
     Raises:
-        ValueError: If it has other parts, or another shape.
+        ValueError: If it has other parts, another shape or another type.
     """
     if given is None:
         return (like.new_zeros(layers, batch or 1, size),) * parts
@@ -131,6 +131,7 @@ def first_state(
     got = [tuple(part.shape) for part in given]
     if got != [shape] * parts:
         raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")
+    check_state_dtype(given, (like,) * parts)
     return given if batch is not None else tuple(part.unsqueeze(1) for part in given)
 
 
@@ -146,6 +147,36 @@ def check_features(shape: tuple[int, ...], input_size: int) -> None:
     """
     if shape[-1] != input_size:
         raise ValueError(f"x must have input_size={input_size} features, got {shape[-1]}")
+
+
+def check_dtype(x: Tensor, module: nn.Module) -> None:
+    """Refuse inputs of another type than the weights, which `torch.autocast` alone brings together.
+
+    Args:
+        x: The inputs.
+        module: What has the weights.
+
+    Raises:
+        ValueError: If they are of another type.
+    """
+    wanted = next(module.parameters()).dtype
+    if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(f"x must be of {wanted}, as the weights are, got {x.dtype}")
+
+
+def check_state_dtype(given: State, first: State) -> None:
+    """Refuse a state of another type than one begins with, but under `torch.autocast`.
+
+    Args:
+        given: The state that is given.
+        first: One of the type that it must have.
+
+    Raises:
+        ValueError: If a part is of another type.
+    """
+    for part, like in zip(given, first, strict=True):
+        if part.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
+            raise ValueError(f"state must be of {like.dtype}, as the inputs ask, got {part.dtype}")
 
 
 def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:
@@ -170,7 +201,8 @@ class Walk:
     """
 
     def __init__(self, state: State, *, axis: int = 0) -> None:
-        self.state, self._axis, self._ended = state, axis, list[State]()
+        self.state, self._axis = state, axis
+        self._ended: list[State] = []
 
     def narrow(self, rows: int) -> State:
         """The state of the first `rows` sequences; that of all others stays as it is from now on.

@@ -8,7 +8,15 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.core import check_sizes
 from farfield.functional import Indexed
-from farfield.nn._row_tables import State, Walk, check_features, pieces_of, run_packed
+from farfield.nn._row_tables import (
+    State,
+    Walk,
+    check_dtype,
+    check_features,
+    check_state_dtype,
+    pieces_of,
+    run_packed,
+)
 
 
 class SequenceLayer(nn.Module):
@@ -74,6 +82,7 @@ class SequenceLayer(nn.Module):
         self, x: Tensor | Indexed, given: State | None, *, alone: bool
     ) -> tuple[Tensor, State]:
         """What `_run` gives, begun with the state that is given, if one is."""
+        check_dtype(x.items if isinstance(x, Indexed) else x, self)
         if isinstance(x, Indexed):
             alike = x.items.new_zeros(()).expand(x.shape)
             return self._run_indexed(x, _begun(given, self._first_state(alike), alone=alone))
@@ -82,6 +91,7 @@ class SequenceLayer(nn.Module):
     def _begin_packed(self, given: State | None, rows: Tensor, batch: int | None) -> State:
         """The state that packed sequences begin with, checked."""
         check_features(rows.shape, self.input_size)
+        check_dtype(rows, self)
         first = self._first_state(rows.new_zeros(()).expand(1, batch or 1, rows.shape[-1]))
         if any(0 in part.shape for part in first):
             raise ValueError(
@@ -147,6 +157,7 @@ def _begun(given: State | None, first: State, *, alone: bool) -> State:
         )
         got = " and ".join(str(tuple(part.shape)) for part in given)
         raise ValueError(f"state must be what a call returned, of shape {expected}, got {got}")
+    check_state_dtype(given, first)
     return tuple(part.unsqueeze(1) for part in given) if alone else tuple(given)
 
 

@@ -6,8 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import final
 
+import torch
+
 from farfield.core import check_dropout, check_sizes
 from farfield.functional import check_truncation
+
+SMALLEST = torch.finfo(torch.float32).tiny
+"""Of float32; what is less is 0 on some processors, and 0 divided by it no number."""
 
 RELEASED_TRUNCATION = 1.4202567871309753
 """Of the released code: cuts what is more than 114.85° apart."""
@@ -89,6 +94,10 @@ def _check_positive(**numbers: float) -> None:
     for name, number in numbers.items():
         if not 0 < number < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {number}")
+        if number < SMALLEST:
+            raise ValueError(
+                f"{name} must be at least {SMALLEST:.2g}, for less is 0 in float32, got {number}"
+            )
 
 
 @final
@@ -106,7 +115,7 @@ class Instructions:
         eps: $\epsilon$ of the attention.
 
     Raises:
-        ValueError: If a size is below 1, or `eps` not positive.
+        ValueError: If a size is below 1 or `hidden_size` below 2, or `eps` not positive in float32.
 
     Reference:
         gondal2021, section 2, equations 6 to 10.
@@ -121,6 +130,10 @@ class Instructions:
     def __post_init__(self) -> None:
         """Check sizes and eps."""
         check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
+        if self.hidden_size == 1:
+            raise ValueError(
+                "hidden_size must be at least 2, got 1: layer normalization makes a single one 0"
+            )
         _check_positive(eps=self.eps)
 
 

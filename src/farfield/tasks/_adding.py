@@ -14,7 +14,7 @@ from torch import Tensor
 
 from farfield.core import Problems
 from farfield.tasks._answers import check_outputs
-from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
@@ -90,6 +90,7 @@ class Adding(SequenceTask):
     separate_markers: bool = False
 
     def __post_init__(self) -> None:
+        freeze(self, "added", "test_added", "test_lengths")
         for name in ("training_sequences", "validation_sequences", "test_sequences"):
             check_number(name, getattr(self, name), 1, MOST)
         if not self.added:
@@ -157,8 +158,11 @@ class Adding(SequenceTask):
             regime: Name of the regime.
             count: Number of sequences.
             generator: Draws numbers and places.
+
+        Raises:
+            UnknownNameError: If it is no regime of the task.
         """
-        length, choices = self._kind(regime)
+        length, choices = self._kind(check_regime(regime, self.regimes))
         levels = integers(generator, LEVELS, count * length).reshape(count, length)
         terms = np.array(choices)[integers(generator, len(choices), count)]
         parts = np.zeros_like(levels)

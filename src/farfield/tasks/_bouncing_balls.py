@@ -23,7 +23,7 @@ from farfield.tasks._ball_frames import (
     visible,
 )
 from farfield.tasks._ball_motion import AWAY, moved, started
-from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
@@ -115,9 +115,10 @@ class BouncingBalls(SequenceTask):
     test_sequences: int = 200
 
     def __post_init__(self) -> None:
+        freeze(self, "balls", "test_balls")
         for name, pair in (("balls", self.balls), *(("test_balls", p) for p in self.test_balls)):
-            if len(pair) != 2:
-                raise ValueError(f"{name} must be fewest and most balls, got {pair}")
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(f"{name} must be fewest and most balls, got {pair!r}")
             check_number(name, pair[0], 1, MOST_BALLS)
             check_number(name, pair[1], pair[0], MOST_BALLS)
         if len(set(self.test_balls)) != len(self.test_balls):
@@ -176,7 +177,11 @@ class BouncingBalls(SequenceTask):
 
         Args:
             regime: Name of the regime.
+
+        Raises:
+            UnknownNameError: If it is no regime of the task.
         """
+        check_regime(regime, self.regimes)
         return {_name(pair): pair for pair in self.test_balls}.get(regime, self.balls)
 
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
@@ -186,6 +191,9 @@ class BouncingBalls(SequenceTask):
             regime: Name of the regime.
             count: Number of sequences.
             generator: Draws them.
+
+        Raises:
+            UnknownNameError: If it is no regime of the task.
         """
         fewest, most = self.numbers(regime)
         numbers = fewest + integers(generator, most - fewest + 1, count)

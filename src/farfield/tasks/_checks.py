@@ -19,6 +19,16 @@ def is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def freeze(task: object, *names: str) -> None:
+    """Make tuples of the fields `names`, lists in them too; `ValueError` if one is neither."""
+    for name in names:
+        value = getattr(task, name)
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{name} must be a tuple, got {value!r}")
+        parts = (tuple(part) if isinstance(part, list) else part for part in value)
+        object.__setattr__(task, name, tuple(parts))
+
+
 def check_regime(regime: str, regimes: Sequence[Regime]) -> str:
     """`regime`, if it is one of `regimes`; `UnknownNameError` if not."""
     names = [known.name for known in regimes]

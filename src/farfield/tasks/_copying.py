@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems
-from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
@@ -91,6 +91,7 @@ class Copying(SequenceTask):
     recalled_only: bool = False
 
     def __post_init__(self) -> None:
+        freeze(self, "test_dormant", "test_sequences")
         for name in ("dormant", "training_sequences", "validation_sequences"):
             check_number(name, getattr(self, name), 1, MOST)
         for name in ("test_dormant", "test_sequences"):
@@ -151,6 +152,9 @@ class Copying(SequenceTask):
             regime: Name of the regime.
             count: Number of sequences.
             generator: Draws the symbols.
+
+        Raises:
+            UnknownNameError: If it is no regime of the task.
         """
         symbols = 1 + integers(generator, SYMBOLS, count * RECALLED).reshape(count, RECALLED)
         index = np.zeros((count, self._dormant(regime) + 2 * RECALLED), np.int64)
@@ -166,6 +170,7 @@ class Copying(SequenceTask):
 
     def _dormant(self, regime: str) -> int:
         """Length of the dormant phase of a regime."""
+        check_regime(regime, self.regimes)
         place = [known.name for known in self.regimes].index(regime)
         return (self.dormant, self.dormant, *self.test_dormant)[place]
 

@@ -171,10 +171,18 @@ def _field(path: Path, archive: zipfile.ZipFile, field: str) -> Iterator[zipfile
     if archive.getinfo(f"{field}.npy").compress_type not in _PACKED:
         raise ValueError(f"{path}: {field} must be stored or deflated, it is packed otherwise")
     try:
-        with archive.open(f"{field}.npy") as stream:
-            yield cast(zipfile.ZipExtFile, stream)
+        with _stream(archive, field) as stream:
+            yield stream
     except _BROKEN as error:
         raise ValueError(f"{path}: {field} must be whole, got a broken one: {error}") from error
+
+
+def _stream(archive: zipfile.ZipFile, field: str) -> zipfile.ZipExtFile:
+    """A field opened; a place in the file that no file has is one of `_BROKEN` too."""
+    try:
+        return cast(zipfile.ZipExtFile, archive.open(f"{field}.npy"))
+    except (ValueError, OverflowError) as error:
+        raise OSError(str(error)) from error
 
 
 def _header(path: Path, field: str, stream: zipfile.ZipExtFile) -> _Header:
