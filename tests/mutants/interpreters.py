@@ -121,4 +121,22 @@ MUTANTS = [
             "tests/reports/test_interpreter_plates.py::test_a_goal_for_two_rows_is_judged_over_all_columns"
         ],
     ),
+    (
+        "functional/_line_of_code.py",
+        "        and normal.shape[1] > 0\n",
+        "",
+        ["tests/nn/test_interpreters.py::test_an_empty_batch_gives_an_empty_batch"],
+    ),
+    (
+        "functional/_script.py",
+        "    check_sizes(num_iterations=num_iterations)\n",
+        "",
+        ["tests/nn/test_interpreters.py::test_wrong_sets_are_refused"],
+    ),
+    (
+        "analysis/_routing.py",
+        "0 <= number < functions",
+        "number < functions",
+        ["tests/analysis/test_routing.py::test_as_many_functions_as_cannot_be_removed_are_refused"],
+    ),
 ]

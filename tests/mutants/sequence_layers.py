@@ -238,4 +238,34 @@ MUTANTS = [
             "tests/nn/test_sequence_layers.py::test_states_of_packed_sequences_reach_the_kernel_whole"
         ],
     ),
+    (
+        "functional/_causal_attention.py",
+        "alibi_slopes(query.shape[1], dtype=at_least_single,",
+        "alibi_slopes(query.shape[1],",
+        ["tests/nn/test_causal_transformer.py::test_attention[16-None]"],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "x.reshape(-1, x.shape[-1])",
+        "x.flatten(0, -2)",
+        [
+            "tests/nn/test_sequence_layers.py::test_many_gradients_at_once_are_those_one_by_one[GRULayer]"
+        ],
+    ),
+    (
+        "nn/_row_tables.py",
+        "if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):",
+        "if x.dtype != wanted:",
+        [
+            "tests/nn/test_sequence_layers.py::test_other_types_than_that_of_the_weights_are_refused[DNC]"
+        ],
+    ),
+    (
+        "nn/_sequence_layer.py",
+        "    check_state_dtype(given, first)\n",
+        "",
+        [
+            "tests/nn/test_sequence_layers.py::test_other_types_than_that_of_the_weights_are_refused[DNC]"
+        ],
+    ),
 ]

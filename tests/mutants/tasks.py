@@ -592,4 +592,22 @@ MUTANTS = [
         "0 * abs(len(one) - len(other))",
         ["tests/metrics/test_blobs.py::test_it_is_that_of_the_best_matching"],
     ),
+    (
+        "tasks/_checks.py",
+        "(tuple(part) if isinstance(part, list) else part for part in value)",
+        "value",
+        ["tests/tasks/test_checks.py::test_lists_are_taken_as_tuples"],
+    ),
+    (
+        "tasks/_bouncing_balls.py",
+        "        check_regime(regime, self.regimes)\n        return {_name",
+        "        return {_name",
+        ["tests/tasks/test_bouncing_balls.py::test_samples_are_new_and_of_the_regime"],
+    ),
+    (
+        "tasks/_adding.py",
+        "self._kind(check_regime(regime, self.regimes))",
+        "self._kind(regime)",
+        ["tests/tasks/test_adding.py::test_regimes_are_new_sequences_of_their_kind"],
+    ),
 ]

@@ -349,8 +349,9 @@ def test_other_types_than_that_of_the_weights_are_refused(name: str, unchecked) 
     with pytest.raises(ValueError, match=r"state must be of torch\..*, got torch\.float16"):
         module(x, half)
     with torch.autocast("cpu", torch.bfloat16):
-        outputs, state = module.float()(x.float())
+        _, state = module.float()(x.float())
         module(x.float(), state)
+        module(x.bfloat16(), state)
 
 
 @pytest.mark.parametrize("name", GROWING)
