@@ -245,12 +245,18 @@ MUTANTS = [
         ["tests/nn/test_causal_transformer.py::test_attention[16-None]"],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_products.py",
         "x.reshape(-1, x.shape[-1])",
         "x.flatten(0, -2)",
         [
             "tests/nn/test_sequence_layers.py::test_many_gradients_at_once_are_those_one_by_one[GRULayer]"
         ],
+    ),
+    (
+        "functional/_products.py",
+        "rows = as_table(gradient)",
+        "rows = gradient.flatten(0, -2)",
+        ["tests/nn/test_sequence_layers.py::test_many_gradients_of_large_products_at_once"],
     ),
     (
         "nn/_row_tables.py",

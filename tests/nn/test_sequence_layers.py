@@ -292,6 +292,19 @@ def test_many_gradients_at_once_are_those_one_by_one(name: str) -> None:
                 torch.testing.assert_close(each[number], expected, rtol=1e-9, atol=1e-12)
 
 
+def test_many_gradients_of_large_products_at_once() -> None:
+    """In float32, where products of many rows have a kernel of their own."""
+    module = GRULayer(16, 64, generator=generator())
+    x = torch.randn(8, 96, 16, generator=generator(1)).requires_grad_()
+    outputs, _ = module(x)
+    wanted = torch.randn(2, *outputs.shape, generator=generator(2))
+    of = (x, *module.parameters())
+    together = torch.autograd.grad(outputs, of, wanted, retain_graph=True, is_grads_batched=True)
+    alone = [torch.autograd.grad(outputs, of, own, retain_graph=True) for own in wanted]
+    for each, expected in zip(together, zip(*alone, strict=True), strict=True):
+        torch.testing.assert_close(each, torch.stack(expected), rtol=1e-4, atol=1e-4)
+
+
 def small(name: str) -> dict[str, object]:
     """Options that make a layer of width 4 small."""
     if name.startswith("CausalTransformer"):

@@ -101,12 +101,21 @@ class _Linear(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         inputs, weight = ctx.saved_tensors
         of_inputs, of_weight, of_bias = ctx.needs_input_grad
-        rows = gradient.flatten(0, -2)
+        rows = as_table(gradient)
         return (
             linear(gradient, weight.t()) if of_inputs else None,
-            _of_weight(rows, inputs.flatten(0, -2)) if of_weight else None,
+            _of_weight(rows, as_table(inputs)) if of_weight else None,
             rows.sum(0) if of_bias else None,
         )
+
+
+def as_table(x: Tensor) -> Tensor:
+    """All axes but the last as one; unlike `flatten`, in gradients of many outputs at once too.
+
+    Args:
+        x: (…, feature).
+    """
+    return x.reshape(-1, x.shape[-1])
 
 
 def _of_weight(gradient: Tensor, inputs: Tensor) -> Tensor:

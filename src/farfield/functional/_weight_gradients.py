@@ -11,6 +11,7 @@ from torch import Tensor
 
 from farfield.functional._gradient_of_gradient import differentiable_gradients
 from farfield.functional._products import (
+    as_table,
     is_rewritten,
     linear,
     linear_by_group,
@@ -153,7 +154,7 @@ def _of_layer(
         return None, None
     by_group = layer.weight.ndim == 3
     inputs, outputs = (
-        torch.cat(tensors if by_group else [_as_table(each) for each in tensors], dim=-2)
+        torch.cat(tensors if by_group else [as_table(each) for each in tensors], dim=-2)
         for tensors in zip(*used, strict=True)
     )
     if by_group:
@@ -162,8 +163,3 @@ def _of_layer(
     else:
         of_weight = product(outputs.t(), inputs)
     return of_weight, None if layer.bias is None else outputs.sum(-2)
-
-
-def _as_table(x: Tensor) -> Tensor:
-    """All axes but the last as one; unlike `flatten`, in gradients of many outputs at once too."""
-    return x.reshape(-1, x.shape[-1])
