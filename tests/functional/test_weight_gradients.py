@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import Any
+
 import pytest
 import torch
+from torch.autograd.graph import save_on_cpu
+from torch.utils.checkpoint import checkpoint
 
 from farfield.functional._weight_gradients import Layer, recur, recur_all
 from made import drawn
@@ -152,3 +157,66 @@ def test_gradients_to_be_differentiated_of_inputs_that_depend_on_each_other() ->
     for graph in (False, True):
         ours, theirs = (pull(twice(f), given, create_graph=graph) for f in (by_hand, plain))
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+class Mark:
+    """What a weak reference can be made to."""
+
+
+class Marked(torch.autograd.Function):
+    """The identity; its node in the graph holds a mark."""
+
+    alive: weakref.ref[Mark]
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.mark = Mark()
+        Marked.alive = weakref.ref(ctx.mark)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient
+
+
+def marked(*given: torch.Tensor) -> torch.Tensor:
+    def recurrence(products, inputs: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        return steps(products, inputs, Marked.apply(state))
+
+    weight, bias, other, inputs, state = given
+    first = state.expand(len(inputs), -1)
+    return recur(recurrence, (Layer(weight, bias), Layer(other)), inputs, first)
+
+
+def test_the_steps_are_freed_with_the_backward_pass() -> None:
+    out = marked(*tensors())
+    loss = out.sum()
+    loss.backward(retain_graph=True)
+    assert Marked.alive() is not None
+    loss.backward()
+    assert Marked.alive() is None
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+
+
+def checkpointed(*given: torch.Tensor, use_reentrant: bool) -> torch.Tensor:
+    return checkpoint(marked, *given, use_reentrant=use_reentrant)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_activation_checkpointing(use_reentrant: bool) -> None:
+    given = tensors()
+    out = checkpointed(*given, use_reentrant=use_reentrant)
+    assert Marked.alive() is None
+    out.sin().sum().backward()
+    theirs = torch.autograd.grad(plain(*given).sin().sum(), given)
+    torch.testing.assert_close([t.grad for t in given], list(theirs), rtol=1e-10, atol=1e-13)
+
+
+def test_what_is_saved_can_be_put_elsewhere() -> None:
+    given = tensors()
+    with save_on_cpu():
+        out = by_hand(*given)
+    found = torch.autograd.grad(out.sin().sum(), given)
+    theirs = torch.autograd.grad(plain(*given).sin().sum(), given)
+    torch.testing.assert_close(found, theirs, rtol=1e-10, atol=1e-13)

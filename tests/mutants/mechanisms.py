@@ -331,11 +331,25 @@ MUTANTS = [
     ),
     (
         "functional/_weight_gradients.py",
-        "retain_graph=True, allow_unused=True",
-        "retain_graph=False, allow_unused=True",
+        "retain_graph=True",
+        "retain_graph=False",
         [
             "tests/functional/test_weight_gradients.py::test_the_gradient_can_be_taken_twice_and_in_parts"
         ],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "ctx.save_for_backward(*tensors, _carrier(walk))",
+        "ctx.save_for_backward(*tensors, _carrier(walk)); ctx.walk = walk",
+        [
+            "tests/functional/test_weight_gradients.py::test_the_steps_are_freed_with_the_backward_pass"
+        ],
+    ),
+    (
+        "functional/_weight_gradients.py",
+        "_carried(carrier) or _walked",
+        "_carried(carrier) and _walked",
+        ["tests/functional/test_weight_gradients.py::test_activation_checkpointing"],
     ),
     (
         "functional/_products.py",

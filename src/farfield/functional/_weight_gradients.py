@@ -94,38 +94,78 @@ class _Recurrence(torch.autograd.Function):
     def forward(
         ctx: Any, recurrence: Recurrences, num_layers: int, *tensors: Any
     ) -> tuple[Tensor, ...]:
-        layers, inputs = _sorted_out(num_layers, tensors)
-        steps: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
-        with torch.enable_grad():
-            leaves = [tensor.detach().requires_grad_() for tensor in inputs]
-            products = [_recorded(layer, taken) for layer, taken in zip(layers, steps, strict=True)]
-            results = recurrence(products, *leaves)
-        ctx.save_for_backward(*tensors)
-        ctx.kept = (recurrence, leaves, steps, results)
-        return tuple(result.detach() for result in results)
+        walk = _walked(recurrence, num_layers, tensors)
+        ctx.save_for_backward(*tensors, _carrier(walk))
+        ctx.recurrence, ctx.num_layers = recurrence, num_layers
+        return tuple(result.detach() for result in walk.results)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        recurrence, leaves, steps, results = ctx.kept
-        saved = ctx.saved_tensors
+        recurrence, num_layers = ctx.recurrence, ctx.num_layers
+        *saved, carrier = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
             again = differentiable_gradients(
-                lambda *given: _as_it_stands(recurrence, *_sorted_out(len(steps), given)),
+                lambda *given: _as_it_stands(recurrence, *_sorted_out(num_layers, given)),
                 saved,
                 gradients,
             )
             return (None, None, *again)
-        layers, _ = _sorted_out(len(steps), saved)
-        outputs = [output for taken in steps for _, output in taken]
+        walk = _carried(carrier) or _walked(recurrence, num_layers, saved)
+        layers, _ = _sorted_out(num_layers, saved)
+        outputs = [output for taken in walk.steps for _, output in taken]
         found = torch.autograd.grad(
-            results, [*leaves, *outputs], gradients, retain_graph=True, allow_unused=True
+            walk.results,
+            [*walk.leaves, *outputs],
+            gradients,
+            retain_graph=True,
+            allow_unused=True,
         )
-        of_leaves, of_outputs = found[: len(leaves)], iter(found[len(leaves) :])
+        of_leaves, of_outputs = found[: len(walk.leaves)], iter(found[len(walk.leaves) :])
         of_layers = [
             _of_layer(layer, [(given, next(of_outputs)) for given, _ in taken])
-            for layer, taken in zip(layers, steps, strict=True)
+            for layer, taken in zip(layers, walk.steps, strict=True)
         ]
         return (None, None, *(own for pair in of_layers for own in pair), *of_leaves)
+
+
+class _Walk(NamedTuple):
+    """The graph of a recurrence whose layers stand still.
+
+    Attributes:
+        leaves: The inputs, where the graph begins.
+        steps: By layer what went in and what came out, for each time that it was applied.
+        results: Where the graph ends.
+    """
+
+    leaves: list[Tensor]
+    steps: list[list[tuple[Tensor, Tensor]]]
+    results: tuple[Tensor, ...]
+
+
+def _walked(recurrence: Recurrences, num_layers: int, tensors: Sequence[Any]) -> _Walk:
+    layers, inputs = _sorted_out(num_layers, tensors)
+    steps: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
+    with torch.enable_grad():
+        leaves = [tensor.detach().requires_grad_() for tensor in inputs]
+        products = [_recorded(layer, taken) for layer, taken in zip(layers, steps, strict=True)]
+        return _Walk(leaves, steps, recurrence(products, *leaves))
+
+
+def _carrier(walk: _Walk) -> Tensor:
+    """An empty tensor that has the graph with it, to be saved for backward.
+
+    What is saved is freed with the backward pass; an attribute of the context would stay for as
+    long as an output does. Hooks on saved tensors, as of activation checkpointing, bring back
+    another tensor, without the graph, and let go of this one.
+    """
+    carrier = torch.empty(0)
+    vars(carrier)["walk"] = walk
+    return carrier
+
+
+def _carried(carrier: Tensor) -> _Walk | None:
+    walk: _Walk | None = vars(carrier).get("walk")
+    return walk
 
 
 def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], list[Tensor]]:
