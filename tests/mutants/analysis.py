@@ -271,4 +271,24 @@ MUTANTS = [
         "one.low < other.high or",
         ["tests/reports/test_interpreter_plates.py::test_rows_are_compared_in_every_column"],
     ),
+    (
+        "analysis/_dormant_phases.py",
+        "sequences, place.numpy())",
+        "sequences, place.child(regime.name).numpy())",
+        [
+            "tests/analysis/test_dormant_phases.py::test_every_length_is_asked_for_with_the_same_symbols"
+        ],
+    ),
+    (
+        "reports/_dormant_plate.py",
+        "> analysis.trained",
+        ">= analysis.trained",
+        ["tests/reports/test_dormant_plate.py::test_what_is_said_is_measured_over_the_networks"],
+    ),
+    (
+        "reports/_dormant_plate.py",
+        "length % slots",
+        "length // slots",
+        ["tests/reports/test_dormant_plate.py::test_lengths_with_one_remainder"],
+    ),
 ]

@@ -3,6 +3,7 @@
 from farfield.analysis._activation import PhaseDifference as PhaseDifference
 from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
+from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
 from farfield.analysis._embeddings import Along as Along
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
@@ -56,6 +57,7 @@ __all__ = [
     "path_similarity",
     "phase_difference",
     "principal_components",
+    "recall_by_length",
     "rolled_out",
     "routing_of",
     "scores_by_iterations",

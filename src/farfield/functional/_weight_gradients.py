@@ -155,8 +155,8 @@ def _carrier(walk: _Walk) -> Tensor:
     """An empty tensor that has the graph with it, to be saved for backward.
 
     What is saved is freed with the backward pass; an attribute of the context would stay for as
-    long as an output does. Hooks on saved tensors, as of activation checkpointing, bring back
-    another tensor, without the graph, and let go of this one.
+    long as an output does. Activation checkpointing lets go of it and makes another; other hooks
+    on saved tensors may bring back a copy, which has no graph.
     """
     carrier = torch.empty(0)
     vars(carrier)["walk"] = walk

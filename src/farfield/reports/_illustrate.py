@@ -10,6 +10,7 @@ from farfield.reports._activation_plate import activation_plate
 from farfield.reports._course_plate import course_plate
 from farfield.reports._curve_plate import curve_plate
 from farfield.reports._difference_plate import difference_plate
+from farfield.reports._dormant_plate import dormant_plate
 from farfield.reports._embedding_plate import embedding_plate
 from farfield.reports._key_plate import key_plate
 from farfield.reports._matrix_plate import matrix_plate
@@ -23,6 +24,7 @@ from farfield.reproductions import (
     ActivationOverTime,
     AgainstColumns,
     Analysis,
+    DormantPhases,
     EmbeddingsByDimension,
     Figure,
     FunctionsRemoved,
@@ -67,6 +69,7 @@ def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> 
             return _interpreter_plate(figure, analysis, report, store)
         case (
             ActivationOverTime()
+            | DormantPhases()
             | KeysByPlace()
             | EmbeddingsByDimension()
             | RollOuts()
@@ -96,7 +99,12 @@ def _score_plate(
 
 def _network_plate(
     figure: Figure,
-    analysis: ActivationOverTime | KeysByPlace | EmbeddingsByDimension | RollOuts | ScoredMatrix,
+    analysis: ActivationOverTime
+    | DormantPhases
+    | KeysByPlace
+    | EmbeddingsByDimension
+    | RollOuts
+    | ScoredMatrix,
     report: Report,
     store: Store,
 ) -> Plate | None:
@@ -104,6 +112,8 @@ def _network_plate(
     match analysis:
         case ActivationOverTime():
             return activation_plate(figure, analysis, report, store)
+        case DormantPhases():
+            return dormant_plate(figure, analysis, report, store)
         case KeysByPlace():
             return key_plate(figure, report, store)
         case EmbeddingsByDimension():

@@ -6,6 +6,7 @@ from farfield.reproductions._claims import Table as Table
 from farfield.reproductions._figures import ActivationOverTime as ActivationOverTime
 from farfield.reproductions._figures import AgainstColumns as AgainstColumns
 from farfield.reproductions._figures import Analysis as Analysis
+from farfield.reproductions._figures import DormantPhases as DormantPhases
 from farfield.reproductions._figures import EmbeddingsByDimension as EmbeddingsByDimension
 from farfield.reproductions._figures import Figure as Figure
 from farfield.reproductions._figures import FunctionsRemoved as FunctionsRemoved
@@ -39,6 +40,7 @@ __all__ = [
     "Analysis",
     "Budget",
     "Claim",
+    "DormantPhases",
     "EmbeddingsByDimension",
     "Figure",
     "FunctionsRemoved",

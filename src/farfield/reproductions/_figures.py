@@ -1,4 +1,4 @@
-"""A published figure: the claims behind it, what is measured for it, and what the paper says."""
+"""A figure, published or our own: its claims, what is measured for it, what the paper says."""
 
 from __future__ import annotations
 
@@ -130,6 +130,22 @@ class ActivationOverTime:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class DormantPhases:
+    """What networks of the copying task recall after every length of the dormant phase.
+
+    The quantities bear the names `least`, `most` and, of networks with slots, `remainder`.
+
+    Args:
+        lengths: The lengths, ascending.
+        trained: That of training.
+    """
+
+    lengths: tuple[int, ...]
+    trained: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class RollOuts:
     """Frames that networks go on with by themselves, and how far they lie from the true ones.
 
@@ -239,6 +255,7 @@ OfInterpreters = RoutingPaths | TypesByIteration | IterationsAtTest | FunctionsR
 Analysis = (
     ActivationOverTime
     | AgainstColumns
+    | DormantPhases
     | ScoredMatrix
     | OfInterpreters
     | Generalization
@@ -254,7 +271,7 @@ Analysis = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure.
+    """A published figure, or one of our own.
 
     Args:
         table: The claims behind it, under the figure's key and title.

@@ -75,6 +75,7 @@ FIGURES: Final[dict[str, Figure]] = {
         gondal2021.FIGURE_8,
         lamb2022.FIGURE_2,
         lamb2022.FIGURE_3,
+        lamb2022.DORMANT_PHASES,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

@@ -1,11 +1,17 @@
-"""Figures 2 and 3 of lamb2022: which mechanisms are active, and balls that are rolled out."""
+"""Figures 2 and 3 of lamb2022, and one of our own on what is recalled after which phases."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import ActivationOverTime, Figure, RollOuts, Saying
+from farfield.reproductions._figures import (
+    ActivationOverTime,
+    DormantPhases,
+    Figure,
+    RollOuts,
+    Saying,
+)
 from farfield.reproductions.lamb2022._balls import BALLS
 from farfield.reproductions.lamb2022._copying import COPYING, TASK
 from farfield.tasks import VALIDATION
@@ -56,3 +62,18 @@ FIGURE_3: Final = Figure(
     quick_networks=1,
 )
 """The four plots of bouncing balls, with both LSTMs of the text; the fifth is of another task."""
+
+DORMANT_PHASES: Final = Figure(
+    table=Table(
+        key="lamb2022/dormant-phases",
+        title="Recall in the copying task after every length of the dormant phase",
+        claims=tuple(
+            claim
+            for row in ("ntm", "rims-5-2-500", "gru-600", "holding-rnn")
+            for claim in COPYING.select(f"{row}/dormant-200").claims
+        ),
+    ),
+    analyses=(DormantPhases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
+    quick_networks=1,
+)
+"""Our own: what a few lengths do not tell, for a network may come back to what it seems to lose."""
