@@ -68,4 +68,16 @@ MUTANTS = [
         "name, self.choices",
         ["tests/core/test_errors.py::test_case_does_not_hide_the_nearest_name"],
     ),
+    (
+        "core/_checks.py",
+        'field.type in {"bool", bool} and not',
+        "field.type is bool and not",
+        ["tests/core/test_checks.py::test_what_is_neither_true_nor_false_is_refused"],
+    ),
+    (
+        "core/_checks.py",
+        "isinstance(part, kinds) or",
+        "part in kinds or isinstance(part, kinds) or",
+        ["tests/core/test_checks.py::test_a_part_of_another_kind_is_refused"],
+    ),
 ]

@@ -405,4 +405,10 @@ MUTANTS = [
         "    last = _written_key(passed.after, parameters)\n",
         ["tests/models/test_reasoners.py::test_esbn_hands_out_the_keys_of_algorithm_1"],
     ),
+    (
+        "nn/_linear_recurrent_unit.py",
+        "torch.complex(*before.unbind(-1)),",
+        "torch.view_as_complex(before),",
+        ["tests/nn/test_linear_recurrent_unit.py::test_a_state_of_any_strides_is_taken"],
+    ),
 ]

@@ -30,6 +30,7 @@ from farfield.nn import (
     ModLin,
     ModMLP,
     NeuralInterpreter,
+    PreNormTransformer,
     RelativePosition,
     Script,
     Syntax,
@@ -648,6 +649,7 @@ def test_wrong_parts_are_refused(part: type, options: dict[str, object], message
         (lambda: RelativePosition((2, 2), 0, 3, 3), "num_heads must be at least 1, got 0"),
         (lambda: ModAttn(4, 3, num_heads=5), "num_heads must divide the 4 features"),
         (lambda: Script(4, 0), "num_functions must be at least 1, got 0"),
+        (lambda: NeuralInterpreter(16, syntax="released"), r"syntax must be Syntax\(…\), got 'rel"),
     ],
 )
 def test_wrong_layers_are_refused(build: object, message: str, unchecked) -> None:
@@ -699,6 +701,30 @@ def test_an_empty_batch_gives_an_empty_batch() -> None:
 def test_functions_that_are_not_there_cannot_be_removed(which: list[int]) -> None:
     with pytest.raises(ValueError, match="which must name functions once each, by numbers 0 to 2"):
         built().remove_functions(which)
+
+
+@pytest.mark.parametrize("which", [0, ["first"], [0.0], None])
+def test_what_are_no_numbers_of_functions_is_refused(which: object, unchecked) -> None:
+    with pytest.raises(ValueError, match="which must hold numbers of functions, got"):
+        built().remove_functions(which)
+
+
+def test_functions_to_remove_may_be_a_tensor_or_an_array(unchecked) -> None:
+    for which in (torch.tensor([0, 2]), np.array([0, 2])):
+        core = built()
+        kept = core.scripts[0].codes[1].clone()
+        core.remove_functions(which)
+        assert torch.equal(core.scripts[0].codes, kept.unsqueeze(0))
+
+
+@pytest.mark.parametrize("made", [NeuralInterpreter, PreNormTransformer])
+def test_another_type_than_the_weights_is_refused(made: type, unchecked) -> None:
+    layer = made(8)
+    for x in (torch.zeros(2, 3, 8).double(), torch.zeros(2, 3, 8, dtype=torch.int64)):
+        with pytest.raises(ValueError, match=r"x must be of torch\.float32, as the weights are"):
+            layer(x)
+        with pytest.raises(ValueError, match=r"x must be of torch\.float32, as the weights are"):
+            layer(x[0])
 
 
 def test_no_function_left_or_none_added_is_refused() -> None:

@@ -129,6 +129,19 @@ def test_a_gradient_crosses_ten_thousand_steps() -> None:
     assert sizes[:200].mean() > 0.3 * sizes[-201:-1].mean()
 
 
+def test_a_state_of_any_strides_is_taken() -> None:
+    layer = LinearRecurrentUnit(INPUTS, HIDDEN, generator=generator()).double()
+    x = drawn(5, BATCH, INPUTS)
+    state = layer(x)[1]
+    wanted, after = layer(x, state)
+    strided = torch.stack((state, -state), -1)[..., 0]
+    outputs, last = layer(x, strided)
+    torch.testing.assert_close((outputs, last), (wanted, after), rtol=0, atol=0)
+    stacked = torch.stack((state, state), -1)
+    mapped = torch.func.vmap(lambda own: layer(x, own)[0], in_dims=-1)(stacked)
+    torch.testing.assert_close(mapped[1], wanted)
+
+
 def test_what_cannot_be_is_refused(unchecked) -> None:
     for name in ("num_layers", "state_size"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):

@@ -432,6 +432,7 @@ def test_grey_images_have_equal_colours() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"data_sets": "mnist"}, "data_sets must be a tuple, got 'mnist'"),
         ({"data_sets": ("mnist", "mnistm")}, "unknown data set 'mnistm'; did you mean 'mnist-m'"),
         ({"data_sets": ()}, "data_sets must name one data set or more"),
         ({"data_sets": ("svhn", "svhn-first1083")}, "no excerpt beside its whole"),
@@ -441,6 +442,6 @@ def test_grey_images_have_equal_colours() -> None:
         ({"test_images": 73_258}, "test_images must be an int 1…73257"),
     ],
 )
-def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:
+def test_bad_fields_are_named(fields: dict[str, object], message: str, unchecked: None) -> None:
     with pytest.raises(ValueError, match=message):
         Digits(**fields)

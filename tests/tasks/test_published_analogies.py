@@ -195,7 +195,7 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         ),
         (
             changed(image=np.zeros((160, 160, 16), np.uint8)),
-            r"image must be grey levels of shape \(160, 160, 9\), got uint8 of shape \(160, 160, 1",
+            r"of shape \(9, 160, 160\) or flat, .* got uint8 of shape \(160, 160, 16\)",
         ),
         (changed(image=np.zeros((9, 80, 80))), r"got float64 of shape \(9, 80, 80\)"),
         (changed(image=image(1, "c8")), "image must be grey levels .* got complex64"),

@@ -167,6 +167,10 @@ def test_a_folder_of_the_set_is_found_and_none_is_an_error(
     assert not PublishedMatrices().is_at_hand()
     with pytest.raises(ValueError, match="folder must name the data folder, got none"):
         PublishedMatrices().draw(stream(0))
+    absent = PublishedMatrices(folder=str(data / "absent"))
+    assert not absent.is_at_hand()
+    with pytest.raises(ValueError, match="must be a data folder with pgm/neutral, there is no"):
+        absent.draw(stream(0))
 
 
 def test_without_descriptions_there_are_fewer_parts(file: Path) -> None:
@@ -214,7 +218,7 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         ),
         (
             changed(image=np.zeros((160, 160, 9), np.uint8)),
-            r"image must be grey levels of shape \(160, 160, 16\), got uint8 of .*\(160, 160, 9\)",
+            r"of shape \(16, 160, 160\) or flat, .* got uint8 of shape \(160, 160, 9\)",
         ),
         (changed(image=np.zeros((16, 80, 80))), r"got float64 of shape \(16, 80, 80\)"),
         (changed(image=image(np.nan)), "image must hold whole grey levels 0…255, got .*nan"),
@@ -344,7 +348,10 @@ def test_configurations_are_read_together(tmp_path: Path) -> None:
     }
     few = RAVEN(configurations=("center_single",), folder=str(tmp_path), training_problems=2)
     assert len(few.draw(stream(0))[TRAINING]) == 2
-    assert not RAVEN(folder=str(tmp_path)).is_at_hand()
+    whole = RAVEN(folder=str(tmp_path))
+    assert not whole.is_at_hand()
+    with pytest.raises(ValueError, match=r"configurations must be in the data folder, there is no"):
+        whole.draw(stream(0))
 
 
 def test_real_problems_of_raven_are_read(data_folder: Path) -> None:

@@ -1,6 +1,8 @@
 """What every floor stands on: random streams, problems, errors, citations."""
 
 from farfield.core._checks import check_dropout as check_dropout
+from farfield.core._checks import check_flags as check_flags
+from farfield.core._checks import check_part as check_part
 from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
@@ -22,6 +24,8 @@ __all__ = [
     "Stream",
     "UnknownNameError",
     "check_dropout",
+    "check_flags",
+    "check_part",
     "check_sizes",
     "from_line",
     "num_cores",

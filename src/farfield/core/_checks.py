@@ -1,8 +1,13 @@
-"""Checks of numbers that layers and models of every floor are made with."""
+"""Checks of what layers, models and tasks of every floor are made with."""
 
 from __future__ import annotations
 
 import operator
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def check_sizes(**sizes: int | None) -> None:
@@ -38,3 +43,36 @@ def check_dropout(dropout: float) -> None:
     """
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout}")
+
+
+def check_flags(owner: DataclassInstance) -> None:
+    """Refuse what is neither True nor False in a field that is declared as `bool`.
+
+    Args:
+        owner: A dataclass.
+
+    Raises:
+        ValueError: If such a field holds anything else.
+    """
+    for field in fields(owner):
+        value = getattr(owner, field.name)
+        if field.type in {"bool", bool} and not isinstance(value, bool):
+            raise ValueError(f"{field.name} must be True or False, got {value!r}")
+
+
+def check_part(name: str, part: object, *kinds: type, optional: bool = False) -> None:
+    """Refuse what is none of the things that a part may be made of.
+
+    Args:
+        name: Of the argument.
+        part: What is given for it.
+        kinds: The classes of which it may be.
+        optional: Whether it may be None.
+
+    Raises:
+        ValueError: If it is of another class, or a class itself.
+    """
+    if isinstance(part, kinds) or (optional and part is None):
+        return
+    wanted = [f"{kind.__name__}(…)" for kind in kinds] + ["None"] * optional
+    raise ValueError(f"{name} must be {' or '.join(wanted)}, got {part!r}")

@@ -125,7 +125,9 @@ class _Block(nn.Module):
         """The block on `(time, batch, feature)`, and the last numbers that it carries."""
         normed = self.norm(x)
         states = linear_recurrence(
-            self._entering(normed, before), self._decay(before), torch.view_as_complex(before)
+            self._entering(normed, before),
+            self._decay(before),
+            torch.complex(*before.unbind(-1)),  # A state that is given may be strided.
         )
         parts = torch.view_as_real(states)
         y = F.linear(parts.flatten(-2).to(x.dtype), self.leave.flatten(1)) + self.skip * normed

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from farfield.core import check_sizes
 from farfield.functional import ScriptTrace
+from farfield.nn._row_tables import check_dtype
 from farfield.nn._script import Script
 from farfield.nn._sets import check_set, of_one_set
 from farfield.nn._syntax import Syntax
@@ -208,6 +209,7 @@ class NeuralInterpreter(nn.Module):
     def _checked(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """The elements, padding as zeros."""
         check_set(x, self.num_features, mask)
+        check_dtype(x, self)
         return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)
 
     def extra_repr(self) -> str:

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
+from farfield.nn._row_tables import check_dtype
 from farfield.nn._sets import check_set, of_one_set
 
 
@@ -90,6 +91,7 @@ class PreNormTransformer(nn.Module):
         if x.ndim == 2:
             return of_one_set(self, x, key_padding_mask)
         check_set(x, self.num_features, key_padding_mask)
+        check_dtype(x, self)
         for block in self.blocks:
             x = block(x, key_padding_mask)
         return self.norm(x)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from farfield.core import check_dropout, check_sizes
+from farfield.core import check_dropout, check_flags, check_part, check_sizes
 from farfield.functional import gru_dynamics, lstm_dynamics
 
 
@@ -57,7 +57,8 @@ class InputAttention:
     init_std: float | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes, dropout and first weights."""
+        """Check sizes, dropout, first weights and flags."""
+        check_flags(self)
         check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
         check_dropout(self.dropout)
         _check_std(self.init_std)
@@ -102,7 +103,8 @@ class Communication:
     init_std: float | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes, dropout and first weights."""
+        """Check sizes, dropout, first weights and flags."""
+        check_flags(self)
         check_sizes(
             num_heads=self.num_heads,
             key_size=self.key_size,
@@ -131,6 +133,10 @@ class LSTMDynamics:
     step: ClassVar = staticmethod(lstm_dynamics)
     init_over_all: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the flag."""
+        check_flags(self)
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +156,10 @@ class GRUDynamics:
     step: ClassVar = staticmethod(gru_dynamics)
     init_over_all: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the flag."""
+        check_flags(self)
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +172,9 @@ class Wiring:
         dynamics: What a mechanism does on its own.
         communication: How they read from one another; None where they do not.
 
+    Raises:
+        ValueError: If a part is something else.
+
     Reference:
         lamb2022, sections 8.2.2 to 8.2.4; 8.4.4 for those left out.
     """
@@ -169,6 +182,12 @@ class Wiring:
     input_attention: InputAttention | None = InputAttention()
     dynamics: LSTMDynamics | GRUDynamics = LSTMDynamics()
     communication: Communication | None = Communication()
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        check_part("input_attention", self.input_attention, InputAttention, optional=True)
+        check_part("dynamics", self.dynamics, LSTMDynamics, GRUDynamics)
+        check_part("communication", self.communication, Communication, optional=True)
 
     @classmethod
     def released(cls, *, gru: bool = False) -> Wiring:

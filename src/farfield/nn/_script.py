@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import final
 
@@ -10,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
+from farfield.core import check_part, check_sizes
 from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
 from farfield.nn._line_of_code import LineOfCode
 from farfield.nn._syntax import Syntax
@@ -79,6 +80,7 @@ class Script(nn.Module):
         )
         self.num_features, self.num_iterations = num_features, num_iterations
         self.syntax = own = syntax or Syntax()
+        check_part("syntax", own, Syntax)
         functions, matching = own.functions, own.matching
         code_size = num_features if functions.code_size is None else functions.code_size
         self.typing = TypeInference(
@@ -191,16 +193,20 @@ class Script(nn.Module):
             which: Their numbers, from 0.
 
         Raises:
-            ValueError: If one of them is not there or named twice, or none would be left.
+            ValueError: If one of them is no number, is not there or named twice, or none would be
+                left.
         """
-        number, gone = self.num_functions, set(which)
-        if len(gone) < len(which) or not gone <= set(range(number)):
+        try:
+            named = [operator.index(function) for function in which]
+        except TypeError as error:
+            raise ValueError(f"which must hold numbers of functions, got {which!r}") from error
+        number, gone = self.num_functions, set(named)
+        if len(gone) < len(named) or not gone <= set(range(number)):
             raise ValueError(
-                f"which must name functions once each, by numbers 0 to {number - 1}, got "
-                f"{list(which)}"
+                f"which must name functions once each, by numbers 0 to {number - 1}, got {named}"
             )
         if len(gone) == number:
-            raise ValueError(f"which must leave a function, got all of them: {list(which)}")
+            raise ValueError(f"which must leave a function, got all of them: {named}")
         left = [function for function in range(number) if function not in gone]
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)

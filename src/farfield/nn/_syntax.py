@@ -8,7 +8,7 @@ from typing import final
 
 import torch
 
-from farfield.core import check_dropout, check_sizes
+from farfield.core import check_dropout, check_flags, check_part, check_sizes
 from farfield.functional import check_truncation
 
 SMALLEST = torch.finfo(torch.float32).tiny
@@ -46,7 +46,8 @@ class Functions:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check size and dropout."""
+        """Check size, dropout and flags."""
+        check_flags(self)
         check_sizes(code_size=self.code_size)
         check_dropout(self.dropout)
 
@@ -84,7 +85,8 @@ class TypeMatching:
     eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        """Check sizes, truncation and bandwidth."""
+        """Check sizes, truncation, bandwidth and flags."""
+        check_flags(self)
         check_sizes(type_size=self.type_size, hidden_size=self.hidden_size)
         check_truncation(self.truncation)
         _check_positive(bandwidth=self.bandwidth, eps=self.eps)
@@ -128,7 +130,8 @@ class Instructions:
     eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        """Check sizes and eps."""
+        """Check sizes, eps and flags."""
+        check_flags(self)
         check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
         if self.hidden_size == 1:
             raise ValueError(
@@ -153,6 +156,9 @@ class Syntax:
             in which it is itself contained: with `outer_residual` an element stays as it is without
             function, and does not double with them. Neither text nor released code have it.
 
+    Raises:
+        ValueError: If a part is something else.
+
     Reference:
         gondal2021, section 2.
     """
@@ -162,6 +168,13 @@ class Syntax:
     instructions: Instructions = Instructions()
     outer_residual: bool = True
     sums_changes: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        check_flags(self)
+        check_part("functions", self.functions, Functions)
+        check_part("matching", self.matching, TypeMatching)
+        check_part("instructions", self.instructions, Instructions)
 
     @classmethod
     def released(cls, *, num_heads: int = 4, features_per_head: int = 32) -> Syntax:

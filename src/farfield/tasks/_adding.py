@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems
+from farfield.core import Problems, check_flags
 from farfield.tasks._answers import check_outputs
 from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
@@ -90,6 +90,7 @@ class Adding(SequenceTask):
     separate_markers: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         freeze(self, "added", "test_added", "test_lengths")
         for name in ("training_sequences", "validation_sequences", "test_sequences"):
             check_number(name, getattr(self, name), 1, MOST)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._checks import check_number
@@ -93,6 +93,7 @@ class AllSame(YesNoTask):
     softmax: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         check_number("num_images", self.num_images, _FEWEST, _MOST)
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
 

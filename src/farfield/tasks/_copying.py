@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems
+from farfield.core import Problems, check_flags
 from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
@@ -91,6 +91,7 @@ class Copying(SequenceTask):
     recalled_only: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         freeze(self, "test_dormant", "test_sequences")
         for name in ("dormant", "training_sequences", "validation_sequences"):
             check_number(name, getattr(self, name), 1, MOST)

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
 from farfield.tasks._answers import check_outputs
-from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._class_task import ClassTask
 from farfield.tasks._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digit_images import SHOWN, Images, Mixture
@@ -96,6 +96,7 @@ class Digits(ClassTask):
     photographs: str = BSD
 
     def __post_init__(self) -> None:
+        freeze(self, "data_sets")
         for name in self.data_sets:
             if name not in DIGIT_FILES:
                 raise UnknownNameError("data set", name, DIGIT_FILES)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, stream
+from farfield.core import Problems, check_flags, stream
 from farfield.tasks import _squares as squares
 from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._squares_task import SquaresTask
@@ -90,6 +90,7 @@ class DynamicObjects(SquaresTask):
     previous_frames: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         squares.check_sizes(self.training_sizes, self.test_sizes)
         check_number("num_frames", self.num_frames, 2, 1000)
         check_number("training_sequences", self.training_sequences, 1, 10_000_000)

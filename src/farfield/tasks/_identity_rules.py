@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import integers
 from farfield.tasks._patterns import kinds_of_two_rows, two_rows
@@ -88,6 +88,7 @@ class IdentityRules(RuleTask):
     training_problems: int | None = None
 
     def __post_init__(self) -> None:
+        check_flags(self)
         rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
 
     @property

@@ -142,7 +142,8 @@ class PanelFile:
         stored = ((side, side, panels), (panels, side, side), (panels * side * side,))
         if header.dtype.kind not in "iuf" or header.shape not in stored:
             raise ValueError(
-                f"{path}: image must be grey levels of shape {stored[0]}, "
+                f"{path}: image must be grey levels of shape {stored[1]} or flat, one panel after "
+                f"another, as they are too where the shape is {stored[0]}, "
                 f"got {header.dtype} of shape {header.shape}"
             )
 

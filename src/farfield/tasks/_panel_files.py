@@ -183,7 +183,7 @@ def found_folder(named: str | None, *names: str) -> Path:
         names: What the publication's folder is called, and one in it, which files may also be in.
 
     Raises:
-        ValueError: If no folder is named.
+        ValueError: If no folder is named, or there is none.
     """
     named = named or os.environ.get("FARFIELD_DATA")
     if not named:
@@ -191,7 +191,13 @@ def found_folder(named: str | None, *names: str) -> Path:
             "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
         )
     place = Path(named, *names)
-    return place if place.is_dir() else place.parent
+    found = place if place.is_dir() else place.parent
+    if not found.is_dir():
+        raise ValueError(
+            f"folder must be a data folder with {'/'.join(names)}, there is no {place}: pass "
+            "another, or set FARFIELD_DATA"
+        )
+    return found
 
 
 def check_image_size(image_size: int) -> None:

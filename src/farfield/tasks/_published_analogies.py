@@ -9,7 +9,7 @@ from typing import ClassVar, Final, final
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError
+from farfield.core import Problems, Stream, UnknownNameError, check_flags
 from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._analogy_relations import RELATIONS
 from farfield.tasks._answers import target_outputs
@@ -147,6 +147,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
     test_problems: int | None = None
 
     def __post_init__(self) -> None:
+        check_flags(self)
         if self.archive not in ARCHIVES:
             raise UnknownNameError("archive", self.archive, ARCHIVES)
         check_image_size(self.image_size)

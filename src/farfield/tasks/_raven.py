@@ -12,7 +12,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError
 from farfield.tasks._answers import target_outputs
-from farfield.tasks._checks import check_number
+from farfield.tasks._checks import check_number, freeze
 from farfield.tasks._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrix_task import MatrixTask
 from farfield.tasks._panel_archive import PanelFile
@@ -108,6 +108,7 @@ class RAVEN(MatrixTask):
     test_problems: int | None = None
 
     def __post_init__(self) -> None:
+        freeze(self, "configurations")
         for configuration in self.configurations:
             if configuration not in CONFIGURATIONS:
                 raise UnknownNameError("configuration", configuration, CONFIGURATIONS)
@@ -141,7 +142,11 @@ class RAVEN(MatrixTask):
 
     def _set(self, regime: str, pattern: str) -> Problems:
         at_most = self.training_problems if regime == TRAINING else self.test_problems
-        files = [files_of(place, pattern, at_most) for place in self._places()]
+        places = self._places()
+        for place in places:
+            if not place.is_dir():
+                raise ValueError(f"configurations must be in the data folder, there is no {place}")
+        files = [files_of(place, pattern, at_most) for place in places]
         paths = [path for group in files for path in group]
         problems = read_files(paths, image_size=self.image_size, layout=_FILE, smaller=block_means)
         numbers = torch.tensor([CONFIGURATIONS.index(name) for name in self.configurations])

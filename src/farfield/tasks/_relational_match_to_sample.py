@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._draws import arrangement
@@ -81,6 +81,7 @@ class RelationalMatchToSample(YesNoTask):
     softmax: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=5)
 
     @property

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._rule_task import YesNoTask
@@ -91,6 +91,7 @@ class TintedSameDifferent(YesNoTask):
     softmax: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._draws import arrangement
@@ -92,6 +92,7 @@ class TripleMatchToSample(YesNoTask):
     all_patterns: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         fewest = max(map(_num_images, self._relations))
         rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest)
 
