@@ -18,7 +18,9 @@ from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import (
     TASKS,
     TRAINING,
+    Copying,
     DistributionOfThree,
+    FuzzyBoolean,
     IdentityRules,
     RelationalMatchToSample,
     SameDifferent,
@@ -577,6 +579,15 @@ def test_an_unknown_regime_is_named(cls: type) -> None:
         task.chance("Training")
     with pytest.raises(ValueError, match="n must be at least 1, got 0"):
         task.sample(TRAINING, 0, stream(0).numpy())
+
+
+@pytest.mark.parametrize("task", [SameDifferent(withheld=50), Copying(), FuzzyBoolean()])
+def test_what_draws_no_numbers_is_refused(task: object, unchecked: None) -> None:
+    for wrong in (None, 3, torch.Generator()):
+        with pytest.raises(ValueError, match=r"generator must be a numpy\.random\.Generator, got"):
+            task.sample(TRAINING, 1, wrong)
+    with pytest.raises(ValueError, match="n must be a"):
+        task.sample(TRAINING, 2.5, stream(0).numpy())
 
 
 @every_task

@@ -15,6 +15,12 @@ from jaxtyping import Int64
 _WORDS = 2**64
 
 
+def check_generator(generator: np.random.Generator) -> None:
+    """Raise `ValueError` if it is none of NumPy's, which alone have words to draw from."""
+    if not isinstance(generator, np.random.Generator):
+        raise ValueError(f"generator must be a numpy.random.Generator, got {generator!r}")
+
+
 def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.ndarray, " batch"]:
     """Uniform integers 0 … `high` − 1, each equally likely to the last one.
 
@@ -22,7 +28,11 @@ def integers(generator: np.random.Generator, high: int, count: int) -> Int64[np.
         generator: Where the words come from.
         high: Number of different outcomes, at least 1.
         count: How many to draw.
+
+    Raises:
+        ValueError: If the generator is none.
     """
+    check_generator(generator)
     drawn = np.empty(0, np.uint64)
     largest = _WORDS - _WORDS % high - 1
     while len(drawn) < count:

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from farfield.core import Problems, Stream, UnknownNameError, stream
+from farfield.core import Problems, Stream, UnknownNameError, check_sizes, stream
+from farfield.tasks._draws import check_generator
 
 
 @lru_cache(maxsize=8)
@@ -35,10 +36,10 @@ def resample(
 
     Raises:
         UnknownNameError: If the task has no such regime.
-        ValueError: If `n` is below 1.
+        ValueError: If `n` is no whole number or below 1, or the generator is none.
     """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    check_sizes(n=n)
+    check_generator(generator)
     sets = _first_sets(draw)
     if regime not in sets:
         raise UnknownNameError("regime", regime, sets)
