@@ -301,10 +301,10 @@ def test_show_takes_the_fields_of_the_task(farfield, folder: Path) -> None:
     assert len(set(found.values())) == 2
 
 
-@pytest.mark.parametrize("out", ["file/picture.png", "folder"])
+@pytest.mark.parametrize("out", ["file/picture.png", "folder.png"])
 def test_show_that_cannot_write_says_so(farfield, folder: Path, out: str) -> None:
     (folder / "file").write_text("x")
-    (folder / "folder").mkdir()
+    (folder / "folder.png").mkdir()
     ended = farfield(f"show same-different --out {out}")
     assert ended.status == 1
     assert ended.err.startswith(f"farfield: cannot write {out}: ")

@@ -330,6 +330,9 @@ def test_a_whole_picture_replaces_the_old_one(tmp_path: Path) -> None:
 def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="problems_per_regime must be at least 1, got 0"):
         problem_sheet(SameDifferent(), tmp_path / "sheet.png", problems_per_regime=0)
+    for name in ("sheet.jpg", "sheet"):
+        with pytest.raises(ValueError, match=f"path must end in .png, got '.*{name}'"):
+            problem_sheet(SameDifferent(), tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 

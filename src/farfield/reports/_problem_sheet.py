@@ -47,7 +47,7 @@ def problem_sheet(
     Args:
         task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
             (white) or in uint8, or coloured ones, `(height, width, 3)`, in uint8.
-        path: Where the picture goes.
+        path: Where the picture goes, a name that ends in `.png`.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
             rows.
@@ -56,8 +56,11 @@ def problem_sheet(
         The path of the picture.
 
     Raises:
-        ValueError: If the items are no images, or fewer than one problem is asked for.
+        ValueError: If the items are no images, fewer than one problem is asked for, or the name is
+            that of another kind of file.
     """
+    if Path(path).suffix.lower() != ".png":
+        raise ValueError(f"path must end in .png, got {str(path)!r}")
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
     layout = layout_of(task)
