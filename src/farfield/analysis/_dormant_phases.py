@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from torch import nn
 
+from farfield.analysis._mean_score import mean_score
 from farfield.core import Stream
 from farfield.tasks import Copying, Task
-from farfield.training import score_problems
 
 
 def recall_by_length(
@@ -44,6 +44,5 @@ def recall_by_length(
     found = []
     for regime in asked.regimes[2:]:
         problems = asked.made(regime.name, sequences, place.numpy())
-        scores, _ = score_problems(network, asked, problems)
-        found.append(float(scores.double().mean()))
+        found.append(mean_score(network, asked, problems))
     return found

@@ -13,11 +13,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from farfield.analysis._mean_score import mean_score
 from farfield.core import Problems, Stream
 from farfield.functional import ScriptTrace
 from farfield.nn import NeuralInterpreter
 from farfield.tasks import Task
-from farfield.training import score_problems
 
 
 class Routing(NamedTuple):
@@ -164,7 +164,7 @@ def scores_by_iterations(
     with _iterations_kept(core):
         for number in numbers:
             core.num_iterations = number
-            found.append(_mean_score(network, task, problems))
+            found.append(mean_score(network, task, problems))
     return found
 
 
@@ -210,10 +210,5 @@ def scores_without_functions(
         less = copy.deepcopy(network)
         if number:
             interpreter_of(less).remove_functions([int(which) for which in order[:number]])
-        found.append(_mean_score(less, task, problems))
+        found.append(mean_score(less, task, problems))
     return found
-
-
-def _mean_score(network: nn.Module, task: Task, problems: Problems) -> float:
-    scores, _ = score_problems(network, task, problems)
-    return float(scores.double().mean())
