@@ -195,7 +195,11 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         ),
         (
             changed(image=np.zeros((160, 160, 16), np.uint8)),
-            r"of shape \(9, 160, 160\) or flat, .* got uint8 of shape \(160, 160, 16\)",
+            (
+                r"image must be grey levels of shape \(9, 160, 160\) or flat, one panel after "
+                r"another, as they are too where the shape is \(160, 160, 9\), "
+                r"got uint8 of shape \(160, 160, 16\)"
+            ),
         ),
         (changed(image=np.zeros((9, 80, 80))), r"got float64 of shape \(9, 80, 80\)"),
         (changed(image=image(1, "c8")), "image must be grey levels .* got complex64"),

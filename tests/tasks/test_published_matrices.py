@@ -218,7 +218,11 @@ def image(value: float, kind: str = "f8") -> np.ndarray:
         ),
         (
             changed(image=np.zeros((160, 160, 9), np.uint8)),
-            r"of shape \(16, 160, 160\) or flat, .* got uint8 of shape \(160, 160, 9\)",
+            (
+                r"image must be grey levels of shape \(16, 160, 160\) or flat, one panel after "
+                r"another, as they are too where the shape is \(160, 160, 16\), "
+                r"got uint8 of shape \(160, 160, 9\)"
+            ),
         ),
         (changed(image=np.zeros((16, 80, 80))), r"got float64 of shape \(16, 80, 80\)"),
         (changed(image=image(np.nan)), "image must hold whole grey levels 0…255, got .*nan"),
