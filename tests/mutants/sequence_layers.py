@@ -259,7 +259,7 @@ MUTANTS = [
         ["tests/nn/test_sequence_layers.py::test_many_gradients_of_large_products_at_once"],
     ),
     (
-        "nn/_row_tables.py",
+        "nn/_input_checks.py",
         "if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):",
         "if x.dtype != wanted:",
         [

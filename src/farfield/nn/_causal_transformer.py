@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional import causal_attention, uninitialized, xavier_uniform_
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer
+from farfield.nn._states import State
 
 
 @final

@@ -17,8 +17,8 @@ from farfield.functional import (
     xavier_normal_,
 )
 from farfield.nn._ntm_layer import controller_size
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer
+from farfield.nn._states import State
 
 
 @final

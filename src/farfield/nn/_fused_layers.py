@@ -17,8 +17,8 @@ from farfield.functional import (
     lstm_dynamics,
     uninitialized,
 )
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer
+from farfield.nn._states import State
 
 
 @final

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer
+from farfield.nn._states import State
 
 HOLD = 2.0
 """First bias of the gates: most groups hold most of their state at first (z = 5/6)."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from farfield.core import check_sizes
 from farfield.functional import ScriptTrace
-from farfield.nn._row_tables import check_dtype
+from farfield.nn._input_checks import check_dtype
 from farfield.nn._script import Script
 from farfield.nn._sets import check_set, of_one_set
 from farfield.nn._syntax import Syntax

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 from farfield.functional import Indexed
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
-from farfield.nn._row_tables import State
+from farfield.nn._states import State
 
 
 @final

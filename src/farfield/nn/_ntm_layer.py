@@ -16,8 +16,8 @@ from farfield.functional import (
     ntm_states,
     uninitialized,
 )
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer
+from farfield.nn._states import State
 
 
 @final

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
-from farfield.nn._row_tables import check_dtype
+from farfield.nn._input_checks import check_dtype
 from farfield.nn._sets import check_set, of_one_set
 
 

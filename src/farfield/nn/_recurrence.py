@@ -16,10 +16,12 @@ from farfield.functional import Indexed, linear
 from farfield.nn._batch_context_norm import BatchContextNorm
 from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
+from farfield.nn._input_checks import check_dtype, check_input_size
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
-from farfield.nn._row_tables import State, Walk, check_dtype, check_features, first_state, run_table
+from farfield.nn._row_tables import Walk, run_table
 from farfield.nn._sliding_context_norm import SlidingContextNorm
+from farfield.nn._states import State, first_state
 
 _OVER_TIME = (
     BatchContextNorm,
@@ -174,7 +176,7 @@ class Recurrence(nn.Module):
 
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
-        check_features(rows.shape, self.input_size)
+        check_input_size(rows.shape, self.input_size)
         check_dtype(rows, self)
         parts = 1 + len(self._cell.carried)
         layers, size = self.num_layers, self.hidden_size

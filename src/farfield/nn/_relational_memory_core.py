@@ -13,8 +13,8 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
-from farfield.nn._row_tables import State
 from farfield.nn._sequence_layer import SequenceLayer, slot_size_of
+from farfield.nn._states import State
 
 
 @final

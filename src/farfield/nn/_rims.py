@@ -14,17 +14,11 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.core import check_dropout, check_sizes
 from farfield.functional import Indexed, RIMsParameters, RIMsRules, RIMsTrace, rims, rims_trace
+from farfield.nn._input_checks import check_dtype, check_input_size
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
-from farfield.nn._row_tables import (
-    State,
-    Walk,
-    check_dtype,
-    check_features,
-    first_state,
-    pieces_of,
-    run_table,
-)
+from farfield.nn._row_tables import Walk, pieces_of, run_table
+from farfield.nn._states import State, first_state
 
 Watch = Callable[[RIMsTrace], None]
 """Given the trace of a layer."""
@@ -217,7 +211,7 @@ class RIMs(nn.Module):
 
     def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
         """The state to begin with, zeros where none is given, checked against the inputs."""
-        check_features(rows.shape, self.input_size)
+        check_input_size(rows.shape, self.input_size)
         check_dtype(rows, self)
         parts = self.wiring.dynamics.num_states
         layers, size = self.num_layers, self.hidden_size

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-State = tuple[Tensor, ...]
-"""Parts of a state, such as hidden state and cell; the batch is axis 1 of each."""
+from farfield.nn._states import State
 
 Run = Callable[[Tensor, list[int], State], tuple[Tensor, State]]
 """From a table, its number of rows at each step and a state, to outputs and the last state."""
@@ -106,79 +105,6 @@ def run_packed(
     if x.unsorted_indices is not None:
         last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
     return PackedSequence(rows, x.batch_sizes, x.sorted_indices, x.unsorted_indices), last
-
-
-def first_state(
-    given: State | None, like: Tensor, batch: int | None, *, parts: int, layers: int, size: int
-) -> State:
-    """The state to begin with: zeros, or what is given if its shapes are those of torch's layers.
-
-    Args:
-        given: What is given.
-        like: Of the device and the type of the zeros.
-        batch: Number of sequences; None for one without an axis for the batch.
-        parts: How many tensors are a state.
-        layers: Number of layers.
-        size: Number of hidden units.
-
-    Raises:
-        ValueError: If it has other parts, another shape or another type.
-    """
-    if given is None:
-        return (like.new_zeros(layers, batch or 1, size),) * parts
-    shape = (layers, size) if batch is None else (layers, batch, size)
-    axes = "num_layers, hidden_size" if batch is None else "num_layers, batch, hidden_size"
-    got = [tuple(part.shape) for part in given]
-    if got != [shape] * parts:
-        raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")
-    check_state_dtype(given, (like,) * parts)
-    return given if batch is not None else tuple(part.unsqueeze(1) for part in given)
-
-
-def check_features(shape: tuple[int, ...], input_size: int) -> None:
-    """Refuse inputs of another width.
-
-    Args:
-        shape: Of the inputs, the features last.
-        input_size: How many there must be.
-
-    Raises:
-        ValueError: If there are others.
-    """
-    if shape[-1] != input_size:
-        raise ValueError(f"x must have input_size={input_size} features, got {shape[-1]}")
-
-
-def check_dtype(x: Tensor, module: nn.Module) -> None:
-    """Refuse inputs of another type than the weights, which `torch.autocast` alone brings together.
-
-    Args:
-        x: The inputs.
-        module: What has the weights.
-
-    Raises:
-        ValueError: If they are of another type.
-    """
-    if torch.compiler.is_compiling():  # which cannot look for the first of the weights
-        return
-    wanted = next(module.parameters()).dtype
-    if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):
-        raise ValueError(f"x must be of {wanted}, as the weights are, got {x.dtype}")
-
-
-def check_state_dtype(given: State, first: State) -> None:
-    """Refuse a state of another type than one begins with, but under `torch.autocast`.
-
-    Args:
-        given: The state that is given.
-        first: One of the type that it must have.
-
-    Raises:
-        ValueError: If a part is of another type.
-    """
-    for part, like in zip(given, first, strict=True):
-        if part.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
-            raise ValueError(f"state must be of {like.dtype}, as the inputs ask, got {part.dtype}")
 
 
 def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:

@@ -8,15 +8,9 @@ from torch.nn.utils.rnn import PackedSequence
 
 from farfield.core import check_sizes
 from farfield.functional import Indexed
-from farfield.nn._row_tables import (
-    State,
-    Walk,
-    check_dtype,
-    check_features,
-    check_state_dtype,
-    pieces_of,
-    run_packed,
-)
+from farfield.nn._input_checks import check_dtype, check_input_size
+from farfield.nn._row_tables import Walk, pieces_of, run_packed
+from farfield.nn._states import State, check_state_dtype
 
 
 class SequenceLayer(nn.Module):
@@ -90,7 +84,7 @@ class SequenceLayer(nn.Module):
 
     def _begin_packed(self, given: State | None, rows: Tensor, batch: int | None) -> State:
         """The state that packed sequences begin with, checked."""
-        check_features(rows.shape, self.input_size)
+        check_input_size(rows.shape, self.input_size)
         check_dtype(rows, self)
         first = self._first_state(rows.new_zeros(()).expand(1, batch or 1, rows.shape[-1]))
         if any(0 in part.shape for part in first):
@@ -117,7 +111,7 @@ class SequenceLayer(nn.Module):
                 f"x must be {axes} or (time, feature), with at least one step and one sequence, "
                 f"got shape {tuple(shape)}"
             )
-        check_features(shape, self.input_size)
+        check_input_size(shape, self.input_size)
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""

@@ -1,0 +1,37 @@
+"""What inputs must be, to be taken: as wide as the weights, and of their type."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def check_input_size(shape: tuple[int, ...], input_size: int) -> None:
+    """Refuse inputs of another width.
+
+    Args:
+        shape: Of the inputs, the features last.
+        input_size: How many there must be.
+
+    Raises:
+        ValueError: If there are others.
+    """
+    if shape[-1] != input_size:
+        raise ValueError(f"x must have input_size={input_size} features, got {shape[-1]}")
+
+
+def check_dtype(x: Tensor, module: nn.Module) -> None:
+    """Refuse inputs of another type than the weights, which `torch.autocast` alone brings together.
+
+    Args:
+        x: The inputs.
+        module: What has the weights.
+
+    Raises:
+        ValueError: If they are of another type.
+    """
+    if torch.compiler.is_compiling():  # which cannot look for the first of the weights
+        return
+    wanted = next(module.parameters()).dtype
+    if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(f"x must be of {wanted}, as the weights are, got {x.dtype}")
