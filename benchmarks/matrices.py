@@ -1,12 +1,13 @@
-"""How many progressive matrices a second are drawn and rendered, on one thread.
+"""How many progressive matrices a second are drawn, rendered and scored, on one thread.
 
 Run from the root of the checkout:
 
     python -m benchmarks.matrices            # half a minute
 
 In every round each kind of problem is described and then rendered in batches, one kind after
-another; what counts is the median of the rounds, in processor time, which a neighbour on the
-machine does not lengthen by its own.
+another, and `WReN` scores problems and takes their gradient, with the premises of a problem looked
+at once and with every candidate in a sequence of its own; what counts is the median of the rounds,
+in processor time, which a neighbour on the machine does not lengthen by its own.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from typing import Any, Final, final
 import torch
 import tyro
 from rich.console import Console
+from torch import Tensor, nn
 
 from benchmarks import _pages
 from benchmarks._contenders import timed
 from benchmarks._worker import ROOT
 from farfield.core import Problems, stream
+from farfield.models import AnalogyScoring, WReN
+from farfield.nn import PanelEncoder
 from farfield.records import environment
 from farfield.tasks import TRAINING, ProgressiveMatrices
 
@@ -32,6 +36,8 @@ RESULTS: Final = _pages.RESULTS / "matrices"
 TARGET: Final = 2_000
 """Rendered problems a second, at 80×80."""
 BATCH: Final = 32
+PANEL: Final = PanelEncoder().out_features
+"""Size of the embedding of a panel."""
 COLUMNS: Final = (
     "problems",
     "MB each",
@@ -96,6 +102,26 @@ def measured(task: ProgressiveMatrices, seed: int) -> dict[str, float]:
     return {"described": drawn["processor"] / count, "rendered": shown["processor"] / count}
 
 
+def scored(shared: bool) -> float:
+    """Processor seconds that `WReN` takes to score a problem, with the gradient of the scores.
+
+    Args:
+        shared: Whether the pairs of premises are looked at once for all candidates.
+    """
+    model = AnalogyScoring(nn.Identity(), None, WReN(PANEL, 9), num_candidates=8)
+    embeddings = torch.rand(16 * BATCH, PANEL, requires_grad=True)
+    index = torch.arange(16 * BATCH).reshape(BATCH, 16)
+
+    def as_sequences() -> Tensor:
+        return model.scorer(model.embed(embeddings, index).flatten(0, 1))
+
+    def update() -> None:
+        scores = model.answer(embeddings, index) if shared else as_sequences()
+        scores.sum().backward()
+
+    return timed(update, BATCH)["processor"] / BATCH
+
+
 def rows(lines: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Cells of the table.
 
@@ -130,6 +156,8 @@ def markdown(results: Mapping[str, Any]) -> str:
     head = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     body = ["| " + " | ".join(row) + " |" for row in rows(results["lines"])]
     beside = f" {settings['beside']}" if settings["beside"] else ""
+    turns = results["scored"]
+    ratios = sorted(turn["sequences"] / turn["shared"] for turn in turns)
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     return "\n".join(
         [
@@ -144,6 +172,14 @@ def markdown(results: Mapping[str, Any]) -> str:
             *head,
             *body,
             "",
+            (
+                "Scored by `WReN`, with the gradient: "
+                f"{median(1 / turn['shared'] for turn in turns):,.0f} problems a second with the "
+                f"premises of a problem looked at once, {median(ratios):.2f} times "
+                f"({ratios[0]:.2f}–{ratios[-1]:.2f}) as many as with every candidate in a "
+                "sequence of its own, where it looks at 648 pairs instead of 200."
+            ),
+            "",
             f"Made by `python -m benchmarks.matrices` on: {machine}.",
             "",
         ]
@@ -157,9 +193,11 @@ def main(options: Options) -> None:
     tasks = kinds(options.problems)
     for task in tasks.values():
         measured(task, 0)
+    scored(True)
     turns = [
         [measured(task, 1 + number) for task in tasks.values()] for number in range(options.rounds)
     ]
+    scores = [{"sequences": scored(False), "shared": scored(True)} for _ in range(options.rounds)]
     lines: list[Mapping[str, Any]] = [
         {
             "name": name,
@@ -174,7 +212,7 @@ def main(options: Options) -> None:
         "problems": options.problems,
         "beside": options.beside,
     }
-    results = {"environment": described, "settings": settings, "lines": lines}
+    results = {"environment": described, "settings": settings, "lines": lines, "scored": scores}
     name = options.name or _pages.name_of_today(described)
     path = _pages.write(results, RESULTS, name, markdown)
     Console().print(markdown(results), markup=False, highlight=False)

@@ -28,10 +28,13 @@ def test_rows_hold_medians_of_problems_a_second():
         "settings": {"rounds": 3, "problems": 100, "beside": "Nothing ran."},
         "environment": {"processor": "some processor"},
         "lines": [slow, fast, other],
+        "scored": [{"shared": 0.01, "sequences": each} for each in (0.02, 0.03, 0.05)],
     }
     page = matrices.markdown(results)
     assert "| slow | 0.102 | 5,000 | 3,333 | 2,000 | 1,000–2,500 | yes |" in page
     assert "Nothing ran." in page
+    assert "100 problems a second with the premises" in page
+    assert "3.00 times (2.00–5.00) as many" in page
     assert "processor some processor" in page
 
 
@@ -40,3 +43,8 @@ def test_every_kind_is_described_and_rendered():
         seconds = matrices.measured(task, 0)
         assert set(seconds) == {"described", "rendered"}
         assert all(each > 0 for each in seconds.values())
+
+
+def test_scoring_is_timed_both_ways():
+    assert matrices.scored(True) > 0
+    assert matrices.scored(False) > 0
