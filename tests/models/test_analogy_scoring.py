@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from farfield.functional import lstm
-from farfield.models import AnalogyScoring, LayerNormLSTMScorer, LSTMScorer
+from farfield.models import AnalogyScoring, LayerNormLSTMScorer, LSTMScorer, WReN
 from farfield.nn import AnalogyEncoder, ContextNorm
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import webb2020 as oracle
@@ -96,6 +96,20 @@ def test_a_layer_normalized_sequence_is_scored_by_its_last_state(forget_bias: fl
 def test_pixels_count_from_0_to_1_whatever_their_type() -> None:
     part, items = encoder(), images()
     torch.testing.assert_close(part(items), part(items.double() / 255), rtol=1e-12, atol=1e-14)
+
+
+def test_pairs_of_premises_are_looked_at_once_for_all_candidates() -> None:
+    sizes = {"panel_size": 6, "hidden_size": 7, "relation_size": 5}
+    scorer = unsettled(WReN(FEATURES, PREMISES + 1, **sizes, generator=generator()))
+    whole = AnalogyScoring(encoder(), None, scorer, num_candidates=CANDIDATES)
+    embeddings = drawn(5, FEATURES)
+    alone = scorer(whole.embed(embeddings, INDEX).flatten(0, 1)).reshape(INDEX.shape[0], -1)
+    pairs = []
+    scorer.pair[0].register_forward_hook(lambda layer, given, out: pairs.append(out[..., 0]))
+    scores = whole.answer(embeddings, INDEX)
+    torch.testing.assert_close(scores, alone, rtol=1e-12, atol=1e-14)
+    each = PREMISES**2 + CANDIDATES * (2 * PREMISES + 1)
+    assert sum(seen.numel() for seen in pairs) == INDEX.shape[0] * each
 
 
 def test_two_stages_are_one() -> None:

@@ -186,6 +186,27 @@ def test_wren() -> None:
     np.testing.assert_allclose(model(z).detach(), expected, rtol=1e-9, atol=1e-12)
 
 
+def test_wren_scores_candidates_as_sequences_of_their_own() -> None:
+    model = unsettled(
+        WReN(FEATURES, 4, panel_size=5, hidden_size=8, relation_size=7, generator=generator())
+    )
+    premises, candidates = drawn(BATCH, 3, FEATURES), drawn(BATCH, 5, FEATURES, seed=2)
+    expected = [
+        [oracle.wren(np.concatenate((given, one[None])), state_of(model)) for one in offered]
+        for given, offered in zip(premises.numpy(), candidates.numpy(), strict=True)
+    ]
+    scores = model.score_candidates(premises, candidates)
+    np.testing.assert_allclose(scores.detach(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_premises_and_candidates_that_do_not_fit_are_named(unchecked: None) -> None:
+    model = WReN(FEATURES, 4, panel_size=5, hidden_size=8, relation_size=7)
+    with pytest.raises(ValueError, match=r"premises must be \(batch, 3, 6\), .* \(3, 2, 6\)"):
+        model.score_candidates(torch.zeros(3, 2, 6), torch.zeros(3, 5, 6))
+    with pytest.raises(ValueError, match=r"candidates must be \(3, candidate, 6\) .* \(3, 5, 5\)"):
+        model.score_candidates(torch.zeros(3, 3, 6), torch.zeros(3, 5, 5))
+
+
 def test_sran() -> None:
     model = unsettled(SRAN(FEATURES, hidden_size=8, rule_size=5, generator=generator()))
     z = drawn(BATCH, 9, FEATURES)

@@ -127,9 +127,23 @@ MUTANTS = [
     ),
     (
         "models/_wren.py",
-        "self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(1)",
-        "self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(2)",
+        "given_first.unsqueeze(2) + given_second.unsqueeze(1)",
+        "given_first.unsqueeze(2) + given_second.unsqueeze(2)",
         ["tests/models/test_sets.py::test_wren"],
+    ),
+    (
+        "models/_wren.py",
+        "offered_first.unsqueeze(2) + given_second.unsqueeze(1)",
+        "given_first.unsqueeze(1) + offered_second.unsqueeze(2)",
+        ["tests/models/test_sets.py::test_wren"],
+    ),
+    (
+        "models/_analogy_scoring.py",
+        "if self.context is None and isinstance",
+        "if self.context is not None and isinstance",
+        [
+            "tests/models/test_analogy_scoring.py::test_pairs_of_premises_are_looked_at_once_for_all_candidates"
+        ],
     ),
     (
         "models/_sran.py",

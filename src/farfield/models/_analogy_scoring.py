@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+
+@runtime_checkable
+class _ScorerOfCandidates(Protocol):
+    """A scorer that can look at the premises of a problem once for all its candidates."""
+
+    def score_candidates(self, premises: Tensor, candidates: Tensor) -> Tensor:
+        """From `(batch, premise, feature)` and `(batch, candidate, feature)` to scores of each."""
 
 
 @final
@@ -16,7 +24,9 @@ class AnalogyScoring(nn.Module):
 
     A problem is a row of premises and candidates. Each distinct item is encoded once, however
     often it occurs as premise or candidate; the premises and one candidate make a sequence, which
-    is set into its context and scored. The softmax over the scores of a problem is the task's.
+    is set into its context and scored. Without a context, a scorer that has `score_candidates`
+    (`WReN`) is given the premises of a problem once for all its candidates. The softmax over the
+    scores of a problem is the task's.
 
     Args:
         encoder: From items `(item, *shape)` to embeddings `(item, feature)`.
@@ -85,6 +95,11 @@ class AnalogyScoring(nn.Module):
         Raises:
             ValueError: If the index leaves no place for a premise.
         """
+        if self.context is None and isinstance(self.scorer, _ScorerOfCandidates):
+            premises, candidates = self._parted(index)
+            return self.scorer.score_candidates(
+                F.embedding(premises, embeddings), F.embedding(candidates, embeddings)
+            )
         z = self.embed(embeddings, index)
         return self.scorer(z.flatten(0, 1)).reshape(z.shape[:2])
 
@@ -123,14 +138,18 @@ class AnalogyScoring(nn.Module):
 
     def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:
         """The premises and one candidate behind them, for every candidate."""
+        premises, candidates = self._parted(index)
+        repeated = premises.unsqueeze(1).expand(-1, self.num_candidates, -1)
+        return torch.cat([repeated, candidates.unsqueeze(2)], dim=2)
+
+    def _parted(self, index: Int[Tensor, "batch place"]) -> tuple[Tensor, Tensor]:
+        """The places of premises and those of candidates."""
         if index.ndim != 2 or index.shape[1] <= self.num_candidates:
             raise ValueError(
                 "index must be (batch, place) with premises and "
                 f"num_candidates={self.num_candidates}, got shape {tuple(index.shape)}"
             )
-        premises, candidates = index[:, : -self.num_candidates], index[:, -self.num_candidates :]
-        repeated = premises.unsqueeze(1).expand(-1, self.num_candidates, -1)
-        return torch.cat([repeated, candidates.unsqueeze(2)], dim=2)
+        return index[:, : -self.num_candidates], index[:, -self.num_candidates :]
 
     def extra_repr(self) -> str:
         """The options, for `print`."""

@@ -88,13 +88,62 @@ class WReN(nn.Module):
         """Score every sequence of a batch."""
         check_sequence(z, self.in_features)
         check_length(z, self.length)
-        tags = torch.eye(self.length, dtype=z.dtype, device=z.device)
-        panels = self.panel(torch.cat((z, tags.expand(len(z), -1, -1)), dim=-1))
-        pairs = self.first(panels).unsqueeze(2) + self.second(panels).unsqueeze(1)
-        relations = torch.relu(pairs).flatten(1, 2)
-        for layer in self.pair:
-            relations = torch.relu(layer(relations))
-        summed = relations.sum(1)
+        return self.score_candidates(z[:, :-1], z[:, -1:])
+
+    def score_candidates(
+        self,
+        premises: Float[Tensor, "batch premise feature"],
+        candidates: Float[Tensor, "batch candidate feature"],
+    ) -> Float[Tensor, "batch candidate"]:
+        """Score every candidate of a problem as the last place behind the same premises.
+
+        The pairs that the premises make among themselves are looked at once for all candidates:
+        of 8 panels and 8 candidates that leaves 200 pairs of the 648 that sequences have.
+
+        Args:
+            premises: All places but the last.
+            candidates: What may stand at the last.
+
+        Raises:
+            ValueError: If there is another number of premises, or the two do not fit each other.
+        """
+        shape = (len(premises), self.length - 1, self.in_features)
+        if premises.shape != shape:
+            raise ValueError(
+                f"premises must be (batch, {shape[1]}, {shape[2]}), all places but the last, "
+                f"got shape {tuple(premises.shape)}"
+            )
+        if candidates.ndim != 3 or candidates.shape[::2] != shape[::2]:
+            raise ValueError(
+                f"candidates must be ({shape[0]}, candidate, {shape[2]}) as premises are, "
+                f"got shape {tuple(candidates.shape)}"
+            )
+        tags = torch.eye(self.length, dtype=premises.dtype, device=premises.device)
+        given = self._tagged(premises, tags[:-1])
+        offered = self._tagged(candidates, tags[-1:])
+        given_first, given_second = self.first(given), self.second(given)
+        offered_first, offered_second = self.first(offered), self.second(offered)
+        among = given_first.unsqueeze(2) + given_second.unsqueeze(1)
+        across = torch.cat(
+            (
+                given_first.unsqueeze(1) + offered_second.unsqueeze(2),
+                offered_first.unsqueeze(2) + given_second.unsqueeze(1),
+                (offered_first + offered_second).unsqueeze(2),
+            ),
+            dim=2,
+        )
+        summed = self._related(among.flatten(1, 2)).unsqueeze(1) + self._related(across)
         for layer in self.hidden:
             summed = torch.relu(layer(summed))
-        return self.output(summed)
+        return self.output(summed).squeeze(-1)
+
+    def _tagged(self, panels: Tensor, tags: Tensor) -> Tensor:
+        """Every panel with the tag of its place; one tag serves all."""
+        return self.panel(torch.cat((panels, tags.expand(*panels.shape[:2], -1)), dim=-1))
+
+    def _related(self, pairs: Tensor) -> Tensor:
+        """What the rest of $g$ makes of pairs `(..., pair, hidden_size)`, added up."""
+        relations = torch.relu(pairs)
+        for layer in self.pair:
+            relations = torch.relu(layer(relations))
+        return relations.sum(-2)
