@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, plain, score_label
+from farfield.reports._axes import WIDTH, legend, plain, score_label
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
@@ -132,5 +132,6 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
     axes.set_xticks(sorted({_number(row) for row in rows}))
     axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
     axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.ink)
-    axes.legend(fontsize=6.5, frameon=False, labelcolor=theme.ink)
+    handles, names = axes.get_legend_handles_labels()
+    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
     return picture

@@ -96,11 +96,11 @@ def matrix_plate(
 
 
 def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Picture:
-    """The matrix on the left, the candidates on the right with a line of numbers for each row."""
+    """The matrix on the left, the candidates on the right with a line of shares for each row."""
     panels = problem.sequences()[0].numpy()
     target = int(problem.target[0])
     picture = Picture(
-        figsize=(WIDTH, 2.5 + 0.3 * len(answers)), facecolor=theme.paper, layout="constrained"
+        figsize=(WIDTH, 2 + 0.25 * len(answers)), facecolor=theme.paper, layout="constrained"
     )
     halves = picture.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
     for place, axes in enumerate(halves[0].subplots(SIDE, SIDE).flat):
@@ -111,18 +111,23 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
         else:
             axes.set_aspect(1)
             axes.text(0.5, 0.5, "?", ha="center", va="center", color=theme.ink, fontsize=13)
-    for place, axes in enumerate(halves[1].subplots(2, (len(panels) - CONTEXT) // 2).flat):
+    columns = (len(panels) - CONTEXT) // 2
+    for place, axes in enumerate(halves[1].subplots(2, columns).flat):
         is_right = place == target
         _frame(axes, theme, theme.models[2] if is_right else theme.faint, 2.2 if is_right else 0.8)
         axes.imshow(panels[CONTEXT + place], cmap="gray", vmin=0, vmax=255)
         for line, answer in enumerate(answers):
             chosen = int(answer.shares.argmax()) == place
-            axes.annotate(
-                f"{answer.row.claim.row} {float(answer.shares[place]):.0f}",
-                (0.5, -0.06), xytext=(0, -9 * line), xycoords="axes fraction",
-                textcoords="offset points", ha="center", va="top", fontsize=6.5, color=theme.ink,
+            under = partial(
+                axes.annotate, xytext=(0, -9 * line), xycoords="axes fraction",
+                textcoords="offset points", va="top", fontsize=6.5, color=theme.ink,
+            )  # fmt: skip
+            under(
+                f"{float(answer.shares[place]):.0f}", (0.5, -0.06), ha="center",
                 weight="bold" if chosen else "normal",
             )  # fmt: skip
+            if place % columns == 0:
+                under(answer.row.claim.row, (-0.06, -0.06), ha="right")
     return picture
 
 

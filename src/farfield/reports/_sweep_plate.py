@@ -13,7 +13,7 @@ from farfield.analysis import scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
 from farfield.records import Store
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, plain, score_label
+from farfield.reports._axes import WIDTH, legend, plain, score_label
 from farfield.reports._looked_into import LookedInto, looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
@@ -141,7 +141,7 @@ def _place(row: Row) -> str:
 def _draw(
     numbers: Sequence[int], courses: Sequence[tuple[Row, Courses]], label: str, theme: Theme
 ) -> Picture:
-    """A line for each row, its name at its end."""
+    """A line for each row, named at the foot."""
     picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
     axes = picture.subplots()
     plain(axes, theme, size=7)
@@ -157,5 +157,6 @@ def _draw(
     axes.set_xticks(numbers)
     axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.ink)
     axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.ink)
-    axes.legend(fontsize=6.5, frameon=False, labelcolor=theme.ink)
+    handles, names = axes.get_legend_handles_labels()
+    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
     return picture
