@@ -7,6 +7,7 @@ from typing import Final
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 
 from farfield.metrics import measure_of
@@ -193,7 +194,9 @@ def title(
     )  # fmt: skip
 
 
-def legend(figure: Figure, handles: Mapping[str, Artist], theme: Theme, columns: int) -> None:
+def legend(
+    figure: Figure, handles: Mapping[str, Artist | Container], theme: Theme, columns: int
+) -> None:
     """What the marks are, at the foot.
 
     Args:
@@ -202,7 +205,8 @@ def legend(figure: Figure, handles: Mapping[str, Artist], theme: Theme, columns:
         theme: Colours.
         columns: Marks in a line.
     """
-    figure.legend(
+    # matplotlib's stub leaves containers (of bars, of error bars) out, which a legend does draw.
+    figure.legend(  # type: ignore[call-overload]
         [*handles.values()], [*handles], loc="outside lower center", ncols=columns, frameon=False,
         fontsize=6.8, labelcolor=theme.ink, handlelength=1.8, columnspacing=1.4, handletextpad=0.5,
     )  # fmt: skip
