@@ -66,11 +66,22 @@ def test_a_start_that_does_not_fit_is_named() -> None:
             OneNetwork(SECOND, 0, start=bad)
     with pytest.raises(ValueError, match="start must be none for experiment"):
         OneNetwork(DRAWN, 0, start=start)
-    nowhere = dataclasses.replace(
-        SECOND, starts_from=Pretrained(experiment=FIRST, parts=("encode",))
-    )
-    with pytest.raises(ValueError, match=r"parts must be parts of the network, got \('encode',\)"):
-        OneNetwork(nowhere, 0, start=start)
+
+
+@pytest.mark.parametrize("field", ["parts", "without", "grown"])
+def test_parts_that_a_network_has_not_are_named(field: str) -> None:
+    named = {field: ("encoder", "decodr")}
+    nowhere = dataclasses.replace(SECOND, starts_from=Pretrained(experiment=FIRST, **named))
+    wanted = f"{field} must name parts of the network, got 'decodr'; it has encoder.convolutions"
+    with pytest.raises(ValueError, match=wanted):
+        OneNetwork(nowhere, 0, start=trained())
+
+
+def test_a_start_of_which_nothing_is_taken_over_is_none() -> None:
+    parts = ("encoder",)
+    nothing = Pretrained(experiment=FIRST, parts=parts, without=parts)
+    with pytest.raises(ValueError, match="without must leave something to take over"):
+        OneNetwork(dataclasses.replace(SECOND, starts_from=nothing), 0, start=trained())
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,8 @@ class Pretrained:
             the first ones, and the others are drawn.
 
     Raises:
-        ValueError: If a part is no name.
+        ValueError: If a part is no name, or one name stands for several. Names that the network
+            does not have are refused when it is made.
     """
 
     experiment: Experiment
@@ -162,8 +163,12 @@ class Pretrained:
     def __post_init__(self) -> None:
         for name in ("parts", "without", "grown"):
             parts = getattr(self, name)
-            if not all(isinstance(part, str) and part.strip(".") for part in parts):
-                raise ValueError(f"{name} must be names of parts of a network, got {parts!r}")
+            named = not isinstance(parts, str)
+            if not named or not all(isinstance(part, str) and part.strip(".") for part in parts):
+                raise ValueError(
+                    f"{name} must be names of parts of a network, such as (\"encoder\",), "
+                    f"got {parts!r}"
+                )
 
     def covers(self, name: str) -> bool:
         """Whether a parameter or buffer is taken over.

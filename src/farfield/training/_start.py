@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import Problems, stream
-from farfield.experiments import Experiment, Pretrained
+from farfield.experiments import Experiment, Pretrained, is_within
 from farfield.training._evaluate import TwoStages, encode_all
 
 
@@ -41,11 +41,17 @@ def first_network(
 def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, Tensor]) -> None:
     """Copy what the network shares with the one it starts from."""
     state = network.state_dict()
+    for field in ("parts", "without", "grown"):
+        for part in getattr(pretrained, field):
+            if not any(is_within(name, part) for name in state):
+                raise ValueError(
+                    f"{field} must name parts of the network, got {part!r}; "
+                    f"it has {', '.join(state)}"
+                )
     taken = {name: tensor for name, tensor in state.items() if pretrained.covers(name)}
     if not taken:
         raise ValueError(
-            f"parts must be parts of the network, got {pretrained.parts}; "
-            f"it has {', '.join(name for name, _ in network.named_children())}"
+            f"without must leave something to take over, got all of it: {pretrained.without}"
         )
     for name, tensor in taken.items():
         found = start.get(name)
