@@ -605,7 +605,8 @@ def test_wrong_options_are_refused(options: dict[str, object], message: str) -> 
         NeuralInterpreter(**{"num_features": FEATURES, "syntax": TEXT} | options)
 
 
-@pytest.mark.parametrize("truncation", [0.0, -1.0, 2.1, float("nan")])
+@pytest.mark.parametrize("truncation", [0.0, -1.0, 2.1, float("nan"), "1", None])
+@pytest.mark.usefixtures("unchecked")
 def test_a_truncation_that_is_no_distance_is_refused(truncation: float) -> None:
     message = "truncation must be a distance above 0 and at most 2, got"
     with pytest.raises(ValueError, match=message):
@@ -628,8 +629,13 @@ def test_a_truncation_that_is_no_distance_is_refused(truncation: float) -> None:
         (Instructions, {"key_size": 0}, "key_size must be at least 1, got 0"),
         (Functions, {"code_size": 0}, "code_size must be at least 1, got 0"),
         (Functions, {"dropout": 1.0}, "dropout must be a probability, 0 to 1 and not 1, got 1"),
+        (Functions, {"dropout": "a"}, "dropout must be a probability, 0 to 1 and not 1, got 'a'"),
+        (TypeMatching, {"bandwidth": None}, "bandwidth must be positive and finite, got None"),
+        (TypeMatching, {"type_size": None}, "type_size must be a whole number, got None"),
+        (Instructions, {"num_heads": None}, "num_heads must be a whole number, got None"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_wrong_parts_are_refused(part: type, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         part(**options)
@@ -648,6 +654,8 @@ def test_wrong_parts_are_refused(part: type, options: dict[str, object], message
         (lambda: TypeInference(4, 0), "type_size must be at least 1, got 0"),
         (lambda: RelativePosition((2, 2), 0, 3, 3), "num_heads must be at least 1, got 0"),
         (lambda: ModAttn(4, 3, num_heads=5), "num_heads must divide the 4 features"),
+        (lambda: NeuralInterpreter(16, None), "num_functions must be a whole number, got None"),
+        (lambda: NeuralInterpreter(16, 3, None), "num_iterations must be a whole number, got None"),
         (lambda: Script(4, 0), "num_functions must be at least 1, got 0"),
         (lambda: NeuralInterpreter(16, syntax="released"), r"syntax must be Syntax\(…\), got 'rel"),
     ],
@@ -703,7 +711,7 @@ def test_functions_that_are_not_there_cannot_be_removed(which: list[int]) -> Non
         built().remove_functions(which)
 
 
-@pytest.mark.parametrize("which", [0, ["first"], [0.0], None])
+@pytest.mark.parametrize("which", [0, ["first"], [0.0], [True], None])
 def test_what_are_no_numbers_of_functions_is_refused(which: object, unchecked) -> None:
     with pytest.raises(ValueError, match="which must hold numbers of functions, got"):
         built().remove_functions(which)

@@ -153,9 +153,9 @@ def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
     shown = own / own.sum(1, keepdim=True)
     flows = [line.get_linewidth() for line in panels[0].lines]
     expected = (shown[:-1] @ shown[1:].transpose(1, 2)).flatten() / own.shape[-1]
-    assert flows == pytest.approx((5 * expected).tolist(), rel=1e-5)
+    assert flows == pytest.approx((12 * expected).tolist(), rel=1e-5)
     sizes = np.stack([dots.get_sizes() for dots in panels[0].collections], axis=1)
-    np.testing.assert_allclose(sizes, 8 + 160 * shown.mean(2), rtol=1e-5)
+    np.testing.assert_allclose(sizes, 200 * shown.mean(2), rtol=1e-5)
 
 
 def test_types_gather_around_functions(store: Store) -> None:
@@ -173,6 +173,19 @@ def test_types_gather_around_functions(store: Store) -> None:
     assert len(panels) == 4
     points = [sum(len(dots.get_offsets()) for dots in axes.collections) for axes in panels]
     assert points == [12 * 5] * 4
+    assert [axes.get_title("left") for axes in panels] == [f"iteration {n}" for n in (1, 2, 3, 4)]
+    assert "script" not in plate.caption
+
+
+def test_iterations_are_counted_within_their_script(store: Store) -> None:
+    core = Spec(NeuralInterpreter, num_functions=3, num_iterations=2, num_scripts=2)
+    two = experiment(core)
+    ran(store, two)
+    plate = plate_of(TypesByIteration(regime=VALIDATION), store, claim("NI", "R²", two))
+    assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes] == [
+        f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
+    ]
+    assert "a colour is another one in another script" in plate.caption
 
 
 def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
@@ -191,7 +204,8 @@ def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
         lost.append(100 * max(a - b for a, b in itertools.pairwise(scores)))
     assert fewer.findings[0].ours == over(kept)
     assert removed.findings[0].ours == over(lost)
-    (line,) = fewer.draw(LIGHT).axes[0].lines
+    guessing, line = fewer.draw(LIGHT).axes[0].lines
+    assert set(guessing.get_ydata()) == {0.0}
     assert list(line.get_xdata()) == [1, 2, 3, 4]
     np.testing.assert_allclose(line.get_ydata(), np.mean(curves, axis=0), rtol=1e-6)
     assert removed.draw(LIGHT).axes[0].get_xlabel() == "functions removed"
@@ -225,6 +239,8 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
     picture = plate.draw(LIGHT)
     assert [text.get_text() for text in picture.legends[0].get_texts()] == ["NI", "ViT"]
     assert list(picture.axes[0].get_xticks()) == [100, 150]
+    assert any(set(line.get_ydata()) == {0.0} for line in picture.axes[0].lines)
+    assert "mean of the networks, with its 95 % interval" in plate.caption
 
 
 @pytest.mark.parametrize(
@@ -267,6 +283,7 @@ def test_one_network_has_no_interval(store: Store) -> None:
     claims = [claim(row, "100 points", own) for row, own in zip(("NI", "ViT"), pair, strict=True)]
     plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")
+    assert "of one network each" in plate.caption
     plate.draw(LIGHT)
 
 

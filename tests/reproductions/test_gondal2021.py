@@ -12,6 +12,7 @@ from farfield.core import stream
 from farfield.nn import ContextNorm
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import FuzzyBoolean
+from farfield.tasks._matrix_holdouts import HOLDOUTS
 from farfield.training import OneNetwork
 from farfield.training._start import first_network
 
@@ -155,6 +156,20 @@ def test_only_small_networks_have_quiet_places_and_a_narrow_kernel() -> None:
     small = cells("table-2-generated")["neutral/ni+tcn/validation"].experiment.model.core
     matching = small.build({}, stream(0, "core")).syntax.matching
     assert (matching.bandwidth, matching.truncation) == (0.3, 2.0)
+
+
+def test_matrices_have_two_triples_where_pairs_are_withheld_and_one_elsewhere() -> None:
+    own = {claim.group: claim.experiment.task for claim in cells("table-2-generated").values()}
+    assert set(own) == set(HOLDOUTS)
+    for holdout, task in own.items():
+        assert task.holdout == holdout
+        few = dataclasses.replace(task, training_problems=20, test_problems=20)
+        numbers = {
+            number
+            for problems in few.draw(stream(0)).values()
+            for number in problems.latent["num_triples"].tolist()
+        }
+        assert numbers == ({2} if holdout.endswith("pairs") else {1})
 
 
 def test_every_matrix_of_our_own_is_trained_on_once() -> None:

@@ -338,6 +338,37 @@ def test_a_network_that_may_look_at_the_matrix_does_learn() -> None:
     assert probed(ProgressiveMatrices(), matrix=True) > 0.9
 
 
+def share_right(scores: np.ndarray, target: Tensor) -> float:
+    """Share of right answers where the best of several with one score is taken at random."""
+    best = scores == scores.max(axis=1, keepdims=True)
+    return float((best[np.arange(len(best)), target] / best.sum(axis=1)).mean())
+
+
+@pytest.mark.parametrize("holdout", HOLDOUTS)
+def test_the_last_lines_alone_tell_much_and_not_all(holdout: str) -> None:
+    """As the card says: without a look at the whole lines, which say what it is that holds."""
+    pairs = 2 if holdout.endswith("pairs") else 1
+    task = ProgressiveMatrices(
+        holdout=holdout,
+        most_triples=pairs,
+        distractors=False,
+        training_problems=1,
+        test_problems=4_000,
+    )
+    for name, problems in drawn(task).items():
+        if name == TRAINING:
+            continue
+        sets = sets_of(problems)
+        context, candidates = sets[:, :8], sets[:, 8:]
+        matter = (candidates != candidates[:, :1]).any(axis=1)[:, None]
+        given = np.stack([context[:, 6] | context[:, 7], context[:, 2] | context[:, 5]], axis=1)
+        added = candidates[:, :, None] & ~given[:, None]
+        nothing = ((added == 0) & matter[:, :, None]).sum(axis=(2, 3))
+        any_relation = ended(context, candidates)[..., :-1].any(axis=(2, 4)) & matter
+        assert 0.24 < share_right(nothing, problems.target) < 0.41
+        assert 0.58 < share_right(any_relation.sum(axis=2), problems.target) < 0.83
+
+
 def test_no_single_panel_tells_the_place_of_the_answer() -> None:
     task = ProgressiveMatrices()
     training, test = drawn(task)[TRAINING], drawn(task)[VALIDATION]

@@ -27,12 +27,15 @@ class Routing(NamedTuple):
         compatibility: Which function has access to which element, `(iteration, batch, function,
             item)`; the iterations of all scripts one after another.
         types: Types of the elements, of length 1, `(iteration, batch, item, type)`.
-        nearest: The function whose signature is nearest to each type, `(iteration, batch, item)`.
+        nearest: The function whose signature is nearest to each type, `(iteration, batch, item)`,
+            counted within its script.
+        script: The script that each iteration belongs to, `(iteration)`.
     """
 
     compatibility: Tensor
     types: Tensor
     nearest: Tensor
+    script: Tensor
 
 
 def interpreter_of(network: nn.Module) -> NeuralInterpreter:
@@ -80,6 +83,7 @@ def routing_of(network: nn.Module, problems: Problems) -> Routing:
         compatibility=torch.cat([trace.compatibility for trace in traces]),
         types=torch.cat([trace.types for trace in traces]),
         nearest=torch.cat(nearest),
+        script=torch.cat([torch.full((len(own),), place) for place, own in enumerate(nearest)]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from farfield.core._checks import check_dropout as check_dropout
 from farfield.core._checks import check_flags as check_flags
+from farfield.core._checks import check_optional_sizes as check_optional_sizes
 from farfield.core._checks import check_part as check_part
 from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
@@ -25,6 +26,7 @@ __all__ = [
     "UnknownNameError",
     "check_dropout",
     "check_flags",
+    "check_optional_sizes",
     "check_part",
     "check_sizes",
     "from_line",

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import operator
 from dataclasses import fields
+from numbers import Real
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def check_sizes(**sizes: int | None) -> None:
+def check_sizes(**sizes: int) -> None:
     """Refuse what is no number of things: a size must be whole, and 1 at least.
 
     Args:
-        sizes: By the arguments' names; None stands for a size that is not given.
+        sizes: By the arguments' names.
 
     Raises:
         ValueError: If one is not whole, or below 1.
     """
     for name, size in sizes.items():
-        if size is None:
-            continue
         try:
             whole = operator.index(size)
         except TypeError:
@@ -30,6 +29,18 @@ def check_sizes(**sizes: int | None) -> None:
             raise ValueError(f"{name} must be a whole number, got {size!r}")
         if whole < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def check_optional_sizes(**sizes: int | None) -> None:
+    """Refuse what is no number of things, where one may be left open.
+
+    Args:
+        sizes: By the arguments' names; None stands for a size that is not given.
+
+    Raises:
+        ValueError: If one is given and not whole, or below 1.
+    """
+    check_sizes(**{name: size for name, size in sizes.items() if size is not None})
 
 
 def check_dropout(dropout: float) -> None:
@@ -41,8 +52,8 @@ def check_dropout(dropout: float) -> None:
     Raises:
         ValueError: If it is below 0, or 1 and more.
     """
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout}")
+    if not isinstance(dropout, Real) or not 0 <= dropout < 1:
+        raise ValueError(f"dropout must be a probability, 0 to 1 and not 1, got {dropout!r}")
 
 
 def check_flags(owner: DataclassInstance) -> None:

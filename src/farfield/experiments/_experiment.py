@@ -166,7 +166,7 @@ class Pretrained:
             named = not isinstance(parts, str)
             if not named or not all(isinstance(part, str) and part.strip(".") for part in parts):
                 raise ValueError(
-                    f"{name} must be names of parts of a network, such as (\"encoder\",), "
+                    f'{name} must be names of parts of a network, such as ("encoder",), '
                     f"got {parts!r}"
                 )
 

@@ -124,9 +124,10 @@ def check_truncation(truncation: float) -> None:
     Args:
         truncation: Of `truncated_kernel`.
     """
-    if not 0 < truncation <= 2:
+    if not isinstance(truncation, int | float) or not 0 < truncation <= 2:
         raise ValueError(
-            f"truncation must be a distance above 0 and at most 2, got {truncation}; 2 cuts nothing"
+            "truncation must be a distance above 0 and at most 2, "
+            f"got {truncation!r}; 2 cuts nothing"
         )
 
 

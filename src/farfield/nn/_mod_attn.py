@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import check_optional_sizes, check_sizes
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
 from farfield.nn._mod_lin import ModLin
 
@@ -69,7 +69,8 @@ class ModAttn(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_heads=num_heads, key_size=key_size)
+        check_sizes(num_heads=num_heads)
+        check_optional_sizes(key_size=key_size)
         if num_features % num_heads:
             raise ValueError(
                 f"num_heads must divide the {num_features} features of an element, got "

@@ -6,7 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from farfield.core import check_dropout, check_flags, check_part, check_sizes
+from farfield.core import (
+    check_dropout,
+    check_flags,
+    check_optional_sizes,
+    check_part,
+    check_sizes,
+)
 from farfield.functional import gru_dynamics, lstm_dynamics
 
 
@@ -59,7 +65,8 @@ class InputAttention:
     def __post_init__(self) -> None:
         """Check sizes, dropout, first weights and flags."""
         check_flags(self)
-        check_sizes(num_heads=self.num_heads, key_size=self.key_size, value_size=self.value_size)
+        check_sizes(num_heads=self.num_heads, key_size=self.key_size)
+        check_optional_sizes(value_size=self.value_size)
         check_dropout(self.dropout)
         _check_std(self.init_std)
 
@@ -105,12 +112,8 @@ class Communication:
     def __post_init__(self) -> None:
         """Check sizes, dropout, first weights and flags."""
         check_flags(self)
-        check_sizes(
-            num_heads=self.num_heads,
-            key_size=self.key_size,
-            value_size=self.value_size,
-            top_k=self.top_k,
-        )
+        check_sizes(key_size=self.key_size)
+        check_optional_sizes(num_heads=self.num_heads, value_size=self.value_size, top_k=self.top_k)
         check_dropout(self.dropout)
         _check_std(self.init_std)
 

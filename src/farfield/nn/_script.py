@@ -200,6 +200,8 @@ class Script(nn.Module):
             named = [operator.index(function) for function in which]
         except TypeError as error:
             raise ValueError(f"which must hold numbers of functions, got {which!r}") from error
+        if any(isinstance(function, bool) for function in which):
+            raise ValueError(f"which must hold numbers of functions, got {which!r}")
         number, gone = self.num_functions, set(named)
         if len(gone) < len(named) or not gone <= set(range(number)):
             raise ValueError(

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import final
 
 import torch
 
-from farfield.core import check_dropout, check_flags, check_part, check_sizes
+from farfield.core import (
+    check_dropout,
+    check_flags,
+    check_optional_sizes,
+    check_part,
+    check_sizes,
+)
 from farfield.functional import check_truncation
 
 SMALLEST = torch.finfo(torch.float32).tiny
@@ -48,7 +55,7 @@ class Functions:
     def __post_init__(self) -> None:
         """Check size, dropout and flags."""
         check_flags(self)
-        check_sizes(code_size=self.code_size)
+        check_optional_sizes(code_size=self.code_size)
         check_dropout(self.dropout)
 
 
@@ -87,15 +94,16 @@ class TypeMatching:
     def __post_init__(self) -> None:
         """Check sizes, truncation, bandwidth and flags."""
         check_flags(self)
-        check_sizes(type_size=self.type_size, hidden_size=self.hidden_size)
+        check_sizes(type_size=self.type_size)
+        check_optional_sizes(hidden_size=self.hidden_size)
         check_truncation(self.truncation)
         _check_positive(bandwidth=self.bandwidth, eps=self.eps)
 
 
 def _check_positive(**numbers: float) -> None:
     for name, number in numbers.items():
-        if not 0 < number < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {number}")
+        if not isinstance(number, Real) or not 0 < number < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {number!r}")
         if number < SMALLEST:
             raise ValueError(
                 f"{name} must be at least {SMALLEST:.2g}, for less is 0 in float32, got {number}"
@@ -132,7 +140,8 @@ class Instructions:
     def __post_init__(self) -> None:
         """Check sizes, eps and flags."""
         check_flags(self)
-        check_sizes(num_heads=self.num_heads, key_size=self.key_size, hidden_size=self.hidden_size)
+        check_sizes(num_heads=self.num_heads)
+        check_optional_sizes(key_size=self.key_size, hidden_size=self.hidden_size)
         if self.hidden_size == 1:
             raise ValueError(
                 "hidden_size must be at least 2, got 1: layer normalization makes a single one 0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from matplotlib.artist import Artist
@@ -154,10 +154,21 @@ def frame(
         ticks = [share * scale for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
         kept = [tick for tick in ticks if tick > lowest]
         (axes.set_xticks if across else axes.set_yticks)(kept)
-    for level in {row.floor for row in rows}:
-        line(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
+    draw_floors(line, rows, theme)
     for level in {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}:
         line(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
+
+
+def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) -> None:
+    """The lines of answers that ignore the problem.
+
+    Args:
+        line: Draws one at a score: `axhline` of some axes, or `axvline`.
+        rows: The cells of the panel.
+        theme: Colours.
+    """
+    for level in {row.floor for row in rows}:
+        line(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
 
 
 def title(

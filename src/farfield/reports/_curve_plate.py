@@ -10,15 +10,15 @@ from matplotlib.figure import Figure as Picture
 
 from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, legend, plain, score_label
+from farfield.reports._axes import WIDTH, draw_floors, legend, plain, score_label
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
 from farfield.reproductions import AgainstColumns, Figure, Verdict
 
-CAPTION: Final = (
-    "Score against the number of {label}, mean of the networks; bars: its 95 % interval."
-)
+CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."
+SEVERAL: Final = ", mean of the networks, with its 95 % interval"
+ONE: Final = ", of one network each"
 PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
 
 
@@ -53,7 +53,10 @@ def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Pla
     return Plate(
         name="curve",
         title=f"Against the number of {analysis.label}",
-        caption=CAPTION.format(label=analysis.label) + (PAIRED if analysis.pairs else ""),
+        caption=CAPTION.format(
+            label=analysis.label, of=SEVERAL if any(len(row.values) > 1 for row in run) else ONE
+        )
+        + (PAIRED if analysis.pairs else ""),
         draw=partial(_draw, run, analysis.label),
         findings=tuple(findings),
     )
@@ -120,6 +123,7 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
     picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
     axes = picture.subplots()
     plain(axes, theme, size=7)
+    draw_floors(axes.axhline, rows, theme)
     for place, name in enumerate(dict.fromkeys(row.claim.row for row in rows)):
         own = sorted((row for row in rows if row.claim.row == name), key=_number)
         means = [mean_and_standard_error(row.values).mean for row in own]

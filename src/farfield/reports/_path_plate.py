@@ -25,12 +25,14 @@ SHOWN: Final = 3
 """Samples whose paths are drawn."""
 SAMPLES: Final = 50
 """Samples whose paths are compared."""
-STRENGTH: Final = 5.0
+STRENGTH: Final = 12.0
 """Width in points of a line that all elements follow."""
+AREA: Final = 200.0
+"""Of a dot with access to all elements, square points."""
 
 CAPTION: Final = (
-    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, as "
-    "large as the share of the elements that it has access to; a line is as wide as the share of "
+    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, "
+    "its area the share of the elements that it has access to; a line is as wide as the share of "
     "the elements that go from one function to the next. Similarity of paths: what the routing of "
     "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
     "where all are routed alike."
@@ -101,7 +103,7 @@ def _draw_paths(
     for function in range(functions):
         axes.scatter(
             range(1, iterations + 1), [function + 1] * iterations, zorder=2, linewidth=0,
-            s=8 + 160 * sizes[:, function], color=theme.models[function % len(theme.models)],
+            s=AREA * sizes[:, function], color=theme.models[function % len(theme.models)],
         )  # fmt: skip
     axes.set_facecolor(theme.paper)
     axes.spines[:].set_visible(False)

@@ -13,7 +13,7 @@ from farfield.analysis import scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
 from farfield.records import Store
 from farfield.reports import _text as text
-from farfield.reports._axes import WIDTH, legend, plain, score_label
+from farfield.reports._axes import WIDTH, draw_floors, legend, plain, score_label
 from farfield.reports._looked_into import LookedInto, looked_into
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
@@ -28,12 +28,14 @@ Courses = list[list[float]]
 
 ITERATIONS: Final = (
     "Score on {problems} problems of each regime against the number of function iterations at "
-    "test; the network was trained with as many as stand last. Bands: standard error over networks."
+    "test; the network was trained with as many as stand last."
 )
 FUNCTIONS: Final = (
     "Score on {problems} problems against the number of functions removed at test, drawn at "
-    "random once for each network. Bands: standard error over networks."
+    "random once for each network."
 )
+DASHED: Final = " Dashed: answers that ignore the problem."
+BANDS: Final = " Bands: standard error over networks."
 
 
 def iteration_plate(
@@ -128,7 +130,9 @@ def _plate(
     return Plate(
         name=name,
         title=title,
-        caption=caption.format(problems=PROBLEMS),
+        caption=caption.format(problems=PROBLEMS)
+        + (BANDS if any(len(found) > 1 for _, found in courses) else "")
+        + DASHED,
         draw=partial(_draw, numbers, courses, f"{name} {'removed' if name == 'functions' else ''}"),
         findings=findings,
     )
@@ -145,6 +149,7 @@ def _draw(
     picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
     axes = picture.subplots()
     plain(axes, theme, size=7)
+    draw_floors(axes.axhline, [row for row, _ in courses], theme)
     for number, (row, found) in enumerate(courses):
         color = theme.models[number % len(theme.models)]
         scores = row.claim.published.scale * np.array(found)

@@ -28,6 +28,7 @@ CAPTION: Final = (
     "iteration by itself); colours tell the function whose signature is nearest. Clustering: share "
     "of the variance of the types that lies between the groups of one nearest function."
 )
+SCRIPTS: Final = " Scripts have functions of their own: a colour is another one in another script."
 
 
 def type_plate(
@@ -61,7 +62,8 @@ def type_plate(
     return Plate(
         name="types",
         title="Types of the elements",
-        caption=CAPTION.format(row=row.claim.row, samples=SAMPLES, seed=row.records[0].seed),
+        caption=CAPTION.format(row=row.claim.row, samples=SAMPLES, seed=row.records[0].seed)
+        + (SCRIPTS if found[0].script.any() else ""),
         draw=partial(_draw, found[0]),
         findings=tuple(findings),
     )
@@ -86,6 +88,15 @@ def _draw(routing: Routing, theme: Theme) -> Picture:
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_color(theme.faint)
         axes.set_title(
-            f"iteration {step + 1}", loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3
+            _name(routing, step), loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3
         )
     return picture
+
+
+def _name(routing: Routing, step: int) -> str:
+    """Which iteration it is, of which script where there are several."""
+    if not routing.script.any():
+        return f"iteration {step + 1}"
+    script = int(routing.script[step])
+    before = int((routing.script < script).sum())
+    return f"script {script + 1}, iteration {step - before + 1}"

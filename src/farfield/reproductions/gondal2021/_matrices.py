@@ -2,13 +2,14 @@
 
 The published cells need the published files. Beside them stands a table of networks on problems of
 our own, of one triple each, or of two where it is pairs that are withheld, and without distraction,
-whose numbers are never set beside the published ones. Step sizes and steps are ours. There every model is trained on embeddings as they come, and
-with context normalization (TCN): the panels of a problem differ little beside what they have in
-common, and without it Transformer and Neural Interpreter were still at chance where with it they
-had begun to learn. Training and validation, most in the neutral regime, on pictures and on numbers
-that say what they show, led to that, to the size of panels, to the sizes of these two and to their
-step sizes: both rule out candidates first and find the rule much later, which small ones do in less
-time and with larger steps in fewer updates. SRAN has the step size by which its score in training
+whose numbers are never set beside the published ones. Step sizes and steps are ours. There every
+model is trained on embeddings as they come, and with context normalization (TCN): the panels of a
+problem differ little beside what they have in common, and without it Transformer and Neural
+Interpreter were still at chance where with it they had begun to learn. Training and validation,
+most in the neutral regime, on pictures and on numbers that say what they show, led to that, to the
+size of panels, to the sizes of these two and to their step sizes: both rule out candidates first
+and find the rule much later, which small ones do in less time and with larger steps in fewer
+updates. SRAN has the step size by which its score in training
 was higher; WReN and the LSTM were not looked at. No test chose between two settings, but some had
 been seen by then: that of a Transformer of twice the depth, smaller steps and half the updates in
 extrapolation, and tests of the neutral regime beside its validation. And one led to a change: an
