@@ -468,6 +468,33 @@ def test_report_of_everything_exports_text_and_its_page(
     assert (folder / "page.md").read_text(encoding="utf-8") == page
 
 
+def test_a_report_is_made_from_exported_text_as_from_the_records(
+    farfield, folder: Path, tiny_table: Table
+) -> None:
+    record_all(tiny_table, Store(folder / "runs"), seeds=3)
+    assert farfield("report --export --page page.md").status == 0
+    for options in ("--seeds 2", "--seeds 3"):
+        for place in ("runs", "results"):
+            made = farfield(f"report webb2021/tiny {options} --records {place} --out from-{place}")
+            assert (made.status, made.err) == (0, "")
+        reports = [
+            folder / f"from-{place}" / "webb2021-tiny-paper" for place in ("runs", "results")
+        ]
+        assert content(reports[0]) == content(reports[1])
+    before = content(folder / "results")
+    assert farfield("report --records results --export --page other.md").status == 0
+    assert content(folder / "results") == before
+    assert (folder / "other.md").read_bytes() == (folder / "page.md").read_bytes()
+    quick = farfield("report webb2021/tiny --records results --budget quick")
+    assert quick.status == 2
+    assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
+    with (folder / "results" / "webb2021" / "tiny.jsonl").open("a") as file:
+        file.write("{}\n")
+    damaged = farfield("report webb2021/tiny --records results")
+    assert damaged.status == 2
+    assert "tiny.jsonl, line 7: not a record" in damaged.err
+
+
 def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
     farfield, folder: Path, small_figure: Figure
 ) -> None:
@@ -491,6 +518,19 @@ def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
     again = farfield("report webb2021/small-figure --budget quick")
     assert (again.status, again.err) == (0, "")
     assert content(report) == before
+
+
+def test_what_needs_trained_networks_is_left_out_where_there_is_text_alone(
+    farfield, folder: Path, small_figure: Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
+    record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
+    words = "report webb2021/small-figure --budget quick"
+    assert farfield(f"{words} --export --page page.md").status == 0
+    ended = farfield(f"{words} --records results --out text")
+    assert (ended.status, ended.err) == (0, "")
+    assert "kept apart" not in ended.out
+    assert not (folder / "text" / "webb2021-small-figure-quick" / "keys.png").exists()
 
 
 def test_a_figure_is_exported_with_its_picture(

@@ -329,13 +329,13 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
     ]
     plate = plate_of(ScoredMatrix(regime=VALIDATION), store, *claims)
     problems = problems_of_run(task, 0)[VALIDATION][:1]
-    shares = {}
+    target, shares, chosen = int(problems.target[0]), {}, {}
     for row, own in readers.items():
         network = trained_network(own, 0, store)
         with torch.no_grad():
             whole = problems.compact()
             share = 100 * network(whole.table(), whole.index)[0].softmax(-1)
-        shares[row] = [f"{value:.0f}" for value in share.tolist()]
+        shares[row], chosen[row] = [f"{value:.0f}" for value in share.tolist()], int(share.argmax())
     picture = plate.draw(LIGHT)
     candidates = picture.subfigs[1].axes
     for place, axes in enumerate(candidates):
@@ -348,7 +348,10 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
         ]
         assert [label.get_text() for label in axes.texts] == expected
     widths = [axes.spines["left"].get_linewidth() for axes in candidates]
-    assert int(np.argmax(widths)) == int(problems.target[0])
+    assert int(np.argmax(widths)) == target
     shown = candidates[3].images[0].get_array()
     assert np.array_equal(shown, problems.sequences()[0, 8 + 3])
     assert [axes.texts[0].get_text() for axes in picture.subfigs[0].axes if axes.texts] == ["?"]
+    *_, who = plate.findings
+    assert (who.what, who.paper) == ("the matrix that is shown: who is right", "so the paper says")
+    assert who.ours == (", ".join(row for row in readers if chosen[row] == target) or "none")

@@ -128,7 +128,8 @@ class Report:
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Which images the runs used."""
     records: Path = RECORDS
-    """Folder of records."""
+    """Folder of records, or one that --export wrote, such as results; there are no trained networks
+    in the latter, and what needs them is left out."""
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
     export: bool = False

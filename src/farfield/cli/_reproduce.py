@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Container
 from pathlib import Path
 
 from rich.console import Console
@@ -16,10 +15,12 @@ from farfield.cli._names import find, shapes_of
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
+    Finder,
     Plate,
     Report,
     export,
     export_figure,
+    exported_at,
     illustrate,
     problem_sheet,
     records_at,
@@ -49,7 +50,7 @@ def reproduce(command: Reproduce) -> None:
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or REPORTS / f"{table.key.replace('/', '-')}-{budget.value}"
-    _report(table, store, budget, seeds, folder, console)
+    _report(table, records_at(store.records, budget, seeds), store, budget, folder, console)
 
 
 def _labels(table: Table, budget: Budget) -> dict[str, str]:
@@ -73,29 +74,23 @@ def report(command: ReportCommand) -> None:
         command: Of which tables or figures, and where to.
     """
     budget, console = Budget(command.budget), Console()
-    if not (command.records / "records.sqlite").is_file():
-        raise ValueError(
-            f"records must name a folder of records, got {command.records}: it holds none; "
-            "`farfield reproduce` makes one"
-        )
-    store = Store(command.records)
+    store = _store(command.records)
     names = [command.table] if command.table is not None else list(TABLES)
-    recorded, reported = set(store.keys()), 0
+    find_records, reported = _finder(store, command, budget), 0
     for name in names:
         table = _table(name, command.shapes)
-        if _is_recorded(table, budget, recorded):
+        if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
-            found, plates = _report(table, store, budget, command.seeds, folder, console)
+            found, plates = _report(table, find_records, store, budget, folder, console)
             reported += 1
             if command.export:
-                find_records = records_at(store.records, budget, command.seeds)
                 for path in (
                     *export(table, find_records, command.results),
                     *export_figure(found, plates, command.results, budget),
                 ):
                     console.print(f"exported: {path}", soft_wrap=True, markup=False, emoji=False)
         elif command.table is not None:
-            others = [b.value for b in Budget if _is_recorded(table, b, recorded)]
+            others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
             hint = f"; --budget {others[0]} has some" if others else ""
             raise ValueError(f"table {name} has no records at the {budget.value} budget{hint}")
     if not reported:
@@ -109,8 +104,27 @@ def report(command: ReportCommand) -> None:
         console.print(f"page of results: {command.page}", soft_wrap=True, markup=False, emoji=False)
 
 
-def _is_recorded(table: Table, budget: Budget, recorded: Container[str]) -> bool:
-    return any(claim.at(budget).key in recorded for claim in table.claims)
+def _store(folder: Path) -> Store | None:
+    """The records of a folder; `None` where they were exported to it as text."""
+    if (folder / "records.sqlite").is_file():
+        return Store(folder)
+    if any(folder.rglob("*.jsonl")):
+        return None
+    raise ValueError(
+        f"records must name a folder of records, got {folder}: it holds none; "
+        "`farfield reproduce` makes one"
+    )
+
+
+def _finder(store: Store | None, command: ReportCommand, budget: Budget) -> Finder:
+    """What finds the records of a claim, in a store or in text."""
+    if store is None:
+        return exported_at(command.records, budget, command.seeds)
+    return records_at(store.records, budget, command.seeds)
+
+
+def _is_recorded(table: Table, find_records: Finder) -> bool:
+    return any(find_records(claim) for claim in table.claims)
 
 
 def _table(name: str, shapes: str) -> Table:
@@ -121,10 +135,15 @@ def _table(name: str, shapes: str) -> Table:
 
 
 def _report(
-    table: Table, store: Store, budget: Budget, seeds: int, folder: Path, console: Console
+    table: Table,
+    find_records: Finder,
+    store: Store | None,
+    budget: Budget,
+    folder: Path,
+    console: Console,
 ) -> tuple[Report, tuple[Plate, ...]]:
     """Print the table and write its files, and what a figure shows beyond; gives both back."""
-    found = tabulate(table, records_at(store.records, budget, seeds), budget)
+    found = tabulate(table, find_records, budget)
     figure = FIGURES.get(table.key)
     plates = illustrate(figure, found, store) if figure else ()
     sheets: dict[str, Path] = {}

@@ -2,6 +2,7 @@
 
 from farfield.reports._export import Line as Line
 from farfield.reports._export import export as export
+from farfield.reports._export import exported_at as exported_at
 from farfield.reports._export import load_export as load_export
 from farfield.reports._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._extrapolation import Point as Point
@@ -20,6 +21,7 @@ from farfield.reports._problem_sheet import problem_sheet as problem_sheet
 from farfield.reports._profiles import png as png
 from farfield.reports._profiles import profiles as profiles
 from farfield.reports._profiles import svg as svg
+from farfield.reports._report import Finder as Finder
 from farfield.reports._report import Report as Report
 from farfield.reports._report import Row as Row
 from farfield.reports._report import records_at as records_at
@@ -37,6 +39,7 @@ __all__ = [
     "Exhibit",
     "ExtrapolationProfile",
     "FigureExport",
+    "Finder",
     "Finding",
     "Line",
     "Plate",
@@ -47,6 +50,7 @@ __all__ = [
     "TrainedNetwork",
     "export",
     "export_figure",
+    "exported_at",
     "extrapolation_profile",
     "html",
     "illustrate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final, final
 
@@ -13,7 +14,7 @@ from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
 from farfield.records import Record, write_whole
 from farfield.reports._report import Finder
-from farfield.reproductions import Claim, Table
+from farfield.reproductions import Budget, Claim, Table
 from farfield.tasks import TRAINING, metric_of
 
 LARGEST_LINE: Final = 1 << 20
@@ -124,6 +125,33 @@ def load_export(path: Path) -> list[Line]:
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
     return list(found.values())
+
+
+def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finder:
+    """Finds the records of a claim at a budget in what `export` wrote.
+
+    Args:
+        folder: What was written to.
+        budget: Share of the paper's steps.
+        seeds: Only seeds below this number; all of them if `None`.
+
+    Raises:
+        ValueError: If a file is damaged, when its records are asked for.
+    """
+
+    @cache
+    def of_table(home: str) -> dict[tuple[str, str], list[Record]]:
+        path = folder / f"{home}.jsonl"
+        found: dict[tuple[str, str], list[Record]] = {}
+        for line in load_export(path) if path.is_file() else []:
+            if seeds is None or line.record.seed < seeds:
+                found.setdefault((line.cell, line.record.key), []).append(line.record)
+        return found
+
+    def find(claim: Claim) -> list[Record]:
+        return of_table(claim.home).get((claim.cell, claim.at(budget).key), [])
+
+    return find
 
 
 def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Line:

@@ -45,13 +45,14 @@ LOWEST: Final = (
 )
 
 
-def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...]:
+def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Plate, ...]:
     """Everything a figure shows beyond the scores of its claims; nothing is run.
 
     Args:
         figure: The figure.
         report: Its cells with what was found, from `tabulate`.
-        store: Where the records and the trained networks lie.
+        store: Where the trained networks lie; `None` where there are records alone, for the
+            analyses that need no more.
 
     Returns:
         A plate for each analysis that there is something to show of.
@@ -63,8 +64,12 @@ def illustrate(figure: Figure, report: Report, store: Store) -> tuple[Plate, ...
     return tuple(plate for plate in plates if plate is not None)
 
 
-def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> Plate | None:
+def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store | None) -> Plate | None:
     match analysis:
+        case Generalization() | AgainstColumns() | TimeCourses() | PairedTests():
+            return _score_plate(figure, analysis, report)
+        case _ if store is None:
+            return None
         case RoutingPaths() | TypesByIteration() | IterationsAtTest() | FunctionsRemoved():
             return _interpreter_plate(figure, analysis, report, store)
         case (
@@ -76,8 +81,6 @@ def _plate(figure: Figure, analysis: Analysis, report: Report, store: Store) -> 
             | ScoredMatrix()
         ):
             return _network_plate(figure, analysis, report, store)
-        case Generalization() | AgainstColumns() | TimeCourses() | PairedTests():
-            return _score_plate(figure, analysis, report)
 
 
 def _score_plate(

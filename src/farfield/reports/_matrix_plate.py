@@ -80,12 +80,21 @@ def matrix_plate(
         findings.append(
             Finding(
                 what=f"{row.claim.row}: right answers",
-                paper=figure.words("right"),
+                paper="",
                 ours=text.over_counted(right),
             )
         )
     if shown is None:
         return None
+    target = int(shown.target[0])
+    right_here = [one.row.claim.row for one in answers if int(one.shares.argmax()) == target]
+    findings.append(
+        Finding(
+            what="the matrix that is shown: who is right",
+            paper=figure.words("shown"),
+            ours=", ".join(right_here) or "none",
+        )
+    )
     return Plate(
         name="matrix",
         title="A matrix and its candidates",
