@@ -43,6 +43,15 @@ def test_they_look_like_the_tensor_they_stand_for() -> None:
     assert torch.equal(items[2], tensor[2])
 
 
+@pytest.mark.parametrize(
+    "index",
+    [slice(1, 3), slice(None, None, 2), slice(0, 0), torch.tensor([True, False, True, False])],
+    ids=["some", "every second", "none", "mask"],
+)
+def test_a_slice_or_a_mask_takes_what_it_takes_of_the_tensor(index: slice | Tensor) -> None:
+    assert torch.equal(drawn()[index], pictures(LATENT)[index])
+
+
 def test_problems_over_them_are_those_over_the_tensor() -> None:
     lazy, eager = problems(drawn()), problems(pictures(LATENT))
     assert torch.equal(lazy.sequences(), eager.sequences())

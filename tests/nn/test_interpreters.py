@@ -679,6 +679,10 @@ def test_wrong_sets_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="key_padding_mask must be bool of shape"):
             core(x, mask)
+    with pytest.raises(ValueError, match=r"key_padding_mask must be bool of shape \(5,\), an el"):
+        core(x[0], torch.zeros(1, ITEMS, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"key_padding_mask must be a tensor, got \[True\]"):
+        core(x, [True])
     with pytest.raises(ValueError, match="x must have at least 6 elements, the patches of a grid"):
         built(grid=(2, 3))(x.double())
     with pytest.raises(ValueError, match="num_iterations must be at least 1, got 0"):

@@ -300,8 +300,9 @@ def test_nothing_outside_the_folder_is_opened(data: Path, tmp_path: Path) -> Non
     (inner / "PGM_1.npz").symlink_to(outside)
     with pytest.raises(ValueError, match=r"PGM_1\.npz must lie in .*inner, it leads to"):
         read_matrices(inner)
-    with pytest.raises(ValueError, match="pattern must be of names in the folder"):
-        read_matrices(inner, pattern="../*.npz")
+    for pattern in ("../*.npz", "", "."):
+        with pytest.raises(ValueError, match="pattern must be of names in the folder"):
+            read_matrices(inner, pattern=pattern)
 
 
 @pytest.mark.usefixtures("unchecked")

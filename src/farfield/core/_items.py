@@ -82,12 +82,16 @@ class DrawnItems:
             raise ValueError(f"dim must be 0, the axis of items, got {dim}")
         return self.draw(self.latent[rows.cpu()]).to(device=self.device, dtype=self.dtype)
 
-    def __getitem__(self, index: Tensor | int) -> Tensor:
+    def __getitem__(self, index: Tensor | slice | int) -> Tensor:
         """The items at places of any shape; each distinct one is drawn once.
 
         Args:
-            index: Which items, `(*)`, integers.
+            index: Which items, `(*)`, integers, or a slice of all of them, or a mask, `(number)`.
         """
+        if isinstance(index, Tensor) and index.dtype == torch.bool:
+            index = torch.arange(len(self))[index.cpu()]
+        if isinstance(index, slice):
+            index = torch.arange(len(self))[index]
         rows, places = torch.unique(torch.as_tensor(index), return_inverse=True)
         return self.index_select(0, rows)[places.to(self.device)]
 

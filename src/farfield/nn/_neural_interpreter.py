@@ -41,8 +41,10 @@ class NeuralInterpreter(nn.Module):
 
     Beside a Transformer encoder its size does not grow with its depth, which is the number of
     iterations, nor but by two vectors with the number of functions: both can be changed after
-    training (`num_iterations`, `add_functions`, `remove_functions`). Functions' weights are formed
-    once per call, not once per element.
+    training (`num_iterations`, `add_functions`, `remove_functions`), and the state of a network is
+    loaded into one of as many functions as it has then. Functions' weights are formed once per
+    call, not once per element. Called by name, the mask of padding is `key_padding_mask`, not
+    `src_key_padding_mask`; attention between elements has no mask here.
 
     Args:
         num_features: Number of features of an element.

@@ -19,12 +19,17 @@ def check_set(x: Tensor, num_features: int, key_padding_mask: Tensor | None) -> 
             f"x must be (batch, item, num_features={num_features}) with at least one element, "
             f"got shape {tuple(x.shape)}"
         )
-    if key_padding_mask is None:
-        return
-    if key_padding_mask.shape != x.shape[:2] or key_padding_mask.dtype != torch.bool:
+    if key_padding_mask is not None:
+        _check_mask(key_padding_mask, x.shape[:2])
+
+
+def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    if not isinstance(mask, Tensor):
+        raise ValueError(f"key_padding_mask must be a tensor, got {mask!r}")
+    if mask.shape != shape or mask.dtype != torch.bool:
         raise ValueError(
-            f"key_padding_mask must be bool of shape {tuple(x.shape[:2])}, an element each, "
-            f"got {key_padding_mask.dtype} of {tuple(key_padding_mask.shape)}"
+            f"key_padding_mask must be bool of shape {tuple(shape)}, an element each, "
+            f"got {mask.dtype} of {tuple(mask.shape)}"
         )
 
 
@@ -39,6 +44,9 @@ def of_one_set(
         key_padding_mask: True where there is padding, `(item)`, or None.
         options: What else the layer is called with.
     """
-    mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    mask = None
+    if key_padding_mask is not None:
+        _check_mask(key_padding_mask, x.shape[:1])
+        mask = key_padding_mask.unsqueeze(0)
     found: Tensor = layer(x.unsqueeze(0), mask, **options)
     return found.squeeze(0)

@@ -162,7 +162,7 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
     if (found := hashlib.sha256(content).hexdigest()) != file.sha256:
         raise ValueError(
             f"{place} must be the published file of {file.size} bytes with SHA-256 {file.sha256}, "
-            f"got {len(content)} bytes with {found}: remove it and fetch it again"
+            f"got {len(content)} bytes with {found}: put that one in its place"
         )
 
 

@@ -17,7 +17,6 @@ from farfield.tasks._analogy_drawing import (
     NUM_CELLS,
     NUM_LEVELS,
     PANEL_SIZE,
-    SHAPES,
     WHITE,
     Grid,
     greys,
@@ -27,7 +26,6 @@ from farfield.tasks._panel_files import block_means
 
 NUM_KINDS: Final = 7
 """Types of shapes: the first of `SHAPES`."""
-KINDS: Final = tuple(SHAPES)[:NUM_KINDS]
 CELL_FIELDS: Final = 3
 """Of each cell: type counted from 1 (0 where it is empty), size, colour."""
 _REACH: Final = PANEL_SIZE // 2 - MARGIN

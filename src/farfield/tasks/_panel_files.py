@@ -135,7 +135,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     """Files of a folder, in the order of the last number in their names."""
     if not folder.is_dir():
         raise ValueError(f"source must be a folder or a list of files, there is no {folder}")
-    if "/" in pattern or os.sep in pattern or ".." in pattern:
+    if "/" in pattern or os.sep in pattern or ".." in pattern or pattern in {"", "."}:
         raise ValueError(f"pattern must be of names in the folder, without a path, got {pattern!r}")
     paths = sorted(folder.glob(pattern), key=_number)
     if not paths:

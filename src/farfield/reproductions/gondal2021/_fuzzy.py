@@ -18,7 +18,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.gondal2021 import _print as printed
-from farfield.reproductions.gondal2021._cores import fuzzy_network
+from farfield.reproductions.gondal2021._cores import CORE, TOKENS, fuzzy_network
 from farfield.tasks import FuzzyBoolean
 
 TEST: Final = "new-points"
@@ -38,8 +38,7 @@ RULE: Final = VerdictRule(margin=0.005)
 PRETRAINING: Final = FuzzyBoolean()
 ADAPTATION: Final = FuzzyBoolean(first=20, functions=10)
 
-TOKENS: Final = ("reader.tokens",)
-ROUTING: Final = tuple(f"reader.core.scripts.0.{part}" for part in ("typing", "signatures"))
+ROUTING: Final = (f"{CORE}.typing", f"{CORE}.signatures")
 
 
 def _recipe(
