@@ -313,4 +313,12 @@ MUTANTS = [
             "tests/reproductions/test_gondal2021.py::test_only_small_networks_have_quiet_places_and_a_narrow_kernel"
         ],
     ),
+    (
+        "reports/_export.py",
+        "(claim.cell, claim.at(budget).key)",
+        "(claim.cell, claim.at(Budget.PAPER).key)",
+        [
+            "tests/cli/test_commands.py::test_a_report_is_made_from_exported_text_as_from_the_records"
+        ],
+    ),
 ]

@@ -80,4 +80,10 @@ MUTANTS = [
         "part in kinds or isinstance(part, kinds) or",
         ["tests/core/test_checks.py::test_a_part_of_another_kind_is_refused"],
     ),
+    (
+        "core/_items.py",
+        "index = torch.arange(len(self))[index]\n        rows",
+        "index = torch.arange(len(self))\n        rows",
+        ["tests/core/test_items.py::test_a_slice_or_a_mask_takes_what_it_takes_of_the_tensor"],
+    ),
 ]

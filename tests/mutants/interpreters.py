@@ -139,4 +139,32 @@ MUTANTS = [
         "number < functions",
         ["tests/analysis/test_routing.py::test_as_many_functions_as_cannot_be_removed_are_refused"],
     ),
+    (
+        "training/_start.py",
+        "if not any(is_within(name, part) for name in state):",
+        "if False:",
+        ["tests/training/test_start.py::test_parts_that_a_network_has_not_are_named"],
+    ),
+    (
+        "core/_checks.py",
+        "if whole is None or isinstance(size, bool):",
+        "if (whole is None and size is not None) or isinstance(size, bool):",
+        ["tests/nn/test_interpreters.py::test_wrong_parts_are_refused"],
+    ),
+    (
+        "reports/_type_plate.py",
+        "step - before + 1",
+        "step + 1",
+        [
+            "tests/reports/test_interpreter_plates.py::test_iterations_are_counted_within_their_script"
+        ],
+    ),
+    (
+        "reports/_sweep_plate.py",
+        "    draw_floors(axes.axhline, [row for row, _ in courses], theme)\n",
+        "",
+        [
+            "tests/reports/test_interpreter_plates.py::test_fewer_iterations_and_fewer_functions_are_scored"
+        ],
+    ),
 ]

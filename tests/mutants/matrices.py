@@ -93,4 +93,20 @@ MUTANTS = [
         "numbers.repeat_interleave(counts.flip(0))",
         ["tests/tasks/test_published_matrices.py::test_configurations_are_read_together"],
     ),
+    (
+        "reproductions/gondal2021/_matrices.py",
+        "most_triples=2 if holdout in PAIRS else 1,",
+        "most_triples=2,",
+        [
+            "tests/reproductions/test_gondal2021.py::test_matrices_have_two_triples_where_pairs_are_withheld_and_one_elsewhere"
+        ],
+    ),
+    (
+        "reports/_matrix_plate.py",
+        "if int(one.shares.argmax()) == target",
+        "if int(one.shares.argmax()) != target",
+        [
+            "tests/reports/test_interpreter_plates.py::test_a_matrix_is_shown_with_the_scores_of_its_candidates"
+        ],
+    ),
 ]
