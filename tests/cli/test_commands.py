@@ -679,6 +679,14 @@ def test_data_that_is_not_at_hand_is_named_before_anything_is_made(
     assert list(folder.iterdir()) == []
 
 
+def test_a_step_size_for_no_part_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
+    words = "train --task fuzzy-boolean --model neural-interpreter --recipe.part-rates"
+    ended = farfield(f"{words} reader.tokns 0.1")
+    assert ended.status == 2
+    assert "part_rates must name parts that are trained, got 'reader.tokns'" in ended.err
+    assert not any(folder.iterdir())
+
+
 def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
     ended = farfield(f"{TRAIN} --seeds 1 --model.hidden-size 0")
     assert ended.status == 2
