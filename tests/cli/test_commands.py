@@ -679,6 +679,15 @@ def test_data_that_is_not_at_hand_is_named_before_anything_is_made(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("task, meant", [("all-same", "--task.withheld"), ("nil", "--")])
+def test_a_field_of_the_task_without_its_prefix_is_recognized(
+    farfield, task: str, meant: str
+) -> None:
+    ended = farfield(f"train --task {task} --model esbn --withheld 3")
+    assert ended.status == 2
+    assert f"unknown option '--withheld'; did you mean '{meant}" in ended.err
+
+
 def test_a_step_size_for_no_part_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
     words = "train --task fuzzy-boolean --model neural-interpreter --recipe.part-rates"
     ended = farfield(f"{words} reader.tokns 0.1")

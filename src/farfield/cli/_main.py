@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import sys
 import tempfile
@@ -65,7 +66,7 @@ def _run(words: Sequence[str]) -> int:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
         if option.startswith("--") and not is_field:
-            return _unknown("option", option, options_of(command))
+            return _unknown("option", option, (*options_of(command), *_fields_of(command)))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
@@ -103,6 +104,17 @@ def _print_fields(words: Sequence[str]) -> int:
         _parsed((words[0], "--help"))
     command, _ = _parsed([word for word in words if word not in HELP])
     return _do(command, ("--help",))
+
+
+def _fields_of(command: object) -> tuple[str, ...]:
+    """The options that are fields of the task, where a model is trained on one."""
+    from farfield.cli._names import options_of_task
+    from farfield.tasks import TASKS
+
+    if not isinstance(command, Train) or command.task not in TASKS:
+        return ()
+    fields = dataclasses.fields(options_of_task(TASKS[command.task]))
+    return tuple(f"--task.{field.name.replace('_', '-')}" for field in fields)
 
 
 def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:
