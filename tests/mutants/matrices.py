@@ -109,4 +109,12 @@ MUTANTS = [
             "tests/reports/test_interpreter_plates.py::test_a_matrix_is_shown_with_the_scores_of_its_candidates"
         ],
     ),
+    (
+        "tasks/_matrix_relations.py",
+        "OPEN: Final = np.array([[6, 7], [2, 5]])",
+        "OPEN: Final = np.array([[3, 4], [1, 4]])",
+        [
+            "tests/tasks/test_progressive_matrices.py::test_the_last_lines_alone_tell_much_and_not_all"
+        ],
+    ),
 ]

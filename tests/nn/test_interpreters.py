@@ -715,7 +715,9 @@ def test_functions_that_are_not_there_cannot_be_removed(which: list[int]) -> Non
         built().remove_functions(which)
 
 
-@pytest.mark.parametrize("which", [0, ["first"], [0.0], [True], None])
+@pytest.mark.parametrize(
+    "which", [0, ["first"], [0.0], [True], torch.tensor([True]), np.array([True]), None]
+)
 def test_what_are_no_numbers_of_functions_is_refused(which: object, unchecked) -> None:
     with pytest.raises(ValueError, match="which must hold numbers of functions, got"):
         built().remove_functions(which)

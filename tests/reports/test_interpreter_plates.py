@@ -185,7 +185,7 @@ def test_iterations_are_counted_within_their_script(store: Store) -> None:
     assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes] == [
         f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
     ]
-    assert "a colour is another one in another script" in plate.caption
+    assert "another function in each script" in plate.caption
 
 
 def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:

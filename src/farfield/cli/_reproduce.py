@@ -108,7 +108,7 @@ def _store(folder: Path) -> Store | None:
     """The records of a folder; `None` where they were exported to it as text."""
     if (folder / "records.sqlite").is_file():
         return Store(folder)
-    if any(folder.rglob("*.jsonl")):
+    if any((folder / f"{key}.jsonl").is_file() for key in TABLES):
         return None
     raise ValueError(
         f"records must name a folder of records, got {folder}: it holds none; "
@@ -146,6 +146,8 @@ def _report(
     found = tabulate(table, find_records, budget)
     figure = FIGURES.get(table.key)
     plates = illustrate(figure, found, store) if figure else ()
+    if figure and store is None and len(plates) < len(figure.analyses):
+        console.print("There are no trained networks here; what needs them is left out.")
     sheets: dict[str, Path] = {}
     for claim in table.claims:
         task = claim.experiment.task

@@ -86,7 +86,7 @@ class DrawnItems:
         """The items at places of any shape; each distinct one is drawn once.
 
         Args:
-            index: Which items, `(*)`, integers, or a slice of all of them, or a mask, `(number)`.
+            index: Which items, `(*)`, integers; or a slice, or a mask over all of them.
         """
         if isinstance(index, Tensor) and index.dtype == torch.bool:
             index = torch.arange(len(self))[index.cpu()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import NamedTuple
 
 import torch
@@ -124,7 +125,7 @@ def check_truncation(truncation: float) -> None:
     Args:
         truncation: Of `truncated_kernel`.
     """
-    if not isinstance(truncation, int | float) or not 0 < truncation <= 2:
+    if not isinstance(truncation, Real) or not 0 < truncation <= 2:
         raise ValueError(
             "truncation must be a distance above 0 and at most 2, "
             f"got {truncation!r}; 2 cuts nothing"

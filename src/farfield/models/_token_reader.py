@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import check_optional_sizes, check_sizes
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._checks import check_length, check_sequence
 
@@ -72,12 +72,8 @@ class TokenReader(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            num_tokens=num_tokens,
-            length=1 if length is None else length,
-        )
+        check_sizes(in_features=in_features, num_outputs=num_outputs, num_tokens=num_tokens)
+        check_optional_sizes(length=length)
         if num_outputs % num_tokens:
             raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
         if not 0 < places_std < math.inf:

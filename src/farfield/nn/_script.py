@@ -197,11 +197,9 @@ class Script(nn.Module):
                 left.
         """
         try:
-            named = [operator.index(function) for function in which]
+            named = [_number_of(function) for function in which]
         except TypeError as error:
             raise ValueError(f"which must hold numbers of functions, got {which!r}") from error
-        if any(isinstance(function, bool) for function in which):
-            raise ValueError(f"which must hold numbers of functions, got {which!r}")
         number, gone = self.num_functions, set(named)
         if len(gone) < len(named) or not gone <= set(range(number)):
             raise ValueError(
@@ -232,3 +230,11 @@ class Script(nn.Module):
         if not self.training or not dropout:
             return None
         return F.dropout(x.new_ones(self.num_functions, len(x)), dropout).sign()
+
+
+def _number_of(function: object) -> int:
+    """What is given as the number of a function; a `TypeError` where it is none, nor is True."""
+    is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
+    if is_true_or_false or isinstance(function, bool):
+        raise TypeError(f"{function} is no number")
+    return operator.index(function)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from farfield.reports._theme import Theme
 from farfield.reproductions import AgainstColumns, Figure, Verdict
 
 CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."
-SEVERAL: Final = ", mean of the networks, with its 95 % interval"
+SEVERAL: Final = ", mean of the networks, with its 95 % interval where there are several"
 ONE: Final = ", of one network each"
 PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
 

@@ -28,7 +28,7 @@ CAPTION: Final = (
     "iteration by itself); colours tell the function whose signature is nearest. Clustering: share "
     "of the variance of the types that lies between the groups of one nearest function."
 )
-SCRIPTS: Final = " Scripts have functions of their own: a colour is another one in another script."
+SCRIPTS: Final = " The same colour stands for another function in each script."
 
 
 def type_plate(

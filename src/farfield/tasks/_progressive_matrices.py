@@ -100,12 +100,13 @@ class ProgressiveMatrices(MatrixTask):
     likely to be right; for more they combine options of each triple (2 × 4, 2 × 2 × 2, or half of
     2 × 2 × 2 × 2), each option as often as any other, as in the attribute-bisection tree of hu2021.
     The matrix is drawn after the candidates, so that one of them fits. Whoever sees only some of
-    the triples is right more often than by guessing: one of three halves the choice. So is who
-    looks at the last row and column alone, and not at what holds along the whole ones. With one
-    triple (two where pairs are withheld) and without distraction, the candidates that show no level
-    but those of the two panels before them have a quarter to two fifths right; those that end the
-    last row or column by any relation other than a consistent union, three to four fifths. Only
-    what is above that says that a rule was found.
+    the triples is right more often than by guessing: one of three halves the choice. Whoever looks
+    at the last row and column alone, and not at what holds along the whole ones, is too. With one
+    triple (two where pairs are withheld) and without distraction, to choose the candidate that in
+    most attributes and lines shows no level but those of the two panels before it gets a quarter to
+    two fifths right; to choose the one with which most attributes of the last row or column obey
+    any relation other than a consistent union, three to four fifths. Only what is above that says
+    that a rule was found.
 
     **Source and deviations.** Barrett et al. 2018, whose set PGM is used by gondal2021, section
     4.3; made anew from the published description. Numbers on this task are not numbers on theirs

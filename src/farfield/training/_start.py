@@ -27,7 +27,7 @@ def first_network(
 
     Raises:
         ValueError: If the experiment starts from another and its network is not given, is given
-            for nothing, or does not fit.
+            for nothing, or does not fit, or if it names parts that the network has not.
     """
     network = experiment.model.build(experiment.task, stream(seed, "weights"))
     if (experiment.starts_from is None) != (start is None):
