@@ -233,7 +233,7 @@ class Script(nn.Module):
 
 
 def _number_of(function: object) -> int:
-    """What is given as the number of a function; a `TypeError` where it is none, nor is True."""
+    """What is given as the number of a function; True and False are none, and a `TypeError`."""
     is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
     if is_true_or_false or isinstance(function, bool):
         raise TypeError(f"{function} is no number")
