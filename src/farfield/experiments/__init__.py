@@ -6,7 +6,7 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
-from farfield.experiments._experiment import is_within as is_within
+from farfield.experiments._experiment import check_parts as check_parts
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import Network as Network
@@ -35,7 +35,7 @@ __all__ = [
     "Spec",
     "array_digest",
     "arrays_of",
+    "check_parts",
     "is_ours",
-    "is_within",
     "public_path",
 ]

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -132,6 +132,24 @@ def is_within(name: str, part: str) -> bool:
         part: Name of the part, e.g. `"encoder"`.
     """
     return f"{name}.".startswith(f"{part}.")
+
+
+def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> None:
+    """Refuse names of parts that a network has not.
+
+    Args:
+        field: What names them.
+        parts: Names of parts, e.g. `("encoder",)`.
+        names: Of all that the network has, e.g. of its parameters.
+
+    Raises:
+        ValueError: If a part has nothing in it.
+    """
+    for part in parts:
+        if not any(is_within(name, part) for name in names):
+            raise ValueError(
+                f"{field} must name parts of the network, got {part!r}; it has {', '.join(names)}"
+            )
 
 
 @final

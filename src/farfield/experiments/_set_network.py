@@ -8,7 +8,7 @@ from typing import final
 from torch import nn
 
 from farfield.core import Stream
-from farfield.experiments._experiment import is_within
+from farfield.experiments._experiment import check_parts, is_within
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
 from farfield.models import AnalogyScoring, Relational, SetModel, TokenReader
@@ -122,11 +122,7 @@ def _train_only(network: nn.Module, parts: tuple[str, ...]) -> None:
     if not parts:
         return
     names = [name for name, _ in network.named_parameters()]
-    for part in parts:
-        if not any(is_within(name, part) for name in names):
-            raise ValueError(
-                f"trained must name parts of the network, got {part!r}; it has {', '.join(names)}"
-            )
+    check_parts("trained", parts, names)
     for name, parameter in network.named_parameters():
         if not any(is_within(name, part) for part in parts):
             parameter.requires_grad_(False)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import Problems, stream
-from farfield.experiments import Experiment, Pretrained, is_within
+from farfield.experiments import Experiment, Pretrained, check_parts
 from farfield.training._evaluate import TwoStages, encode_all
 
 
@@ -42,12 +42,7 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, T
     """Copy what the network shares with the one it starts from."""
     state = network.state_dict()
     for field in ("parts", "without", "grown"):
-        for part in getattr(pretrained, field):
-            if not any(is_within(name, part) for name in state):
-                raise ValueError(
-                    f"{field} must name parts of the network, got {part!r}; "
-                    f"it has {', '.join(state)}"
-                )
+        check_parts(field, getattr(pretrained, field), state)
     taken = {name: tensor for name, tensor in state.items() if pretrained.covers(name)}
     if not taken:
         raise ValueError(
