@@ -127,23 +127,6 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_glyphs.py",
-        "(rows[row] - y0[piece]) * run",
-        "(rows[row] - y0[piece]) * 0",
-        [
-            "tests/tasks/test_shapes.py::test_ink_is_what_the_outline_of_another_reader_winds_round",
-        ],
-    ),
-    (
-        "tasks/_glyphs.py",
-        "curve = rest**2 * start + 2 * step * rest * control + step**2 * end",
-        "curve = _PIECES * (rest * start + step * end)",
-        [
-            "tests/tasks/test_shapes.py::test_ink_is_what_the_outline_of_another_reader_winds_round",
-            "tests/tasks/test_shapes.py::test_the_glyphs_are_the_stored_bytes",
-        ],
-    ),
-    (
         "tasks/_shapes.py",
         'held = np.array(images, order="C")',
         "held = images",

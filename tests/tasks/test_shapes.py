@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import struct
 import zlib
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
-from matplotlib.ft2font import FT2Font, LoadFlags
 from PIL import Image
 
 from farfield.core import stream
 from farfield.tasks import SameDifferent, Shapes
-from farfield.tasks._glyphs import CHARACTERS, draw_characters
-from farfield.tasks._glyphs import LETTERS as CHOICE
 
 GLYPHS = "6624bfc277679537d0b570d7c35acbdb8dec2c01f2214db9a39a39a5f81960a9"
 LETTERS = "0502970b4305cbe95e05b8630cd5a9df86c0232a7e7927957fc0e71e0d1c3a3d"
@@ -36,7 +31,6 @@ def test_the_glyphs_are_the_stored_bytes() -> None:
 
 
 def test_the_hundred_characters_differ_more_than_the_papers() -> None:
-    assert len(set(CHARACTERS)) == 100
     pictures = Shapes.glyphs().items.flatten(1).double()
     distance = torch.cdist(pictures, pictures, compute_mode="donot_use_mm_for_euclid_dist")
     closest = distance.fill_diagonal_(torch.inf).min()
@@ -47,8 +41,6 @@ def test_the_letters_are_the_stored_bytes_and_share_nothing_with_the_glyphs() ->
     letters, glyphs = Shapes.letters(), Shapes.glyphs()
     assert letters.images.shape == (100, 32, 32)
     assert hashlib.sha256(letters.images.tobytes()).hexdigest() == LETTERS
-    assert len(set(CHOICE)) == 100
-    assert not set(CHOICE) & set(CHARACTERS)
     pictures = (shapes.items.flatten(1).double() for shapes in (letters, glyphs))
     apart = torch.cdist(*pictures, compute_mode="donot_use_mm_for_euclid_dist")
     assert apart.min() > PAPER_CLOSEST
@@ -64,77 +56,8 @@ def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
     assert (images.amax(dim=(1, 2)) == 1).all()
 
 
-@pytest.mark.parametrize("character", ["&", "Щ", "☯", "ق", "ⵞ", "◨"])
-def test_ink_is_what_the_outline_of_another_reader_winds_round(character: str) -> None:
-    """FreeType's outline, and winding as the sum of angles at sampling points of the picture.
-
-    The points lie a thousandth of a unit to the right and up, off the edges that pass through them;
-    three of the 64 points of a pixel may lie between the curve of either number of pieces.
-    """
-    font = FT2Font(str(Path(mpl.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"))
-    font.load_char(ord(character), flags=LoadFlags.NO_SCALE)
-    vertices, codes = font.get_path()
-    segments = _flattened(np.asarray(vertices) * 64, np.asarray(codes))
-    segments -= (segments.min(axis=(0, 1)) + segments.max(axis=(0, 1))) / 2
-    grey = draw_characters(character)[0].astype(int)
-    for row, column in np.random.default_rng(3).integers(0, 32, (40, 2)):
-        inside = 0
-        for sample in np.ndindex(8, 8):
-            right = (column + (sample[0] + 0.5) / 8 - 16) * 64 + 1e-3
-            up = (16 - row - (sample[1] + 0.5) / 8) * 64 + 1e-3
-            inside += abs(_turns(segments, np.array([right, up]))) > 0.5
-        assert abs(grey[row, column] - (255 - 255 * inside / 64)) <= 3 * 255 / 64 + 0.5
-
-
-def _flattened(vertices: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    segments, place, start = [], 0, vertices[0]
-    last = start
-    while place < len(codes):
-        if codes[place] == 1:
-            start = last = vertices[place]
-            place += 1
-        elif codes[place] == 2:
-            segments.append((last, vertices[place]))
-            last = vertices[place]
-            place += 1
-        elif codes[place] == 3:
-            control, end = vertices[place], vertices[place + 1]
-            at = np.linspace(0, 1, 25)[:, None]
-            curve = (1 - at) ** 2 * last + 2 * at * (1 - at) * control + at**2 * end
-            segments += list(itertools.pairwise(curve))
-            last = end
-            place += 2
-        else:
-            segments.append((last, start))
-            last = start
-            place += 1
-    return np.array(segments)
-
-
-def _turns(segments: np.ndarray, point: np.ndarray) -> float:
-    first, second = segments[:, 0] - point, segments[:, 1] - point
-    cross = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
-    return float(np.arctan2(cross, (first * second).sum(axis=1)).sum() / (2 * np.pi))
-
-
-def test_the_glyphs_are_drawn_once() -> None:
+def test_the_glyphs_are_read_once() -> None:
     assert Shapes.glyphs() is Shapes.glyphs()
-
-
-def test_a_font_that_draws_other_pixels_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farfield.tasks._shapes.CHARACTERS", CHARACTERS[::-1])
-    with pytest.raises(RuntimeError, match=r"not version 2\.37"):
-        Shapes.glyphs.__wrapped__()
-
-
-def test_a_character_that_the_font_lacks_is_named(unchecked: None) -> None:
-    with pytest.raises(ValueError, match="got '漢'"):
-        draw_characters("A漢")
-
-
-def test_a_character_larger_than_the_picture_is_refused() -> None:
-    with pytest.raises(ValueError, match="must fit"):
-        draw_characters("⟷")
 
 
 def test_items_are_the_grey_levels_over_255() -> None:

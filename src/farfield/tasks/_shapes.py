@@ -8,6 +8,7 @@ import os
 import struct
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import resources
 from pathlib import Path
 from typing import Final, final
 
@@ -17,10 +18,8 @@ from jaxtyping import Float, UInt8
 from PIL import Image
 from torch import Tensor
 
-from farfield.tasks._glyphs import CHARACTERS, LETTERS, draw_characters
-
 GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b73009497202"
-"""Digest of the built-in images; a font that draws others is refused."""
+"""Digest of the built-in images."""
 LETTERS_DIGEST: Final = "1fbc23d4657a8d15fb842b80598fa91089ea710a17fe43e87cad600820b4cf06"
 """Digest of the letters."""
 PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19cfdaf8c"
@@ -101,20 +100,15 @@ class Shapes:
     def glyphs() -> Shapes:
         """The built-in table: 100 Unicode characters of DejaVu Sans, black on white, 32×32.
 
-        Raises:
-            RuntimeError: If the installed font draws other pixels than the published ones.
+        Letters of ten alphabets, arrows, mathematics, shapes, symbols; no two look alike.
         """
-        return _drawn(CHARACTERS, GLYPHS_DIGEST)
+        return _built_in("glyphs")
 
     @staticmethod
     @cache
     def letters() -> Shapes:
-        """A second table, to choose models on: 100 letters and digits, none of them a glyph.
-
-        Raises:
-            RuntimeError: If the installed font draws other pixels than the published ones.
-        """
-        return _drawn(LETTERS, LETTERS_DIGEST)
+        """A second table, to choose models on: 100 letters and digits, none of them a glyph."""
+        return _built_in("letters")
 
     @staticmethod
     def paper(folder: str | Path | None = None) -> Shapes:
@@ -135,16 +129,11 @@ class Shapes:
         return Shapes(np.stack([_read_png(place / f"{number}.png") for number in range(100)]))
 
 
-def _drawn(characters: str, digest: str) -> Shapes:
-    """Characters of the font as a table, if it is the published one."""
-    shapes = Shapes(draw_characters(characters))
-    if shapes.digest != digest:
-        raise RuntimeError(
-            f"the characters have digest {shapes.digest}, not {digest}: the DejaVu Sans "
-            "of this Matplotlib is not version 2.37; install another Matplotlib, or pass "
-            "shapes of your own"
-        )
-    return shapes
+def _built_in(name: str) -> Shapes:
+    """A table that comes with the package: characters of DejaVu Sans 2.37, drawn once."""
+    file = resources.files("farfield.tasks") / "glyphs.npz"
+    with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
+        return Shapes(archive[name])
 
 
 def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:
