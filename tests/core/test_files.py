@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import socket
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from farfield.core import from_line, num_cores, to_line, writable_place
+from farfield.core import (
+    expand_user,
+    from_line,
+    num_cores,
+    read_regular,
+    to_line,
+    writable_place,
+)
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,3 +70,49 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert num_cores() == 1
+
+
+def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert expand_user("~/runs") == tmp_path / "runs"
+    assert expand_user(Path("~")) == tmp_path
+    assert expand_user("runs/~") == Path("runs/~")
+    assert writable_place(Path("~/new")) == (tmp_path / "new").resolve()
+    with pytest.raises(ValueError, match=r"home folder of a known user, got '~nobody\\x1b/x'"):
+        expand_user("~nobody\x1b/x")
+
+
+@pytest.fixture
+def special(tmp_path: Path) -> dict[str, Path]:
+    """What is no regular file, by kind."""
+    paths = {kind: tmp_path / kind for kind in ("pipe", "socket", "folder", "absent", "circle")}
+    os.mkfifo(paths["pipe"])
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind(os.path.relpath(paths["socket"]))
+    paths["folder"].mkdir()
+    (tmp_path / "dangling").symlink_to("absent")
+    paths["circle"].symlink_to("circle")
+    return {**paths, "dangling": tmp_path / "dangling", "device": Path("/dev/zero")}
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        *((kind, "must be a regular file") for kind in ("pipe", "socket", "folder", "device")),
+        ("absent", "No such file"),
+        ("dangling", "No such file"),
+        ("circle", "symbolic links"),
+    ],
+)
+def test_only_regular_files_are_read(special: dict[str, Path], kind: str, message: str) -> None:
+    with pytest.raises(OSError, match=message):
+        read_regular(special[kind], 10)
+
+
+def test_no_file_is_read_that_is_larger_than_allowed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_regular(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(OSError, match="must be of at most 4 bytes, got 5"):
+        read_regular(tmp_path / "file", 4)
+    with pytest.raises(OSError, match="null"):
+        read_regular(tmp_path / "fi\0le", 5)

@@ -370,14 +370,14 @@ def test_a_photograph_that_is_no_file_is_named(nothing: Path) -> None:
     folder.mkdir()
     (folder / "a.jpg").write_bytes(jpeg(40, 50))
     (folder / "b.jpg").symlink_to("absent.jpg")
-    with pytest.raises(ValueError, match=r"b\.jpg must be a file, it is none: No such file"):
+    with pytest.raises(ValueError, match=r"b\.jpg must be a photograph: No such file"):
         photographs.read_photographs("own", 28)
     (folder / "absent.jpg").symlink_to("b.jpg")
-    with pytest.raises(ValueError, match=r"absent\.jpg must be a file, it is none: Too many"):
+    with pytest.raises(ValueError, match=r"absent\.jpg must be a photograph: Too many"):
         photographs.read_photographs("own", 28)
     (folder / "absent.jpg").unlink()
     (folder / "absent.jpg").mkdir()
-    with pytest.raises(ValueError, match=r"absent\.jpg must be a file, it is a folder"):
+    with pytest.raises(ValueError, match=r"absent\.jpg must be a photograph: it must be a regular"):
         photographs.read_photographs("own", 28)
 
 
@@ -409,7 +409,9 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(
         photographs.read_photographs("own", 28)
     monkeypatch.setattr(photographs, "MOST_BYTES", 2**28)
     monkeypatch.setattr(photographs, "LARGEST_FILE", 100)
-    with pytest.raises(ValueError, match=r"a\.jpg must be a photograph of at most 100 bytes"):
+    with pytest.raises(
+        ValueError, match=r"a\.jpg must be a photograph: it must be of at most 100 bytes"
+    ):
         photographs.read_photographs("own", 28)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from PIL.PngImagePlugin import PngStream
 
 from farfield.core import stream
 from farfield.tasks import SameDifferent, Shapes
@@ -160,7 +163,7 @@ def png(width: int = 32, height: int = 32, depth: int = 8, colour: int = 0) -> b
         (png(width=31), "got 31×32"),
         (png(colour=2), "colour type 2"),
         (png(depth=16), "16-bit"),
-        (png() + bytes(100_000), "over 65536 B"),
+        (png() + bytes(100_000), "at most 65,536 bytes"),
     ],
     ids=["empty", "gif", "head", "cut", "broken", "bomb", "size", "colour", "deep", "large"],
 )
@@ -173,6 +176,84 @@ def test_a_hostile_picture_ends_in_a_clear_error(
     with pytest.raises(ValueError, match=message) as raised:
         Shapes.paper(tmp_path)
     assert "0.png" in str(raised.value)
+
+
+@pytest.fixture
+def copied(data_folder: Path, tmp_path: Path) -> Path:
+    """A data folder with the paper's images, of which tests change some."""
+    shutil.copytree(data_folder / "esbn_unicode", tmp_path / "esbn_unicode")
+    return tmp_path
+
+
+def rebuilt(content: bytes, *, before: bytes = b"", after: bytes = b"") -> bytes:
+    """A PNG file with more chunks behind its header and before its end."""
+    return content[:33] + before + content[33:-12] + after + content[-12:]
+
+
+SECOND_HEADER = chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_second_header_is_refused(copied: Path, place: str) -> None:
+    path = copied / "esbn_unicode" / "99.png"
+    path.write_bytes(rebuilt(path.read_bytes(), **{place: SECOND_HEADER}))
+    with pytest.raises(ValueError, match=r"99\.png must have one header, got 2"):
+        Shapes.paper(copied)
+
+
+PACKED = zlib.compress(bytes(20_000_000))
+EXTRAS = {
+    "texts": b"".join(chunk(b"zTXt", b"key\0\0" + PACKED) for _ in range(2)),
+    "translations": chunk(b"iTXt", b"key\0\1\0\0\0" + PACKED),
+    "profile": chunk(b"iCCP", b"name\0\0" + PACKED),
+    "frames": chunk(b"acTL", struct.pack(">II", 9, 0))
+    + chunk(b"fcTL", struct.pack(">IIIIIHHBB", 0, 32, 32, 0, 0, 1, 1, 0, 0)),
+    "transparency": chunk(b"tRNS", b"\0\0"),
+    "broken": chunk(b"gAMA", b"")[:-1] + b"\0",
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
+def test_nothing_beside_the_pixels_is_unpacked(
+    copied: Path, extra: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied / "esbn_unicode" / "0.png"
+    path.write_bytes(rebuilt(path.read_bytes(), before=extra))
+    monkeypatch.setattr(PngStream, "chunk_zTXt", lambda *_: pytest.fail("unpacked"))
+    monkeypatch.setattr(PngStream, "chunk_iTXt", lambda *_: pytest.fail("unpacked"))
+    monkeypatch.setattr(PngStream, "chunk_iCCP", lambda *_: pytest.fail("unpacked"))
+    assert Shapes.paper(copied).name == "webb2021"
+
+
+def test_pixels_that_inflate_are_not_kept(copied: Path) -> None:
+    path = copied / "esbn_unicode" / "0.png"
+    head = path.read_bytes()[:33]
+    path.write_bytes(head + chunk(b"IDAT", zlib.compress(bytes(60_000_000))) + chunk(b"IEND", b""))
+    with pytest.raises(ValueError, match="must hold the images of webb2021"):
+        Shapes.paper(copied)
+
+
+def test_other_images_are_not_taken_for_the_papers(copied: Path) -> None:
+    (copied / "esbn_unicode" / "7.png").write_bytes(png())
+    with pytest.raises(ValueError, match=r"esbn_unicode must hold the images of webb2021, digest"):
+        Shapes.paper(copied)
+
+
+def test_a_pipe_is_not_waited_for(copied: Path) -> None:
+    path = copied / "esbn_unicode" / "0.png"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(
+        ValueError, match=r"0\.png, which cannot be read: it must be a regular file"
+    ):
+        Shapes.paper(copied)
+
+
+def test_a_tilde_is_the_home_folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(data_folder.parent))
+    assert Shapes.paper(f"~/{data_folder.name}").name == "webb2021"
+    monkeypatch.setenv("FARFIELD_DATA", f"~/{data_folder.name}")
+    assert Shapes.paper().name == "webb2021"
 
 
 def test_a_missing_picture_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
+from farfield.core._files import expand_user as expand_user
+from farfield.core._files import open_regular as open_regular
+from farfield.core._files import read_regular as read_regular
 from farfield.core._files import writable_place as writable_place
 from farfield.core._items import DrawnItems as DrawnItems
 from farfield.core._json import from_line as from_line
@@ -16,6 +19,8 @@ from farfield.core._machine import num_cores as num_cores
 from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
+from farfield.core._text import excerpt as excerpt
+from farfield.core._text import printable as printable
 
 __all__ = [
     "REFERENCES",
@@ -29,8 +34,13 @@ __all__ = [
     "check_optional_sizes",
     "check_part",
     "check_sizes",
+    "excerpt",
+    "expand_user",
     "from_line",
     "num_cores",
+    "open_regular",
+    "printable",
+    "read_regular",
     "stream",
     "to_line",
     "writable_place",

@@ -1,14 +1,71 @@
-"""Where a file may be written."""
+"""Files: where a path leads, what is read of them, where one may be written."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
+from typing import BinaryIO
+
+
+def expand_user(path: str | Path) -> Path:
+    """A path in which `~` at the beginning has become the home folder.
+
+    Args:
+        path: As somebody typed it.
+
+    Raises:
+        ValueError: If the user named there has no home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ValueError(
+            f"path must begin with the home folder of a known user, got {str(path)!r}"
+        ) from error
+
+
+def open_regular(path: Path, most: int) -> BinaryIO:
+    """A regular file opened for reading; nothing else is opened, nor waited for.
+
+    Args:
+        path: The file; links are followed.
+        most: Its largest size in bytes.
+
+    Raises:
+        OSError: If there is none, it cannot be read, it is a folder, a device, a pipe or a socket,
+            or it is larger.
+    """
+    try:
+        known = path.stat()
+    except ValueError as error:  # a zero byte in the name
+        raise OSError(errno.EINVAL, str(error)) from error
+    if not stat.S_ISREG(known.st_mode):
+        raise OSError(
+            errno.EINVAL, "it must be a regular file, not a folder, device, pipe or socket"
+        )
+    if known.st_size > most:
+        raise OSError(errno.EFBIG, f"it must be of at most {most:,} bytes, got {known.st_size:,}")
+    return path.open("rb")
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The content of a regular file.
+
+    Args:
+        path: The file; links are followed.
+        most: Its largest size in bytes.
+
+    Raises:
+        OSError: As `open_regular`.
+    """
+    with open_regular(path, most) as file:
+        return file.read(most)
 
 
 def writable_place(path: Path) -> Path:
-    """The file that a path leads to, links followed, to be replaced by a whole one.
+    """The file that a path leads to, `~` and links followed, to be replaced by a whole one.
 
     Args:
         path: Where something is to be written.
@@ -18,7 +75,7 @@ def writable_place(path: Path) -> Path:
             links lead in a circle.
     """
     try:
-        place = path.resolve()
+        place = expand_user(path).resolve()
     except RuntimeError as error:  # what Python 3.11 and 3.12 make of a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
     if place.exists() and not (place.is_file() or place.is_dir()):

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from jaxtyping import UInt8
 
-from farfield.core import UnknownNameError
+from farfield.core import UnknownNameError, expand_user, printable, read_regular
 
 
 @final
@@ -67,7 +67,7 @@ class DataSet:
         for folder in folders():
             if (path := folder / self.name / name).is_file():
                 return path
-        places = " nor in ".join(str(folder / self.name) for folder in folders())
+        places = " nor in ".join(printable(folder / self.name) for folder in folders())
         fetching = "" if self.is_excerpt else f"run `farfield fetch {self.name}`, or "
         raise ValueError(
             f"{name} of {self.name} must be at hand, it is not in {places}: "
@@ -106,8 +106,11 @@ class DataSet:
         """
         file = self.file(name)
         path = self.find(name)
-        content = _bytes_of(path, file.size)
-        check_digest(str(path), content, file)
+        try:
+            content = read_regular(path, file.size + 1)  # one byte more is another digest
+        except OSError as error:
+            raise ValueError(f"{printable(path)} must be readable: {error.strerror}") from error
+        check_digest(printable(path), content, file)
         return content
 
     def file(self, name: str) -> DataFile:
@@ -125,6 +128,23 @@ class DataSet:
         return files[name]
 
 
+def data_folder(named: str | Path | None = None) -> Path:
+    """The folder of data sets that users keep: the one named, else that of FARFIELD_DATA.
+
+    Args:
+        named: The folder, if it is known.
+
+    Raises:
+        ValueError: If neither names one.
+    """
+    named = named or os.environ.get("FARFIELD_DATA")
+    if not named:
+        raise ValueError(
+            "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
+        )
+    return expand_user(named)
+
+
 def cache_folder() -> Path:
     """Where fetched data is kept: FARFIELD_CACHE, else `farfield` in the user's cache folder.
 
@@ -132,17 +152,17 @@ def cache_folder() -> Path:
         OSError: If none is named and the user has no folder.
     """
     if named := os.environ.get("FARFIELD_CACHE"):
-        return Path(named)
+        return expand_user(named)
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "farfield"
+        caches = expand_user(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError as error:
         raise OSError("FARFIELD_CACHE must name a folder where the user has none") from error
+    return caches / "farfield"
 
 
 def folders() -> tuple[Path, ...]:
     """The folders that hold data sets, in the order they are looked into."""
-    named = os.environ.get("FARFIELD_DATA")
-    found = [Path(named)] if named else []
+    found = [data_folder()] if os.environ.get("FARFIELD_DATA") else []
     try:
         found.append(cache_folder())
     except OSError:
@@ -166,15 +186,6 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
         )
 
 
-def _bytes_of(path: Path, most: int) -> bytes:
-    """The content of a file, as far as one byte more than it should have."""
-    try:
-        with path.open("rb") as file:
-            return file.read(most + 1)
-    except OSError as error:
-        raise ValueError(f"{path} must be readable, it is not: {error.strerror}") from error
-
-
 def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, ...]:
     """What an IDX file holds: a magic number, the sizes as big-endian integers, the bytes."""
     head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
@@ -183,10 +194,10 @@ def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarr
         with GzipFile(fileobj=io.BytesIO(content)) as file:
             unpacked = file.read(length + 1)
     except (BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} must be a gzip file, it is not: {error}") from error
+        raise ValueError(f"{printable(path)} must be a gzip file: {error}") from error
     if len(unpacked) != length or not unpacked.startswith(head):
         raise ValueError(
-            f"{path} must hold an IDX array of bytes of shape {shape}, {length} bytes with its "
-            f"head {head.hex()}; it begins {unpacked[: len(head)].hex()}"
+            f"{printable(path)} must hold an IDX array of bytes of shape {shape}, "
+            f"{length} bytes with its head {head.hex()}; it begins {unpacked[: len(head)].hex()}"
         )
     return np.frombuffer(unpacked, np.uint8, offset=len(head)).reshape(shape)

@@ -16,6 +16,7 @@ from torch import Tensor
 from farfield.core import DrawnItems, Problems
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._checks import check_number
+from farfield.tasks._data_sets import data_folder
 from farfield.tasks._panel_archive import PanelFile
 
 MOST_FILES: Final = 10_000_000
@@ -185,12 +186,7 @@ def found_folder(named: str | None, *names: str) -> Path:
     Raises:
         ValueError: If no folder is named, or there is none.
     """
-    named = named or os.environ.get("FARFIELD_DATA")
-    if not named:
-        raise ValueError(
-            "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
-        )
-    place = Path(named, *names)
+    place = data_folder(named).joinpath(*names)
     found = place if place.is_dir() else place.parent
     if not found.is_dir():
         raise ValueError(

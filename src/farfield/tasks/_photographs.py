@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import stat
-import warnings
+import itertools
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from PIL import Image
 
+from farfield.core import expand_user, printable, read_regular
 from farfield.tasks._data_sets import folders
+from farfield.tasks._jpeg import opened_jpeg
 
 BSD: Final = "sr/bsd200"
 """The 200 training photographs of BSDS500, in a data folder."""
 BSD_DIGEST: Final = "8000bfe0ac2c46262493c979f7f32c7a970776a8855dd299747c9d261168d984"
 """SHA-256 over their names and digests, in the order of the names."""
 SUFFIXES: Final = (".jpg", ".jpeg")
+MOST_FILES: Final = 10_000
 LARGEST_FILE: Final = 20_000_000
-MOST_BYTES: Final = 2**28
-MOST_PIXELS: Final = 2**26
-"""Of all photographs of a folder together: 200 MB of bytes."""
+"""Bytes."""
+MOST_BYTES: Final = 2**26
+"""Of all photographs of a folder together."""
+LARGEST_PHOTOGRAPH: Final = 2**23
+"""Pixels; a decoder takes up to twenty bytes for each."""
+MOST_PIXELS: Final = 2**25
+"""Of all photographs of a folder together: 100 MB of bytes; those of `BSD` have 31 million."""
+MOST_SCANNED: Final = 2**29
+"""Pixels of all scans together: a progressive file may go over the same ones thousands of times."""
 
 
 @final
@@ -63,7 +71,12 @@ def has_photographs(named: str) -> bool:
     Args:
         named: The folder, from a data folder on, or its whole path.
     """
-    return any(paths(folder / named) for folder in folders())
+    return any(map(paths, _places(named)))
+
+
+def _places(named: str) -> list[Path]:
+    """Where a folder may be."""
+    return [folder / expand_user(named) for folder in folders()]
 
 
 def read_photographs(named: str, smallest: int) -> Photographs:
@@ -78,101 +91,96 @@ def read_photographs(named: str, smallest: int) -> Photographs:
         ValueError: If there are none, there are too many, they are others than published, or one
             is no whole JPEG file of such a size.
     """
-    places = [folder / named for folder in folders()]
-    found = next((own for place in places if (own := paths(place))), ())
+    found = next((own for place in _places(named) if (own := paths(place))), ())
     if not found:
         raise ValueError(
             f"photographs must name a folder with JPEG files, there are none in "
-            f"{' nor in '.join(map(str, places))}: set FARFIELD_DATA to a folder that has "
-            f"{named}, or name another"
+            f"{' nor in '.join(map(printable, _places(named)))}: set FARFIELD_DATA to a folder "
+            f"that has {printable(named)}, or name another"
         )
-    if (size := sum(map(_size, found))) > MOST_BYTES:
-        raise ValueError(
-            f"{named} must hold photographs of at most {MOST_BYTES:,} bytes together, got {size:,}"
-        )
-    contents = [_content(path) for path in found]
+    contents = _contents(printable(named), found)
     if named == BSD:
         _check_published(found, contents)
-    pictures: list[UInt8[np.ndarray, "height width 3"]] = []
-    left = MOST_PIXELS
-    for path, content in zip(found, contents, strict=True):
-        pictures.append(_decoded(path, content, smallest, left))
-        left -= pictures[-1].size // 3
-    return Photographs(
-        pixels=np.concatenate([picture.reshape(-1, 3) for picture in pictures]),
-        sizes=np.array([picture.shape[:2] for picture in pictures], np.int64),
-    )
+    sizes = _sizes(found, contents, smallest)
+    ends = np.cumsum(sizes.prod(1))
+    pixels = np.empty((ends[-1], 3), np.uint8)
+    for path, content, end, count in zip(found, contents, ends, sizes.prod(1), strict=True):
+        pixels[end - count : end] = _decoded(path, content).reshape(-1, 3)
+    return Photographs(pixels=pixels, sizes=sizes)
 
 
 def paths(folder: Path) -> tuple[Path, ...]:
-    """The JPEG files of a folder, in the order of their names.
+    """The JPEG files of a folder, in the order of their names; of too many, one too many.
 
     Args:
         folder: Any folder, or none.
     """
     if not folder.is_dir():
         return ()
-    return tuple(sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES))
+    found = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+    return tuple(sorted(itertools.islice(found, MOST_FILES + 1)))
 
 
-def _size(path: Path) -> int:
-    """The length in bytes of what must be a file: no folder, no pipe, no link to nothing."""
-    try:
-        known = path.stat()
-    except OSError as error:
-        raise ValueError(f"{path} must be a file, it is none: {error.strerror}") from error
-    if not stat.S_ISREG(known.st_mode):
-        raise ValueError(f"{path} must be a file, it is a folder or a device")
-    return known.st_size
+def _contents(named: str, found: Sequence[Path]) -> list[bytes]:
+    """The bytes of all photographs, as long as there are not too many."""
+    if len(found) > MOST_FILES:
+        raise ValueError(f"{named} must hold at most {MOST_FILES:,} photographs, it holds more")
+    contents, left = [], MOST_BYTES
+    for path in found:
+        try:
+            contents.append(read_regular(path, LARGEST_FILE))
+        except OSError as error:
+            raise ValueError(f"{printable(path)} must be a photograph: {error.strerror}") from error
+        if (left := left - len(contents[-1])) < 0:
+            raise ValueError(
+                f"{named} must hold photographs of at most {MOST_BYTES:,} bytes together, it holds "
+                f"more up to {printable(path.name)}"
+            )
+    return contents
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of a file that is not too long."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ValueError(f"{path} must be readable, it is not: {error.strerror}") from error
-    if len(content) > LARGEST_FILE:
-        raise ValueError(f"{path} must be a photograph of at most {LARGEST_FILE:,} bytes")
-    return content
+def _sizes(
+    found: Sequence[Path], contents: Sequence[bytes], smallest: int
+) -> Int64[np.ndarray, "item 2"]:
+    """Height and width of every photograph; all of them are judged before one is decoded."""
+    sizes = np.empty((len(found), 2), np.int64)
+    pixels, scanned = 0, 0
+    for position, (path, content) in enumerate(zip(found, contents, strict=True)):
+        with opened_jpeg(path, content) as picture:
+            width, height = picture.size
+        pixels += (own := width * height)
+        scanned += own * content.count(b"\xff\xda")  # the marker before each scan
+        for wanted, fits in (
+            (f"of at least {smallest} pixels a side", min(width, height) >= smallest),
+            (f"of at most {LARGEST_PHOTOGRAPH:,} pixels", own <= LARGEST_PHOTOGRAPH),
+            (
+                f"with all photographs together at most {MOST_PIXELS:,} pixels",
+                pixels <= MOST_PIXELS,
+            ),
+            (f"with all scans together at most {MOST_SCANNED:,} pixels", scanned <= MOST_SCANNED),
+        ):
+            if not fits:
+                raise ValueError(
+                    f"{printable(path)} must be a whole JPEG file {wanted}, got {width} × {height}"
+                )
+        sizes[position] = height, width
+    return sizes
 
 
-def _check_published(found: tuple[Path, ...], contents: list[bytes]) -> None:
+def _check_published(found: Sequence[Path], contents: Sequence[bytes]) -> None:
     """Raise `ValueError` unless these are the photographs of BSDS500."""
     total = hashlib.sha256()
     for path, content in zip(found, contents, strict=True):
-        total.update(path.name.encode() + b":" + hashlib.sha256(content).digest())
+        total.update(os.fsencode(path.name) + b":" + hashlib.sha256(content).digest())
     if total.hexdigest() != BSD_DIGEST:
         raise ValueError(
-            f"{found[0].parent} must hold the 200 training photographs of BSDS500, digest "
-            f"{BSD_DIGEST}, got {len(found)} with {total.hexdigest()}: keep others in another "
-            "folder and name that one"
+            f"{printable(found[0].parent)} must hold the 200 training photographs of BSDS500, "
+            f"digest {BSD_DIGEST}, got {len(found)} with {total.hexdigest()}: "
+            "keep others in another folder and name that one"
         )
 
 
-def _decoded(
-    path: Path, content: bytes, smallest: int, most: int
-) -> UInt8[np.ndarray, "height width 3"]:
-    """A photograph whose size is judged before anything is unpacked."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=["JPEG"]) as picture:
-                width, height = picture.size
-                if min(width, height) < smallest or width * height > most:
-                    raise ValueError(
-                        f"it has {width} × {height} pixels; both must be at least {smallest} and "
-                        f"all photographs together at most {MOST_PIXELS:,}"
-                    )
-                return np.array(picture.convert("RGB"))
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    ) as error:
-        raise ValueError(
-            f"{path} must be a whole JPEG file of a usable size, it is not: {error}"
-        ) from error
+def _decoded(path: Path, content: bytes) -> UInt8[np.ndarray, "height width 3"]:
+    """The pixels of a photograph that has been judged."""
+    with opened_jpeg(path, content) as picture:
+        return np.asarray(picture.convert("RGB"))

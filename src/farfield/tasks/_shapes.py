@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import os
-import struct
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -15,8 +12,11 @@ from typing import Final, final
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from PIL import Image
 from torch import Tensor
+
+from farfield.core import printable
+from farfield.tasks._data_sets import data_folder
+from farfield.tasks._grey_png import read_grey_png
 
 GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b73009497202"
 """Digest of the built-in images."""
@@ -24,8 +24,6 @@ LETTERS_DIGEST: Final = "1fbc23d4657a8d15fb842b80598fa91089ea710a17fe43e87cad600
 """Digest of the letters."""
 PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19cfdaf8c"
 """Digest of the 100 images of webb2021."""
-_LARGEST_FILE: Final = 65_536
-"""A picture of 32×32 grey pixels is far smaller; nothing larger is opened, bytes."""
 
 
 @final
@@ -118,15 +116,20 @@ class Shapes:
             folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
 
         Raises:
-            ValueError: If no folder is named, a file is missing, or one is no grey 32×32 PNG.
+            ValueError: If no folder is named, a file is missing, one is no grey 32×32 PNG, or the
+                images are others.
         """
-        named = folder if folder is not None else os.environ.get("FARFIELD_DATA")
-        if not named:
+        found = data_folder(folder) / "esbn_unicode"
+        images = np.empty((100, 32, 32), np.uint8)
+        for number in range(100):
+            images[number] = read_grey_png(found / f"{number}.png", 32)
+        shapes = Shapes(images)
+        if shapes.digest != PAPER_DIGEST:
             raise ValueError(
-                "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
+                f"{printable(found)} must hold the images of webb2021, digest {PAPER_DIGEST}, got "
+                f"others with {shapes.digest}: pass those as Shapes(images)"
             )
-        place = Path(named) / "esbn_unicode"
-        return Shapes(np.stack([_read_png(place / f"{number}.png") for number in range(100)]))
+        return shapes
 
 
 def _built_in(name: str) -> Shapes:
@@ -150,27 +153,3 @@ def _refuse_duplicates(images: UInt8[np.ndarray, "item height width"]) -> None:
                 f"images must all differ, got image {place} equal to image {earlier}: "
                 "drop the copies (numpy.unique with axis=0)"
             )
-
-
-def _read_png(path: Path) -> UInt8[np.ndarray, "height width"]:
-    """One grey 32×32 picture; its header is judged before anything is unpacked."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise ValueError(f"folder must hold {path}, which cannot be read: {error}") from error
-    if len(content) > _LARGEST_FILE:
-        raise ValueError(f"{path} must be a picture of 32×32, got a file of over {_LARGEST_FILE} B")
-    if content[:8] != b"\x89PNG\r\n\x1a\n" or content[12:16] != b"IHDR" or len(content) < 33:
-        raise ValueError(f"{path} must be a PNG file, got one that does not start as such")
-    width, height, depth, colour = struct.unpack(">IIBB", content[16:26])
-    if (width, height, depth, colour) != (32, 32, 8, 0):
-        raise ValueError(
-            f"{path} must be 32×32 in 8-bit grey (type 0), "
-            f"got {width}×{height} in {depth}-bit of colour type {colour}"
-        )
-    try:
-        with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
-            return np.array(picture.convert("L"))
-    except (OSError, SyntaxError, ValueError, struct.error) as error:
-        raise ValueError(f"{path} must be a whole PNG file, got a broken one: {error}") from error

@@ -1,0 +1,39 @@
+"""Text of others, fit to be shown."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_LONGEST: Final = 400
+"""Characters of an excerpt."""
+
+
+def printable(text: object) -> str:
+    r"""Text in one line in which nothing moves a cursor, changes a color or the reading order.
+
+    Control characters, marks of direction, separators and bytes that are no text are written as
+    escapes, e.g. `\x1b`.
+
+    Args:
+        text: A name, a path or a message from a file, the network or another program.
+    """
+    found = str(text)
+    if found.isprintable():
+        return found
+    return "".join(sign if sign.isprintable() else _escape(sign) for sign in found)
+
+
+def _escape(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
+
+
+def excerpt(text: object) -> str:
+    """The same, shortened in the middle where it is long.
+
+    Args:
+        text: What may be of any length.
+    """
+    found = str(text)
+    if len(found) > _LONGEST:
+        found = f"{found[: _LONGEST * 3 // 4]} … {found[-_LONGEST // 4 :]}"
+    return printable(found)

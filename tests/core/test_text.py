@@ -1,0 +1,42 @@
+"""Foreign text before it is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farfield.core import excerpt, printable
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("plain – ±, Щ 漢 'quoted' \\", "plain – ±, Щ 漢 'quoted' \\"),
+        ("\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"),
+        ("\x9b31m", "\\x9b31m"),
+        ("one\r\ntwo\ttabbed", "one\\r\\ntwo\\ttabbed"),
+        ("gpj.\u202egnp", "gpj.\\u202egnp"),
+        ("\u2066a\u2069 \u200f\u200b\ufeff", "\\u2066a\\u2069 \\u200f\\u200b\\ufeff"),
+        ("a\u2028b\u2029c\x85d", "a\\u2028b\\u2029c\\x85d"),
+        ("no text: \udcff", "no text: \\udcff"),
+        ("tag \U000e0041", "tag \\U000e0041"),
+    ],
+)
+def test_what_moves_or_colors_or_turns_is_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert excerpt(text) == shown
+    assert printable(text).isprintable()
+
+
+def test_a_path_is_text() -> None:
+    assert printable(Path("a\x1bb") / "c") == "a\\x1bb/c"
+    assert printable(ValueError("\x1b")) == "\\x1b"
+
+
+def test_an_excerpt_keeps_both_ends() -> None:
+    shown = excerpt("a" * 10_000 + "z")
+    assert len(shown) < 410
+    assert shown.startswith("aaa")
+    assert shown.endswith("az")
+    assert excerpt("a" * 400) == "a" * 400
