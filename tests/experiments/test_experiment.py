@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import math
 import re
-import time
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +23,6 @@ from farfield.experiments import (
     array_digest,
     arrays_of,
 )
-from farfield.experiments._source import source_digest
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.tasks import SameDifferent, Shapes
@@ -220,66 +215,14 @@ def test_a_recipe_refuses_what_is_no_int(name: str, value: float, unchecked) -> 
         Recipe(**{"steps": 3, name: value})
 
 
-def test_an_edited_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     before = small_experiment(reasoner=Spec(Mean))
     key, described = before.key, before.to_json()
     name = described["model"]["reasoner"]["cls"]["name"]
-    source = inspect.getsource(Mean).replace("z.mean(1)", "z.sum(1)")
-    monkeypatch.setattr("inspect.getsource", lambda thing: source)
+    monkeypatch.setattr(Mean, "forward", lambda self, z: self.output(self.hidden(z.sum(1))))
     assert small_experiment(reasoner=Spec(Mean)).key != key
-    with pytest.raises(ValueError, match=r"Mean was edited since the description was made"):
+    with pytest.raises(ValueError, match=r"Mean is not what it was when the description was made"):
         Experiment.from_json(described, classes={name: Mean})
-
-
-SCRIPT = """
-SCALE = 2.0
-import math
-
-def halved(z):
-    return z / SCALE
-
-def pooled(z):
-    return halved(z.mean(1))
-
-class Base:
-    factor = 1
-
-class Mine(Base):
-    def forward(self, z):
-        return pooled(z) * math.pi
-
-class Other:
-    pass
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "differs"),
-    [
-        ("pooled(z) *", "pooled(z) /", True),
-        ("z.mean(1)", "z.sum(1)", True),
-        ("z / SCALE", "SCALE / z", True),
-        ("SCALE = 2.0", "SCALE = 3.0", True),
-        ("factor = 1", "factor = 2", True),
-        ("class Other:\n    pass", "class Other:\n    x = 1", False),
-    ],
-)
-def test_what_a_class_refers_to_is_part_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, differs: bool
-) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path))
-    digests = []
-    for number, text in enumerate((SCRIPT, SCRIPT.replace(old, new))):
-        (tmp_path / f"{tmp_path.name}_{number}.py").write_text(text)
-        digests.append(source_digest(importlib.import_module(f"{tmp_path.name}_{number}").Mine))
-    assert (digests[0] != digests[1]) is differs
-
-
-def test_a_class_without_source_is_refused() -> None:
-    made: dict[str, type] = {"__name__": "nowhere"}
-    exec("class Mine:\n    pass", made)  # as one that comes from a pipe
-    with pytest.raises(ValueError, match=r"source of Mine must be at hand.*write it in a file"):
-        source_digest(made["Mine"])
 
 
 def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
@@ -351,20 +294,3 @@ def test_parts_of_a_network_may_have_a_step_size_of_their_own() -> None:
 def test_what_is_no_part_with_a_step_size_is_refused(pair: object, unchecked) -> None:
     with pytest.raises(ValueError, match="part_rates must be names of parts, each with a positive"):
         Recipe(steps=8, part_rates=(pair,))
-
-
-def test_source_is_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, most = [], []
-
-    def slow(thing: object) -> str:
-        inside.append(thing)
-        most.append(len(inside))
-        time.sleep(0.01)
-        inside.pop()
-        return "source"
-
-    monkeypatch.setattr("farfield.experiments._source.inspect.getsource", slow)
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(source_digest, [object] * 8))
-    assert len(set(found)) == 1
-    assert most == [1] * 8

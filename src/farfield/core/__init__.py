@@ -1,5 +1,7 @@
 """What every floor stands on: random streams, problems, errors, citations."""
 
+from farfield.core._arguments import check_arguments as check_arguments
+from farfield.core._arguments import check_fields as check_fields
 from farfield.core._checks import check_dropout as check_dropout
 from farfield.core._checks import check_flags as check_flags
 from farfield.core._checks import check_optional_sizes as check_optional_sizes
@@ -12,6 +14,16 @@ from farfield.core._files import expand_user as expand_user
 from farfield.core._files import open_regular as open_regular
 from farfield.core._files import read_regular as read_regular
 from farfield.core._files import writable_place as writable_place
+from farfield.core._hints import ArgumentError as ArgumentError
+from farfield.core._hints import Fraction as Fraction
+from farfield.core._hints import Kind as Kind
+from farfield.core._hints import Limits as Limits
+from farfield.core._hints import NonNegativeFloat as NonNegativeFloat
+from farfield.core._hints import NonNegativeInt as NonNegativeInt
+from farfield.core._hints import PositiveFloat as PositiveFloat
+from farfield.core._hints import PositiveInt as PositiveInt
+from farfield.core._hints import hints_of as hints_of
+from farfield.core._hints import kind_of as kind_of
 from farfield.core._items import DrawnItems as DrawnItems
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
@@ -24,12 +36,22 @@ from farfield.core._text import printable as printable
 
 __all__ = [
     "REFERENCES",
+    "ArgumentError",
     "DrawnItems",
+    "Fraction",
+    "Kind",
+    "Limits",
+    "NonNegativeFloat",
+    "NonNegativeInt",
+    "PositiveFloat",
+    "PositiveInt",
     "Problems",
     "Reference",
     "Stream",
     "UnknownNameError",
+    "check_arguments",
     "check_dropout",
+    "check_fields",
     "check_flags",
     "check_optional_sizes",
     "check_part",
@@ -37,6 +59,8 @@ __all__ = [
     "excerpt",
     "expand_user",
     "from_line",
+    "hints_of",
+    "kind_of",
     "num_cores",
     "open_regular",
     "printable",

@@ -1,6 +1,6 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
-from farfield.experiments._describe import array_digest as array_digest
+from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
@@ -13,9 +13,9 @@ from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
+from farfield.experiments._owners import is_ours as is_ours
 from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
 from farfield.experiments._set_network import SetNetwork as SetNetwork
-from farfield.experiments._source import is_ours as is_ours
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 

@@ -8,7 +8,6 @@ every older experiment as it was. Arrays are described by their SHA-256.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from farfield.experiments._source import is_ours, source_digest
+from farfield.experiments._arrays import array_digest
+from farfield.experiments._owners import is_ours
+from farfield.experiments._source import source_digest
 
 Json = Any
 """Anything `json.dumps` takes: objects, lists, text, numbers, true, false and null."""
@@ -27,12 +28,6 @@ def public_path(thing: type | Callable[..., object]) -> str:
     parts = [part for part in thing.__module__.split(".") if not part.startswith("_")]
     module = ".".join(parts) or thing.__module__
     return f"{module}.{thing.__qualname__}"
-
-
-def array_digest(array: np.ndarray) -> str:
-    """SHA-256 over type, shape and bytes of an array."""
-    head = f"{array.dtype.str}{array.shape}".encode()
-    return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
 def describe(value: object) -> Json:
@@ -169,4 +164,8 @@ def _find(path: str, known: Mapping[str, type]) -> Any:
 def _check_source(thing: type, part: Mapping[str, Json]) -> None:
     wanted = part.get("source")
     if wanted is not None and wanted != source_digest(thing):
-        raise ValueError(f"{public_path(thing)} was edited since the description was made")
+        raise ValueError(
+            f"{public_path(thing)} is not what it was when the description was made: its code was "
+            "edited, or something that it refers to was set to another value, as by a script that "
+            "a worker process does not run"
+        )

@@ -1,89 +1,538 @@
-"""The source that a user's class or function is written in, with what it refers to, as a digest."""
+"""The digest of a user's class or function, over everything that its code can reach by value."""
 
 from __future__ import annotations
 
-import ast
+import builtins
+import copyreg
+import dataclasses
+import functools
 import hashlib
+import importlib
 import inspect
+import random
 import sys
-import sysconfig
-import textwrap
-import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, Final
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, Final, NoReturn, final
 
-_PARSING = threading.Lock()
-"""Held while source is read: Python 3.11 parses it, and fails at that in two threads at once."""
+import numpy as np
+import torch
 
-_INSTALLED: Final = tuple(
-    Path(sysconfig.get_path(name)).resolve()
-    for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-"""Folders of Python and of what is installed, whose code is not the user's."""
+from farfield.experiments._arrays import array_digest, tensor_digest
+from farfield.experiments._code import Chain, Source, source_of
+from farfield.experiments._owners import is_of_the_user
 
 Code = type | Callable[..., object]
 
+_HEAP_TYPE: Final = 1 << 9
+"""Mark of classes that are made by a class statement, not in C."""
 
-def is_ours(thing: Code) -> bool:
-    """Whether `thing` is part of Farfield, and so covered by its versions."""
-    return thing.__module__.split(".")[0] == "farfield"
+_PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
+
+_NOT_OF_A_CLASS: Final = {
+    "__abstractmethods__",
+    "__annotate__",
+    "__annotate_func__",
+    "__annotations__",
+    "__annotations_cache__",
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__non_callable_proto_members__",
+    "__orig_bases__",
+    "__parameters__",
+    "__protocol_attrs__",
+    "__static_attributes__",
+    "__type_params__",
+    "__weakref__",
+    "_abc_impl",
+    "_backward_cls",  # of torch.autograd.Function, which makes it
+    "_is_protocol",
+    "_is_runtime_protocol",
+}
+"""What Python and torch keep in a class: it follows from the rest of it, or carries no meaning."""
+
+_OF_ENUMS: Final = {
+    "_all_bits_",
+    "_boundary_",
+    "_flag_mask_",
+    "_hashable_values_",
+    "_inverted_",
+    "_iter_member_",
+    "_iter_member_by_value_",
+    "_member_map_",
+    "_member_names_",
+    "_member_type_",
+    "_singles_mask_",
+    "_unhashable_values_",
+    "_unhashable_values_map_",
+    "_use_args_",
+    "_value2member_map_",
+    "_value_repr_",
+}
+"""What Python keeps in an enumeration, made from its members."""
+
+_TYPE_CHECKERS: Final = {"beartype", "jaxtyping", "typeguard"}
+"""Packages whose decorators check types and change no number."""
+
+_HIDING: Final = (globals, eval, exec, __import__, importlib.import_module, sys.modules)
+"""Through these code reaches what its text does not name."""
+
+_GENERATORS: Final = (
+    torch.Generator,
+    np.random.Generator,
+    np.random.BitGenerator,
+    np.random.RandomState,
+    random.Random,
+)
+
+_DESCRIPTORS: Final = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
+
+_LRU: Final = type(functools.lru_cache(len))
 
 
 def source_digest(thing: Code) -> str:
-    """Head of SHA-256 over the source of `thing`, so that edited code gets another name.
+    """Head of SHA-256 over `thing`, so that whatever changes what it does gives it another name.
 
-    The source of the user's classes and functions that it refers to by their names is in it, and
-    theirs; so are plain values. What is reached otherwise, as `module.function`, is not.
+    A function is the syntax of its source and the values that it refers to: globals, closures,
+    defaults, attributes. A class is its bases and what its namespace holds now, wherever that was
+    set. Both are followed through the user's own modules, to the end; of Farfield, Python and
+    installed packages the name counts alone. Comments, docstrings, the order of definitions and
+    how code is set in lines change nothing.
 
     Args:
         thing: A class or function that is not part of Farfield.
 
     Raises:
-        ValueError: If its source cannot be read: changed code would pass for the same.
+        ValueError: If something that the code reaches cannot be told from another by its value, as
+            an open file, or has no source: changed code would pass for the same.
     """
-    found: dict[str, str] = {}
-    waiting: list[Code] = [thing]
-    while waiting:
-        one = waiting.pop()
-        name = f"{one.__module__}.{one.__qualname__}"
-        if name in found:
-            continue
-        try:
-            with _PARSING:
-                found[name] = inspect.getsource(one)
-        except (OSError, TypeError) as error:
-            raise ValueError(
-                f"the source of {one.__qualname__} must be at hand, so that another version of it "
-                "is not taken for the same: write it in a file, and run that"
-            ) from error
-        for word, meant in _referred(found[name], one):
-            if not callable(meant):
-                found[f"{one.__module__}.{word}"] = repr(meant)
-            elif _is_of_the_user(meant):
-                waiting.append(meant)
-    own, *others = found.values()  # the thing itself stands first
-    text = "\n".join([own, *sorted(others)])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _referred(source: str, code: Code) -> Iterator[tuple[str, Any]]:
-    """Names that stand in the source and mean code or plain values of its module."""
-    known = vars(sys.modules[code.__module__]) if code.__module__ in sys.modules else {}
+    walk = _Walk()
     try:
-        tree = ast.parse(textwrap.dedent(source))
-    except SyntaxError:  # a lambda, from the middle of its line
+        with walk.at(thing.__qualname__):
+            if not is_of_the_user(thing.__module__):
+                walk.say("installed", _text_of(thing))
+            walk.see(thing)
+    except RecursionError:
+        raise ValueError(f"{thing.__qualname__} reaches values that are nested too deep") from None
+    return hashlib.sha256("\n".join(walk.lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _text_of(thing: Code) -> str:
+    """The text of installed code, which may be replaced by another version of it."""
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        return ""
+
+
+@final
+class _Walk:
+    """A walk over values, which writes down what it sees.
+
+    What was seen before is written as its number, so that circles end.
+
+    Args:
+        seen: Numbers of objects by their identity.
+    """
+
+    def __init__(self, seen: Mapping[int, int] = types.MappingProxyType({})) -> None:
+        self.lines: list[str] = []
+        self._seen = dict(seen)
+        self._kept: list[object] = []  # alive, so that no other object has its identity
+        self._path: list[str] = []
+
+    def say(self, *words: object) -> None:
+        """Write a line."""
+        self.lines.append(" ".join(map(repr, words)))
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Name the way to what is seen meanwhile."""
+        self._path.append(where)
+        yield
+        self._path.pop()
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise `ValueError`: something cannot be written down."""
+        start, *way = self._path
+        where = "".join(f" → {part}" for part in way)
+        raise ValueError(
+            f"{start} has no key: {start}{where} {what}, so that another version of it could be "
+            "taken for the same. Make it a plain value or a function in a file, or make it inside "
+            "the code that uses it"
+        )
+
+    def see(self, value: Any) -> None:
+        """Write down a value and what it reaches."""
+        if type(value) in _PLAIN:
+            self.say(type(value).__name__, value)
+        elif type(value) in (tuple, frozenset):
+            self._look(value)
+        elif id(value) in self._seen:
+            self.say("seen", self._seen[id(value)])
+        else:
+            self._seen[id(value)] = len(self._seen)
+            self._kept.append(value)
+            self._look(value)
+
+    def see_all(self, values: Iterable[tuple[str, Any]]) -> None:
+        """Write down named values."""
+        for name, value in values:
+            self.say("named", name)
+            with self.at(name):
+                self.see(value)
+
+    def _look(self, value: Any) -> None:
+        for kind, look in _LOOKS:
+            if isinstance(value, kind):
+                look(self, value)
+                return
+        _look_at_object(self, value)
+
+    def inside(self) -> _Walk:
+        """A walk that starts here and knows what was seen so far."""
+        walk = _Walk(self._seen)
+        walk._path = [*self._path]
+        return walk
+
+
+def _look_at_parts(walk: _Walk, value: tuple[Any, ...] | list[Any]) -> None:
+    if type(value) not in (tuple, list):
+        _look_at_object(walk, value)
         return
-    for word in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
-        meant = known.get(word)
-        if isinstance(meant, type | bool | int | float | str) or inspect.isfunction(meant):
-            yield word, meant
+    walk.say(type(value).__name__, len(value))
+    walk.see_all((f"[{k}]", part) for k, part in enumerate(value))
 
 
-def _is_of_the_user(code: Code) -> bool:
-    """Whether code is neither Farfield's nor Python's nor that of an installed package."""
-    file = getattr(sys.modules.get(code.__module__), "__file__", None)
-    if file is None or is_ours(code):
+def _look_at_mapping(walk: _Walk, value: Mapping[Any, Any]) -> None:
+    if type(value) not in (dict, types.MappingProxyType):
+        _look_at_object(walk, value)
+        return
+    walk.say("dict", len(value))
+    for key, content in value.items():
+        with walk.at(f"[{key!r:.40}]"):
+            walk.see(key)
+            walk.see(content)
+
+
+def _look_at_set(walk: _Walk, value: set[Any] | frozenset[Any]) -> None:
+    """Elements in the order of what is written of each, as sets have none of their own."""
+    walk.say("set", len(value))
+    walk.see(type(value))
+    written = []
+    for part in value:
+        inner = walk.inside()
+        inner.see(part)
+        written.append("\n".join(inner.lines))
+    walk.lines += sorted(written)
+
+
+def _look_at_array(walk: _Walk, value: np.ndarray) -> None:
+    walk.see(type(value))
+    if value.dtype.hasobject:
+        walk.say("objects", value.shape)
+        walk.see(value.tolist())
+    else:
+        walk.say("array", array_digest(value))
+
+
+def _look_at_tensor(walk: _Walk, value: torch.Tensor) -> None:
+    walk.see(type(value))
+    try:
+        walk.say("tensor", tensor_digest(value), value.requires_grad)
+    except (TypeError, RuntimeError, NotImplementedError) as error:
+        walk.refuse(f"is a tensor whose numbers cannot be read ({error})")
+    walk.see_all(sorted(vars(value).items()))
+
+
+def _look_at_number(walk: _Walk, value: np.generic) -> None:
+    walk.say("number", value.dtype.str, value.tobytes())
+
+
+def _look_at_generator(walk: _Walk, value: object) -> NoReturn:
+    walk.refuse(f"is a {type(value).__name__}, whose state changes when it is drawn from")
+
+
+def _look_at_module(walk: _Walk, value: types.ModuleType) -> None:
+    walk.say("module", value.__name__.rpartition(".")[2])
+    if is_of_the_user(value.__name__):
+        walk.see_all(
+            (name, part) for name, part in sorted(vars(value).items()) if not _is_dunder(name)
+        )
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _look_at_class(walk: _Walk, value: type) -> None:
+    if _is_known_by_name(value):
+        walk.say("class", value.__module__, value.__qualname__)
+        return
+    walk.say("class of the user", value.__qualname__)
+    if type(value) is not type:
+        with walk.at("its metaclass"):
+            walk.see(type(value))
+    for base in value.__bases__:
+        with walk.at(base.__name__):
+            walk.see(base)
+    walk.see_all(sorted(_namespace(value).items()))
+
+
+def _is_known_by_name(value: type) -> bool:
+    """Whether a class is found under its name in a module that is not the user's, or made in C."""
+    if not value.__flags__ & _HEAP_TYPE:
+        return True
+    if is_of_the_user(value.__module__):
         return False
-    place = Path(file).resolve()
-    return not any(place.is_relative_to(folder) for folder in _INSTALLED)
+    found: Any = sys.modules.get(value.__module__)
+    for part in value.__qualname__.split("."):
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+    return found is value or value.__module__.partition(".")[0] == "farfield"
+
+
+def _namespace(value: type) -> dict[str, Any]:
+    """What a class holds that is its own, not Python's."""
+    found = {name: part for name, part in vars(value).items() if name not in _NOT_OF_A_CLASS}
+    if not issubclass(value, Enum):
+        return found
+    members = {name: member.value for name, member in value.__members__.items()}
+    left_out = members.keys() | _OF_ENUMS
+    return {name: part for name, part in found.items() if name not in left_out} | {
+        "members": members
+    }
+
+
+def _look_at_member(walk: _Walk, value: Enum) -> None:
+    walk.say("member", value.name)
+    walk.see(type(value))
+
+
+def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
+    code, module = value.__code__, str(value.__globals__.get("__name__", ""))
+    wrapped = value.__dict__.get("__wrapped__")
+    if wrapped is not None and _is_type_checker(module, code.co_filename):
+        walk.see(wrapped)
+        return
+    generated = code.co_qualname.startswith("__create_fn__.") or module.startswith("namedtuple_")
+    if generated or not is_of_the_user(module):
+        walk.say("function", "" if generated else module, code.co_qualname)
+        if generated or "<locals>" not in code.co_qualname:
+            return
+    else:
+        _look_at_source(walk, value)
+    cells = (
+        (name, cell) for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True)
+    )
+    walk.see_all((name, _content(cell)) for name, cell in cells)
+    walk.see(value.__defaults__)
+    walk.see(value.__kwdefaults__)
+    walk.see_all(sorted(value.__dict__.items()))
+
+
+def _is_type_checker(module: str, file: str) -> bool:
+    return module.partition(".")[0] in _TYPE_CHECKERS or file.startswith("<@beartype(")
+
+
+_EMPTY: Final = ("a cell without content",)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _EMPTY
+
+
+def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
+    try:
+        source = source_of(value)
+    except OSError as error:
+        walk.refuse(f"must have the source that it was made from ({error})")
+    walk.say("function of the user", source.text)
+    for name in source.names:
+        _look_at_global(walk, name, value, source)
+    for imported in source.imports:
+        if is_of_the_user(imported.module):
+            with walk.at(imported.module):
+                _look_through(walk, importlib.import_module(imported.module), imported.chains)
+
+
+def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source: Source) -> None:
+    scope = function.__globals__
+    walk.say("global", name)
+    if name not in scope and not hasattr(builtins, name):
+        walk.say("unbound")
+        return
+    value = scope[name] if name in scope else getattr(builtins, name)
+    with walk.at(name):
+        if isinstance(value, types.ModuleType):
+            _look_through(walk, value, source.chains(name))
+        else:
+            _check_hides_nothing(walk, value)
+            walk.see(value)
+
+
+def _check_hides_nothing(walk: _Walk, value: object) -> None:
+    if any(value is hiding for hiding in _HIDING):
+        walk.refuse("reaches what its text does not name")
+
+
+def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
+    """See what is reached through a module of the user's, and nothing else of it."""
+    for chain in chains:
+        value, rest = _reached(module, chain)
+        walk.say("through", *chain)
+        with walk.at(".".join(chain) or "itself"):
+            if not isinstance(value, types.ModuleType) or not rest:
+                _check_hides_nothing(walk, value)
+                walk.see(value)
+            elif any(vars(value).get(rest[0]) is hiding for hiding in _HIDING):
+                walk.refuse("reaches what its text does not name")
+            else:
+                walk.say("installed", value.__name__)
+
+
+def _reached(module: types.ModuleType, chain: Chain) -> tuple[Any, Chain]:
+    """The value at which attributes lead out of the user's modules, and the attributes left."""
+    value: Any = module
+    while chain and isinstance(value, types.ModuleType) and is_of_the_user(value.__name__):
+        value, chain = getattr(value, chain[0], _MISSING), chain[1:]
+    return value, chain
+
+
+_MISSING: Final = ("not there",)
+
+
+def _look_at_method(walk: _Walk, value: types.MethodType) -> None:
+    walk.say("method")
+    walk.see(value.__func__)
+    walk.see(value.__self__)
+
+
+def _look_at_builtin(walk: _Walk, value: Any) -> None:
+    owner = value.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        module = str(value.__module__ or getattr(owner, "__name__", ""))
+        if is_of_the_user(module):
+            walk.refuse("is compiled code")
+        walk.say("builtin", module, value.__qualname__)
+    else:
+        walk.say("builtin of", value.__name__)
+        walk.see(owner)
+
+
+def _look_at_descriptor(walk: _Walk, value: Any) -> None:
+    walk.say("descriptor", value.__qualname__.rpartition(".")[2])
+
+
+def _look_at_property(walk: _Walk, value: property) -> None:
+    walk.see(type(value))
+    walk.see_all((("get", value.fget), ("set", value.fset), ("delete", value.fdel)))
+
+
+def _look_at_wrapper(walk: _Walk, value: Any) -> None:
+    walk.say(type(value).__name__)
+    walk.see(value.__func__)
+
+
+def _look_at_cached_property(walk: _Walk, value: functools.cached_property[Any]) -> None:
+    walk.say("cached property")
+    walk.see(value.func)
+
+
+def _look_at_partial(walk: _Walk, value: Any) -> None:
+    walk.see(type(value))
+    walk.see_all((("func", value.func), ("args", value.args), ("keywords", value.keywords)))
+
+
+def _look_at_cached(walk: _Walk, value: Any) -> None:
+    walk.see(value.__wrapped__)
+    walk.see(value.cache_parameters())
+
+
+def _look_at_path(walk: _Walk, value: PurePath) -> None:
+    walk.say("path", value.as_posix())
+
+
+def _look_at_field(walk: _Walk, value: dataclasses.Field[Any]) -> None:
+    slots = sorted({*dataclasses.Field.__slots__} - {"type"})
+    walk.see_all((name, getattr(value, name)) for name in slots)
+
+
+def _look_at_object(walk: _Walk, value: Any) -> None:
+    """An object is its class, and the state that a copy of it would be made from."""
+    cls = type(value)
+    if isinstance(value, Iterator) and _is_known_by_name(cls):
+        walk.refuse(f"is a {cls.__name__}, which changes when it is read")
+    reducer = copyreg.dispatch_table.get(cls)
+    try:
+        reduced = reducer(value) if reducer else value.__reduce_ex__(4)
+    except Exception as error:  # noqa: BLE001 — whatever an object of others does when it is asked
+        walk.refuse(f"is a {cls.__name__}, whose state cannot be read ({error})")
+    walk.say("object")
+    walk.see(cls)
+    if isinstance(reduced, str):
+        walk.say("known as", reduced)
+        return
+    function, args, state, parts, pairs = (*reduced, None, None, None)[:5]
+    walk.see(function)
+    walk.see(args)
+    _look_at_state(walk, state, cls)
+    if not _is_known_by_name(cls):  # it may keep something from its copies
+        _look_at_state(walk, object.__getstate__(value), cls)
+    walk.see(None if parts is None else [*parts])
+    walk.see(None if pairs is None else dict(pairs))
+
+
+def _look_at_state(walk: _Walk, state: Any, cls: type) -> None:
+    """Attributes but for those that a property keeps once it was asked."""
+    if isinstance(state, tuple) and len(state) == 2:
+        for part in state:
+            _look_at_state(walk, part, cls)
+    elif isinstance(state, dict) and all(isinstance(name, str) for name in state):
+        cached = functools.cached_property
+        walk.see_all(
+            (name, state[name])
+            for name in sorted(state)
+            if not isinstance(inspect.getattr_static(cls, name, None), cached)
+        )
+    else:
+        walk.see(state)
+
+
+_LOOKS: Final[tuple[tuple[Any, Callable[[_Walk, Any], None]], ...]] = (
+    (type, _look_at_class),
+    (types.FunctionType, _look_at_function),
+    (types.MethodType, _look_at_method),
+    (types.ModuleType, _look_at_module),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), _look_at_builtin),
+    (_DESCRIPTORS, _look_at_descriptor),
+    (property, _look_at_property),
+    ((classmethod, staticmethod), _look_at_wrapper),
+    (functools.cached_property, _look_at_cached_property),
+    ((functools.partial, functools.partialmethod), _look_at_partial),
+    (_LRU, _look_at_cached),
+    (Enum, _look_at_member),
+    (dataclasses.Field, _look_at_field),
+    (_GENERATORS, _look_at_generator),
+    (torch.Tensor, _look_at_tensor),
+    (np.ndarray, _look_at_array),
+    (np.generic, _look_at_number),
+    (PurePath, _look_at_path),
+    ((set, frozenset), _look_at_set),
+    ((tuple, list), _look_at_parts),
+    ((dict, types.MappingProxyType), _look_at_mapping),
+)
+"""How each kind of value is written down; the first that fits."""
