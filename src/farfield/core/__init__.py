@@ -8,6 +8,7 @@ from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
+from farfield.core._files import expand_home as expand_home
 from farfield.core._files import writable_place as writable_place
 from farfield.core._items import DrawnItems as DrawnItems
 from farfield.core._json import from_line as from_line
@@ -29,6 +30,7 @@ __all__ = [
     "check_optional_sizes",
     "check_part",
     "check_sizes",
+    "expand_home",
     "from_line",
     "num_cores",
     "stream",
