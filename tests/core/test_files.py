@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from farfield.core import (
-    expand_user,
+    expand_home,
     from_line,
     num_cores,
     read_regular,
@@ -74,12 +74,12 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatc
 
 def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert expand_user("~/runs") == tmp_path / "runs"
-    assert expand_user(Path("~")) == tmp_path
-    assert expand_user("runs/~") == Path("runs/~")
+    assert expand_home("~/runs") == tmp_path / "runs"
+    assert expand_home(Path("~")) == tmp_path
+    assert expand_home("runs/~") == Path("runs/~")
     assert writable_place(Path("~/new")) == (tmp_path / "new").resolve()
-    with pytest.raises(ValueError, match=r"home folder of a known user, got '~nobody\\x1b/x'"):
-        expand_user("~nobody\x1b/x")
+    with pytest.raises(ValueError, match=r"home folder that exists, got '~nobody\\x1b/x'"):
+        expand_home("~nobody\x1b/x")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
-from farfield.core._files import expand_user as expand_user
+from farfield.core._files import expand_home as expand_home
 from farfield.core._files import open_regular as open_regular
 from farfield.core._files import read_regular as read_regular
 from farfield.core._files import writable_place as writable_place
@@ -57,7 +57,7 @@ __all__ = [
     "check_part",
     "check_sizes",
     "excerpt",
-    "expand_user",
+    "expand_home",
     "from_line",
     "hints_of",
     "kind_of",

@@ -9,23 +9,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-def expand_user(path: str | Path) -> Path:
-    """A path in which `~` at the beginning has become the home folder.
-
-    Args:
-        path: As somebody typed it.
-
-    Raises:
-        ValueError: If the user named there has no home folder.
-    """
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        raise ValueError(
-            f"path must begin with the home folder of a known user, got {str(path)!r}"
-        ) from error
-
-
 def open_regular(path: Path, most: int) -> BinaryIO:
     """A regular file opened for reading; nothing else is opened, nor waited for.
 
@@ -64,6 +47,24 @@ def read_regular(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
+def expand_home(path: str | os.PathLike[str]) -> Path:
+    """A path as people write it, with `~` for the home folder, as one that the system knows.
+
+    Args:
+        path: Any path.
+
+    Raises:
+        ValueError: If it names the home of somebody who is not known here.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ValueError(
+            f"path must start with a home folder that exists, got {os.fspath(path)!r}; "
+            f"{'./' + os.fspath(path)!r} is the folder of that name"
+        ) from error
+
+
 def writable_place(path: Path) -> Path:
     """The file that a path leads to, `~` and links followed, to be replaced by a whole one.
 
@@ -75,7 +76,7 @@ def writable_place(path: Path) -> Path:
             links lead in a circle.
     """
     try:
-        place = expand_user(path).resolve()
+        place = expand_home(path).resolve()
     except RuntimeError as error:  # what Python 3.11 and 3.12 make of a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
     if place.exists() and not (place.is_file() or place.is_dir()):

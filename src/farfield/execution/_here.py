@@ -11,8 +11,16 @@ from torch import Tensor
 
 from farfield.execution._job import Job, News
 from farfield.experiments import Experiment
-from farfield.records import Record, Store, environment
-from farfield.training import Clock, Learner, OneNetwork, Progress, Stack, train
+from farfield.records import Record, Store, StoreError, environment
+from farfield.training import (
+    Clock,
+    Learner,
+    OneNetwork,
+    Progress,
+    Stack,
+    train,
+    trained_weights,
+)
 
 
 def run_one(
@@ -40,7 +48,7 @@ def run_one(
             experiment starts from.
     """
     with store.claim(job.experiment.key, job.seed):
-        if store.is_whole(job.experiment.key, job.seed):
+        if _is_done(job.experiment, job.seed, store):
             return  # another process finished it after this one looked
         [start] = _starts(job.experiment, [job.seed], store)
         learner = OneNetwork(job.experiment, job.seed, device=device, start=start)
@@ -74,7 +82,7 @@ def run_stack(
     with ExitStack() as claims:
         for seed in seeds:
             claims.enter_context(store.claim(experiment.key, seed))
-        missing = [seed for seed in seeds if not store.is_whole(experiment.key, seed)]
+        missing = [seed for seed in seeds if not _is_done(experiment, seed, store)]
         if not missing:
             return  # another process finished them after this one looked
         starts = _starts(experiment, missing, store)
@@ -103,7 +111,20 @@ def _starts(
 ) -> list[dict[str, Tensor] | None]:
     """The trained networks that those of an experiment start from, by seed; `None` for none."""
     first = experiment.starts_from
-    return [None if first is None else store.weights(first.experiment.key, s) for s in seeds]
+    return [None if first is None else trained_weights(first.experiment, s, store) for s in seeds]
+
+
+def _is_done(experiment: Experiment, seed: int, store: Store) -> bool:
+    """Whether a run is finished; what it left is swept up, or set aside where it is damaged."""
+    if seed not in store.seeds(experiment.key):
+        return False
+    try:
+        trained_weights(experiment, seed, store)
+    except StoreError as error:
+        store.set_aside(experiment.key, seed, str(error))
+        return False
+    store.sweep(experiment.key, seed)
+    return True
 
 
 def _finish(
@@ -134,7 +155,8 @@ def _finish(
         for seed, found in zip(learner.seeds, scores, strict=True)
     ]
     store.write_all(list(zip(records, learner.weights(), strict=True)))
-    checkpoint.unlink(missing_ok=True)
+    for seed in learner.seeds:
+        store.sweep(key, seed)
 
 
 def tell(job: Job, report: Callable[[News], None] | None) -> Callable[[Progress], None] | None:

@@ -32,12 +32,13 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @final
 class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How far the worker is, that it is done, or why it is not."""
+    """How far the worker is, what it warns of, that it is done, or why it is not."""
 
     step: int = 0
     steps: int = 0
     score: float = 0.0
     seconds: float = 0.0
+    warning: str = ""
     done: bool = False
     error: str = ""
 

@@ -7,6 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
@@ -15,7 +16,7 @@ from farfield._interrupts import held_interrupts
 from farfield.core import from_line, to_line
 from farfield.execution._job import Job, News
 from farfield.execution._messages import Answer, Order, order
-from farfield.records import Store
+from farfield.records import DamageWarning, Store
 from farfield.training import Clock
 
 
@@ -92,7 +93,7 @@ def run_processes(
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         waiting.put(job)
-    news: queue.SimpleQueue[News | tuple[Job, str] | None] = queue.SimpleQueue()
+    news: queue.SimpleQueue[News | tuple[Job, str] | str | None] = queue.SimpleQueue()
     count = min(workers, len(jobs))
     engine = f"{count} single-threaded processes"
     folder = str(store.folder.resolve())
@@ -114,7 +115,7 @@ def run_processes(
             replace_dead(place)
 
             def take(answer: Answer, job: Job = job) -> None:
-                news.put(News(job=job, progress=answer.progress()))
+                news.put(answer.warning or News(job=job, progress=answer.progress()))
 
             trouble = crew[place].do(order(job, folder, engine, clock or Clock()), take)
             news.put((job, trouble) if trouble else News(job=job))
@@ -133,7 +134,7 @@ def run_processes(
 
 
 def _follow(
-    news: queue.SimpleQueue[News | tuple[Job, str] | None],
+    news: queue.SimpleQueue[News | tuple[Job, str] | str | None],
     count: int,
     report: Callable[[News], None] | None,
 ) -> list[tuple[Job, str]]:
@@ -145,6 +146,8 @@ def _follow(
             count -= 1
         elif isinstance(item, tuple):
             failed.append(item)
+        elif isinstance(item, str):
+            warnings.warn(item, DamageWarning, stacklevel=2)
         elif report:
             report(item)
     return failed

@@ -15,7 +15,7 @@ from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
 from farfield.records import Record, Store
-from farfield.training import Clock
+from farfield.training import Clock, is_complete
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job]:
@@ -65,7 +65,8 @@ def run(
 ) -> None:
     """Train what has no record yet, and keep a record of each.
 
-    A record whose network cannot be read does not count: the network is trained again. Where an
+    A record that is damaged, or whose network is, does not count: a `DamageWarning` names it, the
+    network is trained anew, and its file, under another name, and its record replaced. Where an
     experiment starts from networks of another, those are trained first, unless they are kept
     already.
 
@@ -90,11 +91,12 @@ def run(
     check_machine(device, workers)
     cores = workers if workers is not None else num_cores()
     missing = []
-    done = {key: store.whole_seeds(key) for key in {job.experiment.key for job in jobs}}
     for job in jobs:
-        if job.seed not in done[job.experiment.key]:
+        if not is_complete(job.experiment, job.seed, store):
             missing.append(job)
-        elif report:
+            continue
+        store.sweep(job.experiment.key, job.seed)
+        if report:
             report(News(job=job, found=True))
     failed: dict[Job, str | Exception] = {}
     waves = _waves(missing, store)
@@ -123,7 +125,7 @@ def _waves(missing: Sequence[Job], store: Store) -> list[list[Job]]:
     while wanted:
         waves.insert(0, wanted)
         firsts = dict.fromkeys(first for job in wanted if (first := _before(job)) is not None)
-        wanted = [job for job in firsts if not store.is_whole(job.experiment.key, job.seed)]
+        wanted = [job for job in firsts if not is_complete(job.experiment, job.seed, store)]
     taken: set[Job] = set()
     for place, wave in enumerate(waves):
         waves[place] = [job for job in wave if job not in taken]

@@ -7,14 +7,15 @@ import queue
 import signal
 import sys
 import threading
-from typing import BinaryIO
+import warnings
+from typing import Any, BinaryIO
 
 from farfield.core import from_line, to_line
 from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import run_one
 from farfield.execution._job import Job, reason_of
 from farfield.execution._messages import Answer, Order, experiment_of
-from farfield.records import Store
+from farfield.records import DamageWarning, Store
 from farfield.training import Clock, Progress
 
 
@@ -54,6 +55,16 @@ def main() -> None:
             )
         )
 
+    show = warnings.showwarning
+
+    def warn(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
+        if issubclass(category, DamageWarning):
+            answer(Answer(warning=str(message)))
+        else:
+            show(message, category, *where, **to)
+
+    warnings.showwarning = warn  # those of damage are for the parent to show
+    warnings.simplefilter("always", DamageWarning)
     while True:
         message = from_line(orders.get(), Order)
         try:

@@ -2,8 +2,10 @@
 
 from farfield.records._environment import environment as environment
 from farfield.records._errors import BusyError as BusyError
+from farfield.records._errors import DamageWarning as DamageWarning
 from farfield.records._errors import StoreError as StoreError
 from farfield.records._files import read_tensors as read_tensors
+from farfield.records._files import set_aside as set_aside
 from farfield.records._files import write_tensors as write_tensors
 from farfield.records._files import write_whole as write_whole
 from farfield.records._record import Record as Record
@@ -12,12 +14,14 @@ from farfield.records._store import Store as Store
 
 __all__ = [
     "BusyError",
+    "DamageWarning",
     "Record",
     "Score",
     "Store",
     "StoreError",
     "environment",
     "read_tensors",
+    "set_aside",
     "write_tensors",
     "write_whole",
 ]

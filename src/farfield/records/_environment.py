@@ -33,18 +33,31 @@ def _commit() -> str:
         )
     except OSError:
         return "unknown"
-    return commit.stdout.decode().strip() + ("+" if changed.stdout.strip() else "")
+    return commit.stdout.decode(errors="backslashreplace").strip() + (
+        "+" if changed.stdout.strip() else ""
+    )
 
 
 @functools.cache
 def _processor() -> str:
     """Model name of the processor."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = (
+            Path("/proc/cpuinfo")
+            .read_text(encoding="utf-8", errors="backslashreplace")
+            .splitlines()
+        )
     except OSError:
         return platform.processor() or platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def _capability(device: str) -> str:
+    """The instructions that sums are made with, and depend on: of vectors on a processor."""
+    if device.startswith("cuda"):
+        return ".".join(map(str, torch.cuda.get_device_capability(device)))
+    return torch.backends.cpu.get_cpu_capability()
 
 
 def environment(*, device: str, engine: str) -> dict[str, str]:
@@ -63,6 +76,7 @@ def environment(*, device: str, engine: str) -> dict[str, str]:
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": name,
+        "capability": _capability(device),
         "cores": str(num_cores()),
         "device": device,
         "engine": engine,

@@ -13,3 +13,8 @@ class StoreError(RuntimeError):
 @final
 class BusyError(RuntimeError):
     """Another process is at the same run."""
+
+
+@final
+class DamageWarning(UserWarning):
+    """Something of a run is not what was written; the run counts as not done."""

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
+import hashlib
+import itertools
+import json
 import os
 import secrets
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
-import safetensors
 import safetensors.torch
 from torch import Tensor
 
-from farfield.core import writable_place
-from farfield.records._errors import StoreError
+from farfield.core import expand_home, writable_place
+from farfield.records._errors import DamageWarning, StoreError
 
 _NOTE = "farfield"
 _SCRAP_SECONDS = 3600.0
 """No living process takes this long between the first byte and the renaming."""
+
+LARGEST_HEADER: Final = 4 << 20
+"""Bytes of the names and shapes of a file of tensors; 50,000 tensors take as many."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -27,18 +35,25 @@ def write_whole(path: Path, content: bytes) -> None:
     What processes killed at the same file left beside it, an hour ago or more, is swept up.
 
     Args:
-        path: Where; its folder is made if need be.
+        path: Where, links followed; its folder is made if need be.
         content: The bytes.
 
     Raises:
         StoreError: If the disk is full, or the folder cannot be written.
     """
-    try:
+    with _named("write", path):
         place = writable_place(path)
         _write(place, content)
+    _sweep_old(place)
+
+
+@contextlib.contextmanager
+def _named(verb: str, path: Path) -> Iterator[None]:
+    """An error of the system, as one that names the file."""
+    try:
+        yield
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
-    _sweep(place)
+        raise StoreError(f"cannot {verb} {path}: {error.strerror or error}") from error
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -58,13 +73,43 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-def _sweep(path: Path) -> None:
+def scraps(path: Path) -> Iterator[Path]:
+    """What processes that were killed while they wrote a file left beside it.
+
+    Args:
+        path: The file.
+    """
+    return path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.tmp")
+
+
+def _sweep_old(path: Path) -> None:
     """Remove old temporary files of a file that was just written; their clock is its own."""
     with contextlib.suppress(OSError):
         now = path.stat().st_mtime
-        for scrap in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.tmp"):
+        for scrap in scraps(path):
             if now - scrap.stat().st_mtime > _SCRAP_SECONDS:
                 scrap.unlink()
+
+
+def set_aside(path: Path, reason: str) -> None:
+    """Rename a file that cannot be used, never over an earlier one, and warn of it.
+
+    Args:
+        path: The file; where there is none, the warning is all.
+        reason: Why it cannot be used.
+
+    Raises:
+        StoreError: If it cannot be renamed.
+    """
+    kept = "the network is trained anew"
+    if os.path.lexists(path):
+        names = itertools.chain([".damaged"], (f".damaged-{n}" for n in itertools.count(2)))
+        places = (path.with_name(path.name + name) for name in names)
+        place = next(place for place in places if not os.path.lexists(place))
+        with _named("rename", path):
+            path.rename(place)
+        kept = f"it is kept as {place.name}, and {kept}"
+    warnings.warn(f"{reason}; {kept}", DamageWarning, stacklevel=2)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -77,33 +122,62 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str = "") -> None:
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str = "") -> str:
     """Write named tensors and one text as safetensors, whole or not at all.
 
     Args:
-        path: Where.
+        path: Where; a link there is replaced, not followed.
         tensors: By name; moved to the CPU.
         note: Any text, e.g. JSON.
 
+    Returns:
+        SHA-256 of the file, in hexadecimal digits.
+
     Raises:
-        StoreError: If the file cannot be written.
+        StoreError: If the file cannot be written, or there are more tensors than could be read.
     """
     ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_whole(path, safetensors.torch.save(ready, metadata={_NOTE: note}))
+    content, place = safetensors.torch.save(ready, metadata={_NOTE: note}), expand_home(path)
+    with _named("write", path):
+        _header(content)
+        _write(place, content)
+    _sweep_old(place)
+    return hashlib.sha256(content).hexdigest()
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], str]:
+def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
     """Read what `write_tensors` wrote.
 
     Args:
         path: Where.
+        digest: What `write_tensors` returned; not compared if empty.
 
     Raises:
-        StoreError: If the file is missing, cut short or not safetensors at all.
+        StoreError: If the file is missing, cut short, not safetensors at all, or not the one that
+            was written.
     """
+    place = expand_home(path)
+    with _named("read", path):
+        if place.exists() and not place.is_file():  # a pipe would be waited for
+            raise OSError(errno.EINVAL, "it must be a regular file")
+        content = place.read_bytes()
+        header = _header(content)
+    if digest and (found := hashlib.sha256(content).hexdigest()) != digest:
+        raise StoreError(
+            f"cannot use {path}: it is not the file that the run wrote, whose SHA-256 is "
+            f"{digest[:12]}…, got {found[:12]}…"
+        )
     try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            note = (file.metadata() or {}).get(_NOTE, "")
-            return {name: file.get_tensor(name) for name in file.keys()}, note  # noqa: SIM118
-    except (OSError, safetensors.SafetensorError, ValueError) as error:
+        tensors = safetensors.torch.load(content)
+        note = json.loads(header).get("__metadata__", {}).get(_NOTE, "")
+    except (safetensors.SafetensorError, ValueError, KeyError, RecursionError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
+    return tensors, note
+
+
+def _header(content: bytes) -> bytes:
+    """The names and shapes of a file of tensors, as JSON."""
+    size = int.from_bytes(content[:8], "little")
+    if size > LARGEST_HEADER:
+        raise OSError(errno.EFBIG, f"names and shapes of its tensors take {size} bytes, over 4 MiB")
+    return content[8 : 8 + size]

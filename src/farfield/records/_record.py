@@ -27,7 +27,9 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 @final
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """One network, trained and scored.
 
     Args:
@@ -38,6 +40,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         scores: Every regime at every evaluation point.
         seconds: Wall-clock seconds of training and scoring, over all sittings.
         environment: Versions, commit, machine, device and engine.
+        weights: SHA-256 of the file of the trained network, which the store puts there; empty in
+            records from before it did.
     """
 
     key: str
@@ -47,6 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     scores: tuple[Score, ...]
     seconds: float
     environment: dict[str, str]
+    weights: str = ""
 
     def final(self, regime: str, metric: str = "accuracy") -> float:
         """The number after the last step.

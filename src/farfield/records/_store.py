@@ -3,74 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import os
-import re
-import sqlite3
-import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, final
+from typing import Any, final
 
 import msgspec
 from torch import Tensor
 
-from farfield.records._errors import BusyError, StoreError
-from farfield.records._files import read_tensors, write_tensors
+from farfield.core import expand_home
+from farfield.records._database import Database
+from farfield.records._errors import BusyError, DamageWarning, StoreError
+from farfield.records._files import read_tensors, scraps, set_aside, write_tensors
+from farfield.records._locks import Lock, hold
 from farfield.records._record import Record
-
-try:
-    import fcntl
-except ImportError:  # Windows: no advisory locks of this kind; runs are then not guarded
-    fcntl = None  # type: ignore[assignment]
-
-FORMAT = 1
-"""Raised when the tables change."""
-
-PATIENCE = 60.0
-"""Seconds to wait for another process that writes."""
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS runs (
-    key TEXT NOT NULL, seed INTEGER NOT NULL, experiment TEXT NOT NULL, steps INTEGER NOT NULL,
-    seconds REAL NOT NULL, environment TEXT NOT NULL, PRIMARY KEY (key, seed));
-CREATE TABLE IF NOT EXISTS scores (
-    key TEXT NOT NULL, seed INTEGER NOT NULL, step INTEGER NOT NULL, regime TEXT NOT NULL,
-    metric TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
-    PRIMARY KEY (key, seed, step, regime, metric));
-"""
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once; SQLite's own patience does not hold for this."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
-        else:
-            return
-
-
-def _insert(connection: sqlite3.Connection, record: Record) -> None:
-    """Add the rows of a run, as part of a transaction."""
-    place = (record.key, record.seed)
-    experiment = json.dumps(record.experiment, sort_keys=True)
-    environment = json.dumps(record.environment, sort_keys=True)
-    run = (*place, experiment, record.steps, record.seconds, environment)
-    # SQLite takes nan for NULL, which the table refuses; as text it stays what it is.
-    rows = [
-        (*place, s.step, s.regime, s.metric, "nan" if math.isnan(s.value) else s.value, s.count)
-        for s in record.scores
-    ]
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", run)
-    connection.executemany(
-        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows
-    )
 
 
 @final
@@ -80,73 +27,26 @@ class Store:
     `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
     is complete. `weights/<experiment>/<seed>.safetensors` holds the trained networks, each written
     before its record. Many processes may read and write at once; no server runs. A folder that is
-    read-only can be read as long as nobody left `records.sqlite-wal` in it.
+    read-only can be read as long as nobody left a `records.sqlite-wal` with something in it.
+
+    A run carries a digest of its numbers and one of its network's file. What is not what was
+    written counts as missing, with a warning that names it; running it again replaces both.
 
     Args:
-        folder: The folder; made if it does not exist.
+        folder: The folder, `~` for the home folder; made if it does not exist.
 
     Raises:
         StoreError: If the folder cannot be made, or its database is not one of Farfield's.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
-        self._database = self.folder / "records.sqlite"
+        self.folder = expand_home(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {self.folder}: {error.strerror}") from error
-        with self._connect(create=True) as connection:
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found not in (0, FORMAT):
-                raise StoreError(
-                    f"{self._database} has format {found}, this version reads {FORMAT}"
-                )
-            if found != FORMAT:
-                self._check_ours(connection)
-                _write_ahead(connection)
-                connection.executescript(_TABLES)
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-
-    def _check_ours(self, connection: sqlite3.Connection) -> None:
-        """Refuse to make tables in a database that has others."""
-        columns = connection.execute(
-            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
-            "WHERE m.type = 'table'"
-        )
-        ours = set(re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _TABLES))
-        for table, column in columns:
-            if column not in ours:
-                raise StoreError(
-                    f"{self._database} must be a database of Farfield's, got one with a column "
-                    f"{column} in a table {table}"
-                )
-
-    @contextlib.contextmanager
-    def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction: committed at the end, rolled back on an error."""
-        mode = "rwc" if create else "rw"
-        if self._is_read_only() and not self._database.with_name("records.sqlite-wal").exists():
-            mode = "ro&immutable=1"  # or SQLite makes files beside it even to read
-        try:
-            connection = sqlite3.connect(
-                f"{self._database.resolve().as_uri()}?mode={mode}", uri=True, timeout=PATIENCE
-            )
-            try:
-                connection.execute("PRAGMA synchronous = FULL")
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            state = "" if self._database.exists() else " (the file has vanished)"
-            if self._is_read_only():
-                state = " (the folder is read-only)"
-            raise StoreError(f"cannot use {self._database}{state}: {error}") from error
-
-    def _is_read_only(self) -> bool:
-        """Whether nothing can be written to the folder."""
-        return self.folder.is_dir() and not os.access(self.folder, os.W_OK)
+        self._database = Database(self.folder / "records.sqlite")
+        self._locks: dict[tuple[str, int], list[Lock]] = {}
 
     def write(self, record: Record, weights: Mapping[str, Tensor]) -> None:
         """Keep a finished run; one that is already there stays as it is.
@@ -164,104 +64,84 @@ class Store:
         """Keep runs that finished together: all of them or none, however the process ends.
 
         Args:
-            runs: Numbers and trained networks; what is already there stays as it is, but for a
-                network whose file is missing or damaged: it is written again.
+            runs: Numbers and trained networks; what is already there stays as it is, unless the
+                numbers or the network are damaged or missing: then both are replaced.
 
         Raises:
-            StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
+            StoreError: If the disk is full, the folder has vanished, or a lock of this store was
+                removed meanwhile. Nothing is half-written.
         """
-        if not self._database.exists():
+        if not self._database.path.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
         new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]
-        for record, weights in new:
-            write_tensors(self.weights_path(record.key, record.seed), weights)
-        with self._connect() as connection:
-            for record, _ in new:
-                _insert(connection, record)
+        for record, _ in new:
+            self._check_lock(record.key, record.seed)
+            self._check_folders(record.key)
+        records = [
+            msgspec.structs.replace(
+                record,
+                weights=write_tensors(self.weights_path(record.key, record.seed), weights),
+            )
+            for record, weights in new
+        ]
+        self._database.replace(records)
 
     def find(self, key: str, seed: int) -> Record | None:
-        """The record of one run, or `None` if it is not finished.
+        """The record of one run, or `None` if it is not finished, or damaged; the latter warns.
 
         Args:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        found = [record for record in self.records(key) if record.seed == seed]
-        return found[0] if found else None
+        found, damaged = self._database.read(key, seed)
+        self._warn(key, damaged)
+        return found.get(seed)
+
+    def records(self, key: str) -> list[Record]:
+        """Every finished run of one experiment, by seed, but for damaged ones, which warn.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        found, damaged = self._database.read(key)
+        self._warn(key, damaged)
+        return [*found.values()]
+
+    def keys(self) -> list[str]:
+        """Every experiment with a finished run."""
+        whole, damaged = self._database.keys()
+        for key in sorted(damaged):
+            self._warn(key, {"some": "scores without a run, or a run without scores"})
+        return sorted(whole)
+
+    def seeds(self, key: str) -> set[int]:
+        """Numbers of the runs of an experiment that were finished, of damaged ones as well.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        return self._database.seeds(key)
 
     def is_whole(self, key: str, seed: int) -> bool:
-        """Whether a run is finished and its trained network can be read.
+        """Whether a run is finished, and its numbers and its network are what was written.
 
         Args:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        return self.find(key, seed) is not None and self._is_readable(key, seed)
-
-    def whole_seeds(self, key: str) -> set[int]:
-        """Numbers of the finished runs of an experiment whose trained networks can be read.
-
-        Args:
-            key: `Experiment.key`.
-        """
-        return {run.seed for run in self.records(key) if self._is_readable(key, run.seed)}
-
-    def _is_readable(self, key: str, seed: int) -> bool:
-        """Whether the trained network of a run can be read; its numbers are not looked at."""
         try:
-            self.weights(key, seed)
+            self._weights(key, seed, is_recorded=True)
         except StoreError:
             return False
         return True
 
-    def records(self, key: str) -> list[Record]:
-        """Every finished run of one experiment, by seed.
+    def whole_seeds(self, key: str) -> set[int]:
+        """Numbers of the finished runs of an experiment that are what was written.
 
         Args:
             key: `Experiment.key`.
         """
-        with self._connect() as connection:
-            runs = connection.execute(
-                "SELECT seed, experiment, steps, seconds, environment FROM runs "
-                "WHERE key = ? ORDER BY seed",
-                (key,),
-            ).fetchall()
-            scores = connection.execute(
-                "SELECT seed, step, regime, metric, value, count FROM scores "
-                "WHERE key = ? ORDER BY seed, step, regime, metric",
-                (key,),
-            ).fetchall()
-        by_seed: dict[int, list[dict[str, Any]]] = {}
-        try:
-            for seed, *cells, value, count in scores:
-                score = dict(zip(("step", "regime", "metric"), cells, strict=True))
-                score |= {"value": float(value), "count": count}  # nan is kept as text
-                by_seed.setdefault(seed, []).append(score)
-            found = [
-                {
-                    "key": key,
-                    "experiment": msgspec.json.decode(experiment),
-                    "seed": seed,
-                    "steps": steps,
-                    "scores": by_seed.get(seed, []),
-                    "seconds": seconds,
-                    "environment": msgspec.json.decode(environment),
-                }
-                for seed, experiment, steps, seconds, environment in runs
-            ]
-            if any(not run["scores"] for run in found):
-                raise ValueError("a run without scores")
-            return msgspec.convert(found, list[Record])
-        except (msgspec.MsgspecError, TypeError, ValueError) as error:
-            raise StoreError(
-                f"{self._database} holds a damaged record of {key}: {error}"
-            ) from error
-
-    def keys(self) -> list[str]:
-        """Every experiment with a finished run."""
-        with self._connect() as connection:
-            rows = connection.execute("SELECT DISTINCT key FROM runs ORDER BY key").fetchall()
-        return [key for (key,) in rows]
+        return {seed for seed in self.seeds(key) if self.is_whole(key, seed)}
 
     def weights(self, key: str, seed: int) -> dict[str, Tensor]:
         """The trained network of one run, by the names of its state.
@@ -271,9 +151,64 @@ class Store:
             seed: Number of the run.
 
         Raises:
-            StoreError: If the file is missing or damaged.
+            StoreError: If the file is missing, damaged or that of another run, or if the record
+                that would tell is damaged.
         """
-        return read_tensors(self.weights_path(key, seed))[0]
+        return self._weights(key, seed, is_recorded=False)
+
+    def _weights(self, key: str, seed: int, *, is_recorded: bool) -> dict[str, Tensor]:
+        """The trained network of one run, which may have to be recorded."""
+        found, damaged = self._database.read(key, seed)
+        for number, reason in damaged.items():
+            raise StoreError(self._damage(key, number, reason))
+        if is_recorded and seed not in found:
+            raise StoreError(f"seed {seed} of experiment {key} is not recorded in {self.folder}")
+        digest = found[seed].weights if seed in found else ""
+        return read_tensors(self.weights_path(key, seed), digest)[0]
+
+    def _damage(self, key: str, seed: Any, reason: str) -> str:
+        """That a run cannot be read, in words."""
+        return f"{self._database.path} holds a damaged record of {key}, seed {seed}: {reason}"
+
+    def _warn(self, key: str, damaged: Mapping[Any, str]) -> None:
+        """Name the runs that cannot be read."""
+        for seed, reason in damaged.items():
+            text = f"{self._damage(key, seed, reason)}; it counts as missing"
+            warnings.warn(text, DamageWarning, stacklevel=3)
+
+    def set_aside(self, key: str, seed: int, reason: str) -> None:
+        """Rename the network of a run that cannot be used, and warn; the run counts as missing.
+
+        To be called by whoever holds the run.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+            reason: Why it cannot be used.
+
+        Raises:
+            StoreError: If the file cannot be renamed.
+        """
+        set_aside(self.weights_path(key, seed), reason)
+
+    def sweep(self, key: str, seed: int) -> None:
+        """Remove what is left of a finished run: its checkpoint, and files half-written.
+
+        What another process holds stays.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+        """
+        checkpoint = self.checkpoint_path(key, seed)
+        left = [*scraps(checkpoint), *scraps(self.weights_path(key, seed))]
+        left += [checkpoint] if os.path.lexists(checkpoint) else []
+        if left:
+            held = (key, seed) in self._locks
+            lock = contextlib.nullcontext() if held else self.claim(key, seed)
+            with contextlib.suppress(BusyError, StoreError, OSError), lock:
+                for path in left:
+                    path.unlink(missing_ok=True)
 
     def weights_path(self, key: str, seed: int) -> Path:
         """Where the trained network of a run lies."""
@@ -287,7 +222,8 @@ class Store:
     def claim(self, key: str, seed: int) -> Iterator[None]:
         """Hold a run, so that no second process trains the same network meanwhile.
 
-        The system lets go of it when the process ends, however it ends.
+        The system lets go of it when the process ends, however it ends. There are two locks, one
+        of them beside the network: who removes the folder `locks` lets no second process in.
 
         Args:
             key: `Experiment.key`.
@@ -295,36 +231,35 @@ class Store:
 
         Raises:
             BusyError: If another process holds it.
-            StoreError: If the folder cannot be written.
+            StoreError: If the folder cannot be written, or its file system has no locks.
         """
-        path = self.folder / "locks" / f"{key}-{seed}"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = path.open("a+", encoding="ascii")
-        except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}") from error
-        with file:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError as error:
-                    file.seek(0)
-                    holder = file.read().strip() or "unknown"
-                    raise BusyError(
-                        f"process {holder} is at seed {seed} of experiment {key} in {self.folder}; "
-                        "wait for it, or name another folder"
-                    ) from error
-                _sign(file, path)
-            yield
+        self._check_folders(key)
+        run = f"seed {seed} of experiment {key} in {self.folder}"
+        network = self.weights_path(key, seed)
+        paths = (self.folder / "locks" / f"{key}-{seed}", network.with_suffix(".lock"))
+        with contextlib.ExitStack() as stack:
+            self._locks[key, seed] = [stack.enter_context(hold(path, run)) for path in paths]
+            try:
+                yield
+            finally:
+                del self._locks[key, seed]
 
+    def _check_lock(self, key: str, seed: int) -> None:
+        """Refuse to write a run that this store held and that another process may have taken."""
+        locks = self._locks.get((key, seed), [])
+        if locks and not any(lock.is_in_place() for lock in locks):
+            raise StoreError(
+                f"the locks of seed {seed} of experiment {key} in {self.folder} were removed: "
+                "another process may be at it, so this one writes nothing"
+            )
 
-def _sign(file: TextIO, path: Path) -> None:
-    """Write into a lock who holds it, for the message that others get."""
-    try:
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            file.close()  # tries to write what is left
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    def _check_folders(self, key: str) -> None:
+        """Refuse to write through a link that leads out of the folder."""
+        own = Path(os.path.realpath(self.folder))
+        for name in ("locks", "weights", f"weights/{key}", "checkpoints", f"checkpoints/{key}"):
+            place = Path(os.path.realpath(self.folder / name))
+            if not place.is_relative_to(own):
+                raise StoreError(
+                    f"{self.folder / name} must be in the folder of records, got a link to {place};"
+                    " remove the link"
+                )

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from jaxtyping import UInt8
 
-from farfield.core import UnknownNameError, expand_user, printable, read_regular
+from farfield.core import UnknownNameError, expand_home, printable, read_regular
 
 
 @final
@@ -142,7 +142,7 @@ def data_folder(named: str | Path | None = None) -> Path:
         raise ValueError(
             "folder must name the data folder, got none: pass it, or set FARFIELD_DATA"
         )
-    return expand_user(named)
+    return expand_home(named)
 
 
 def cache_folder() -> Path:
@@ -152,9 +152,9 @@ def cache_folder() -> Path:
         OSError: If none is named and the user has no folder.
     """
     if named := os.environ.get("FARFIELD_CACHE"):
-        return expand_user(named)
+        return expand_home(named)
     try:
-        caches = expand_user(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        caches = expand_home(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError as error:
         raise OSError("FARFIELD_CACHE must name a folder where the user has none") from error
     return caches / "farfield"

@@ -13,7 +13,7 @@ from typing import Final, final
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from farfield.core import expand_user, printable, read_regular
+from farfield.core import expand_home, printable, read_regular
 from farfield.tasks._data_sets import folders
 from farfield.tasks._jpeg import opened_jpeg
 
@@ -76,7 +76,7 @@ def has_photographs(named: str) -> bool:
 
 def _places(named: str) -> list[Path]:
     """Where a folder may be."""
-    return [folder / expand_user(named) for folder in folders()]
+    return [folder / expand_home(named) for folder in folders()]
 
 
 def read_photographs(named: str, smallest: int) -> Photographs:

@@ -12,7 +12,9 @@ from farfield.training._loop import Progress as Progress
 from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
 from farfield.training._stack import Stack as Stack
+from farfield.training._trained import is_complete as is_complete
 from farfield.training._trained import trained_network as trained_network
+from farfield.training._trained import trained_weights as trained_weights
 
 __all__ = [
     "Batches",
@@ -24,8 +26,10 @@ __all__ = [
     "curve_steps",
     "encode_all",
     "evaluate",
+    "is_complete",
     "problems_of_run",
     "score_problems",
     "train",
     "trained_network",
+    "trained_weights",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +16,9 @@ import msgspec
 import torch
 from torch import Tensor
 
-from farfield.core import from_line, stream, to_line
+from farfield.core import expand_home, from_line, stream, to_line
 from farfield.experiments import Experiment
-from farfield.records import Score, StoreError, read_tensors, write_tensors
+from farfield.records import Score, StoreError, read_tensors, set_aside, write_tensors
 from farfield.training._learner import Learner
 
 
@@ -80,6 +82,16 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     step: int
     seconds: float
     scores: tuple[tuple[Score, ...], ...]
+    digest: str = ""
+
+    def digest_with(self, tensors: Mapping[str, Tensor]) -> str:
+        """SHA-256 of a checkpoint: of all that stands here and of the tensors beside it."""
+        digest = hashlib.sha256(to_line(msgspec.structs.replace(self, digest="")).encode())
+        for name in sorted(tensors):
+            content = tensors[name].detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+            digest.update(name.encode())
+            digest.update(content.numpy().data)
+        return digest.hexdigest()
 
 
 @contextlib.contextmanager
@@ -128,7 +140,7 @@ def train(
     Raises:
         StoreError: If the checkpoint cannot be written, or is a folder.
     """
-    clock = clock or Clock()
+    clock, checkpoint = clock or Clock(), None if checkpoint is None else expand_home(checkpoint)
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     curve = set(curve_steps(steps)) - points
     with _settled():
@@ -180,32 +192,48 @@ def _save(
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
     )
-    write_tensors(path, tensors, to_line(note))
+    signed = msgspec.structs.replace(note, digest=note.digest_with(tensors))
+    write_tensors(path, tensors, to_line(signed))
 
 
 def _resume(
     learner: Learner, experiment: Experiment, path: Path | None
 ) -> tuple[int, float, list[list[Score]]]:
-    """Step, seconds and scores of the checkpoint, or of a fresh start if none can be used."""
+    """Step, seconds and scores of the checkpoint, or of a fresh start if none can be used.
+
+    One that is damaged, or belongs elsewhere, is set aside with a warning.
+    """
     fresh: tuple[int, float, list[list[Score]]] = 0, 0.0, [[] for _ in learner.seeds]
-    if path is None or not path.exists():
+    if path is None or not os.path.lexists(path):
         return fresh
     if path.is_dir():
         raise StoreError(f"checkpoint must be a file, got {path}: it is a folder; remove it")
     try:
         tensors, text = read_tensors(path)
         note = from_line(text, _Note)
-    except (StoreError, ValueError):
+        _check(note, tensors, learner, experiment)
+    except (StoreError, ValueError) as error:
+        set_aside(path, f"checkpoint {path} cannot be used: {error}")
         return fresh
-    found = (note.key, note.engine, note.seeds)
-    if found != (experiment.key, type(learner).__name__, learner.seeds):
-        return fresh
-    if not 0 < note.step < experiment.recipe.steps or len(note.scores) != len(learner.seeds):
-        return fresh
-    if note.tensors != _kinds(tensors) or not _fits(note.tensors, _kinds(learner.state())):
-        return fresh
+    if (note.engine, note.seeds) != (type(learner).__name__, learner.seeds):
+        return fresh  # of networks that were trained in another company
     learner.load_state(tensors)
     return note.step, note.seconds, [list(part) for part in note.scores]
+
+
+def _check(
+    note: _Note, tensors: Mapping[str, Tensor], learner: Learner, experiment: Experiment
+) -> None:
+    """Refuse a checkpoint that is not what was written, or not of this run."""
+    if note.digest != note.digest_with(tensors) or note.tensors != _kinds(tensors):
+        raise ValueError("it is not what was written")
+    if note.key != experiment.key or learner.seeds[0] not in note.seeds:
+        raise ValueError(f"it is of seeds {note.seeds} of experiment {note.key}")
+    if not 0 < note.step < experiment.recipe.steps or len(note.scores) != len(note.seeds):
+        raise ValueError(f"it is of step {note.step}, with scores of {len(note.scores)} networks")
+    same_engine = (note.engine, note.seeds) == (type(learner).__name__, learner.seeds)
+    if same_engine and not _fits(note.tensors, _kinds(learner.state())):
+        raise ValueError("its tensors are not those of the network")
 
 
 def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:

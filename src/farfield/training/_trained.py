@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from torch import nn
+import math
+
+from torch import Tensor, nn
 
 from farfield.core import stream
 from farfield.experiments import Experiment
-from farfield.records import Store, StoreError
+from farfield.records import Record, Store, StoreError
 
 
 def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Module:
@@ -20,12 +22,63 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
     Raises:
         StoreError: If the weights are missing, damaged or those of another network.
     """
-    weights = store.weights(experiment.key, seed)
+    path, weights = store.weights_path(experiment.key, seed), store.weights(experiment.key, seed)
     network = experiment.model.build(experiment.task, stream(seed, "weights"))
+    own = network.state_dict()
+    types = {name: tensor.dtype for name, tensor in weights.items() if name in own}
+    others = [f"{name} is {kind}" for name, kind in types.items() if kind != own[name].dtype]
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        path = store.weights_path(experiment.key, seed)
-        reason = " ".join(str(error).split())[:200]
-        raise StoreError(f"{path} holds the weights of another network: {reason}") from error
+        others.append(" ".join(str(error).split())[:200])
+    if others:
+        raise StoreError(f"{path} holds the weights of another network: {others[-1]}")
+    record = store.find(experiment.key, seed)
+    if record is not None and not record.weights and _is_finite(record):
+        for name, parameter in network.named_parameters():
+            if not parameter.isfinite().all():
+                raise StoreError(f"{path} is damaged: {name} has numbers that are not finite")
     return network.eval()
+
+
+def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str, Tensor]:
+    """The state of the network of a finished run, by name.
+
+    Where the record has no digest of it, from before there was one, the network is built to see
+    whether the state is one of its own.
+
+    Args:
+        experiment: What was run.
+        seed: Number of the run.
+        store: Where its weights lie.
+
+    Raises:
+        StoreError: If the weights are missing, damaged or those of another network.
+    """
+    weights = store.weights(experiment.key, seed)
+    record = store.find(experiment.key, seed)
+    if record is None or not record.weights:
+        trained_network(experiment, seed, store)
+    return weights
+
+
+def is_complete(experiment: Experiment, seed: int, store: Store) -> bool:
+    """Whether a run is finished, and its numbers and its network can be used.
+
+    Args:
+        experiment: What was run.
+        seed: Number of the run.
+        store: Where its record is.
+    """
+    if seed not in store.seeds(experiment.key):
+        return False
+    try:
+        trained_weights(experiment, seed, store)
+    except StoreError:
+        return False
+    return True
+
+
+def _is_finite(record: Record) -> bool:
+    """Whether every score of a run is a finite number, as where nothing diverged."""
+    return all(math.isfinite(score.value) for score in record.scores)

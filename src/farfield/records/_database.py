@@ -1,0 +1,286 @@
+"""The SQLite file of finished runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+from farfield.records._errors import StoreError
+from farfield.records._record import Record
+from farfield.records._rows import digest_of, record_of, rows_of
+
+FORMAT: Final = 2
+"""Raised when the tables change: 2 has a digest for each run and that of its network's file."""
+
+PATIENCE: Final = 60.0
+"""Seconds to wait for another process that writes."""
+
+_TABLES: Final = (
+    """
+CREATE TABLE IF NOT EXISTS runs (
+    key TEXT NOT NULL, seed INTEGER NOT NULL, experiment TEXT NOT NULL, steps INTEGER NOT NULL,
+    seconds REAL NOT NULL, environment TEXT NOT NULL, weights TEXT NOT NULL DEFAULT '',
+    digest TEXT NOT NULL DEFAULT '', PRIMARY KEY (key, seed))
+""",
+    """
+CREATE TABLE IF NOT EXISTS scores (
+    key TEXT NOT NULL, seed INTEGER NOT NULL, step INTEGER NOT NULL, regime TEXT NOT NULL,
+    metric TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (key, seed, step, regime, metric))
+""",
+)
+
+_ALL_RUNS: Final = """
+SELECT rowid, key, seed, experiment, steps, seconds, environment, weights FROM runs
+"""
+_RUNS: Final = """
+SELECT seed, experiment, steps, seconds, environment, weights, digest
+FROM runs WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed
+"""
+_OLD_RUNS: Final = """
+SELECT seed, experiment, steps, seconds, environment, '', NULL
+FROM runs WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed
+"""
+_SEEDS: Final = "SELECT seed FROM runs WHERE key = ? UNION SELECT seed FROM scores WHERE key = ?"
+_SCORES: Final = """
+SELECT seed, step, regime, metric, value, count
+FROM scores WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed, step, regime, metric
+"""
+
+_UNWRITABLE: Final = {
+    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY,
+}  # fmt: skip
+"""What SQLite says where it cannot make the files that it keeps beside a database."""
+
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
+"""What SQLite says of a file whose structure is broken."""
+
+Found = tuple[dict[int, Record], dict[Any, str]]
+"""Records by seed, and why others cannot be read, by seed."""
+
+
+@final
+class Database:
+    """Finished runs in one file, each written in one transaction.
+
+    Args:
+        path: The file; made if it does not exist.
+
+    Raises:
+        StoreError: If it cannot be made, or is not one of Farfield's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._connect(_modes(path, create=True)) as connection:
+            found = _format(connection)
+            if found not in range(FORMAT + 1):
+                raise StoreError(f"{path} has format {found}, this version reads {FORMAT}")
+            if found == 0:
+                self._check_ours(connection)
+                _write_ahead(connection)
+                connection.execute("BEGIN IMMEDIATE")
+                for table in _TABLES:
+                    connection.execute(table)
+                _upgrade(connection)
+
+    def _check_ours(self, connection: sqlite3.Connection) -> None:
+        """Refuse to make tables in a database that has others."""
+        columns = connection.execute(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+            "WHERE m.type = 'table'"
+        )
+        ours = set(re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", "".join(_TABLES)))
+        for table, column in columns:
+            if column not in ours:
+                raise StoreError(
+                    f"{self.path} must be a database of Farfield's, got one with a column "
+                    f"{column} in a table {table}"
+                )
+
+    @contextlib.contextmanager
+    def _connect(self, modes: Sequence[tuple[str, str]]) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction: committed at the end, rolled back on an error."""
+        try:
+            connection = _open(self.path, modes)
+            try:
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError, UnicodeError) as error:
+            state = "" if self.path.exists() else " (the file has vanished)"
+            if _is_read_only(self.path.parent):
+                state = " (the folder is read-only)"
+            raise StoreError(f"cannot use {self.path}{state}: {error}{_advice(error)}") from error
+
+    def read(self, key: str, seed: int | None = None) -> Found:
+        """The runs of an experiment.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the only run to look at; all of them if `None`.
+        """
+        with self._connect(_modes(self.path)) as connection:
+            connection.execute("BEGIN")  # the runs and their scores as of one moment
+            return _read(connection, key, seed)
+
+    def seeds(self, key: str) -> set[int]:
+        """Numbers of the runs of an experiment, of those that cannot be read as well.
+
+        Args:
+            key: `Experiment.key`.
+        """
+        with self._connect(_modes(self.path)) as connection:
+            return {seed for (seed,) in connection.execute(_SEEDS, (key, key))}
+
+    def keys(self) -> tuple[set[str], set[str]]:
+        """Experiments that have both a run and scores, and those that have one without the other.
+
+        The runs themselves are gone through, not their index, so that the two answers come from
+        different pages of the file.
+        """
+        with self._connect(_modes(self.path)) as connection:
+            connection.execute("BEGIN")
+            runs = connection.execute("SELECT DISTINCT key FROM runs NOT INDEXED").fetchall()
+            scores = connection.execute("SELECT DISTINCT key FROM scores").fetchall()
+        return {key for (key,) in {*runs} & {*scores}}, {key for (key,) in {*runs} ^ {*scores}}
+
+    def replace(self, records: Sequence[Record]) -> None:
+        """Write runs, in place of what there is of them: all or none, however the process ends.
+
+        Args:
+            records: What the runs left.
+        """
+        with self._connect(_modes(self.path, write=True)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            _upgrade(connection)
+            for record in records:
+                _replace(connection, record)
+
+
+def _modes(path: Path, *, write: bool = False, create: bool = False) -> list[tuple[str, str]]:
+    """Ways of opening a database, to be tried in turn: SQLite's modes of access and of locking."""
+    log = path.with_name(f"{path.name}-wal")
+    immutable = [] if log.exists() and log.stat().st_size else [("ro&immutable=1", "NORMAL")]
+    if _is_read_only(path.parent) and immutable:
+        return immutable  # or SQLite makes files beside it even to read
+    usual = [("rwc" if create else "rw", "NORMAL")]
+    if write or not path.exists():
+        return usual
+    return [*usual, ("rw", "EXCLUSIVE"), *immutable]  # which take no room on a disk that is full
+
+
+def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
+    """A connection in the first of several ways that works."""
+    for number, (access, locking) in enumerate(modes, 1):
+        address = f"{path.resolve().as_uri()}?mode={access}"
+        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+        try:
+            connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+            connection.execute(f"PRAGMA locking_mode = {locking}")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA schema_version").fetchone()  # looks into the file
+        except sqlite3.Error as error:
+            connection.close()
+            if number == len(modes) or _code(error) not in _UNWRITABLE:
+                raise
+        else:
+            return connection
+    raise ValueError("modes must name a way of opening, got none")
+
+
+def _code(error: Exception) -> int:
+    """SQLite's number for a kind of error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _advice(error: Exception) -> str:
+    """What to do about a file that SQLite cannot read."""
+    if _code(error) not in _DAMAGED:
+        return ""
+    return (
+        "; put a copy of it back if there is one, or move it away: what is not recorded then "
+        "is trained anew"
+    )
+
+
+def _is_read_only(folder: Path) -> bool:
+    """Whether nothing can be written to a folder."""
+    return folder.is_dir() and not os.access(folder, os.W_OK)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; SQLite's own patience does not hold for this."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def _has_digests(connection: sqlite3.Connection) -> bool:
+    """Whether runs are to have digests: in every database but an old one."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
+    return _format(connection) == FORMAT or "digest" in columns
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Give every run of an old database a digest, as part of a transaction."""
+    if not _has_digests(connection):
+        connection.execute("ALTER TABLE runs ADD COLUMN weights TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+        for number, key, seed, *run in connection.execute(_ALL_RUNS).fetchall():
+            with contextlib.suppress(TypeError, UnicodeError):  # damaged, and stays so
+                scores = connection.execute(_SCORES, (key, seed)).fetchall()
+                digest = digest_of(key, seed, run, [score[1:] for score in scores])
+                connection.execute("UPDATE runs SET digest = ? WHERE rowid = ?", (digest, number))
+    if _format(connection) != FORMAT:
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _read(connection: sqlite3.Connection, key: str, seed: int | None = None) -> Found:
+    """The runs of an experiment, or one of them."""
+    runs = _RUNS if _has_digests(connection) else _OLD_RUNS
+    scores: dict[Any, list[tuple[Any, ...]]] = {}
+    for number, *score in connection.execute(_SCORES, (key, seed)):
+        scores.setdefault(number, []).append(tuple(score))
+    found: dict[int, Record] = {}
+    damaged: dict[Any, str] = {}
+    for number, *run, digest in connection.execute(runs, (key, seed)):
+        try:
+            found[number] = record_of(key, number, run, scores.pop(number, []), digest)
+        except ValueError as error:
+            damaged[number] = str(error)
+    return found, damaged | dict.fromkeys(scores, "scores without a run")
+
+
+def _replace(connection: sqlite3.Connection, record: Record) -> None:
+    """Write a run in place of what there is of it, as part of a transaction."""
+    place = (record.key, record.seed)
+    if _read(connection, *place)[1]:
+        connection.execute("REINDEX")  # the index may name other rows than there are
+    connection.execute("DELETE FROM runs WHERE key = ? AND seed = ?", place)
+    connection.execute("DELETE FROM scores WHERE key = ? AND seed = ?", place)
+    run, scores = rows_of(record)
+    digest = digest_of(*place, run, scores)
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*place, *run, digest))
+    connection.executemany(
+        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", [(*place, *score) for score in scores]
+    )

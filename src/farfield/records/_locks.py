@@ -1,0 +1,114 @@
+"""Locks that the system takes back when their process ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from filelock import lock_descriptor
+
+from farfield.records._errors import BusyError, StoreError
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Lock:
+    """A file that this process holds.
+
+    Args:
+        path: Where it was made.
+        descriptor: The open file.
+    """
+
+    path: Path
+    descriptor: int
+
+    def is_in_place(self) -> bool:
+        """Whether others who look for the lock still find this file, and not another or none."""
+        try:
+            found = self.path.lstat()
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self.descriptor))
+
+
+@contextlib.contextmanager
+def hold(path: Path, run: str) -> Iterator[Lock]:
+    """Hold a file as long as the context lasts; it is removed at the end.
+
+    Args:
+        path: Where; its folder is made if need be.
+        run: What is held, for the message that others get.
+
+    Raises:
+        BusyError: If another process holds it.
+        StoreError: If it cannot be made, or the file system has no locks.
+    """
+    lock = _acquire(path, run)
+    while not lock.is_in_place():  # another process let go of it, and removed it, just before
+        os.close(lock.descriptor)
+        lock = _acquire(path, run)
+    try:
+        _sign(lock)
+        yield lock
+    finally:
+        with contextlib.suppress(OSError):
+            if lock.is_in_place():
+                path.unlink()
+        os.close(lock.descriptor)
+
+
+def _acquire(path: Path, run: str) -> Lock:
+    """Open and lock a file, which need not be the one that others find."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            path.unlink()  # what it leads to is not ours to write
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        lock = Lock(path=path, descriptor=os.open(path, flags, 0o666))
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        if lock_descriptor(lock.descriptor, blocking=False):
+            return lock
+        raise BusyError(f"process {_holder(path)} is at {run}; wait for it, or name another folder")
+    except BaseException as error:
+        os.close(lock.descriptor)
+        if not isinstance(error, OSError):
+            raise
+        raise StoreError(
+            f"cannot lock {path}: {error.strerror}; the file system {_file_system(path)} "
+            "has no lock to give; name a folder on another"
+        ) from error
+
+
+def _holder(path: Path) -> str:
+    """The process that holds a file, as it says there."""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
+    return "unknown"
+
+
+def _sign(lock: Lock) -> None:
+    """Write into a lock who holds it."""
+    try:
+        os.ftruncate(lock.descriptor, 0)
+        os.write(lock.descriptor, str(os.getpid()).encode())
+    except OSError as error:
+        raise StoreError(f"cannot write {lock.path}: {error.strerror}") from error
+
+
+def _file_system(path: Path) -> str:
+    """Kind and place of the file system that holds a path, where the system lists them."""
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return f"of {path.parent}"
+    mounts = [(place, kind) for _, place, kind, *_ in map(str.split, lines)]
+    own = [mount for mount in mounts if path.resolve().is_relative_to(mount[0])]
+    place, kind = max(own, key=lambda mount: len(mount[0]), default=(path.parent, "of"))
+    return f"{kind} at {place}"

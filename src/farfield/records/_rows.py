@@ -1,0 +1,100 @@
+"""A record as rows of two tables, and the digest that tells whether they are what was written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from farfield.records._record import Record
+
+RUN: Final = ("experiment", "steps", "seconds", "environment", "weights")
+"""What the table of runs holds of a record, beside key, seed and digest."""
+
+SCORE: Final = ("step", "regime", "metric", "value", "count")
+"""What the table of scores holds of a score, beside key and seed."""
+
+
+def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """The row of a run and those of its scores, without key and seed.
+
+    Args:
+        record: What the run left.
+    """
+    environment = {name: printable(text) for name, text in record.environment.items()}
+    run = (
+        json.dumps(record.experiment, sort_keys=True),
+        record.steps,
+        _stored(record.seconds),
+        json.dumps(environment, sort_keys=True),
+        record.weights,
+    )
+    scores = {
+        (s.step, s.regime, s.metric): (_stored(s.value), s.count) for s in reversed(record.scores)
+    }
+    return run, [(*place, *numbers) for place, numbers in scores.items()]
+
+
+def printable(text: str) -> str:
+    r"""Text in which bytes that were no UTF-8 are written out, as in `\udcff`.
+
+    Args:
+        text: Any text.
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _stored(number: float) -> float | str:
+    """A number as SQLite gives it back; it takes nan for NULL and keeps no sign of zero."""
+    return "nan" if math.isnan(number) else float(number) + 0.0
+
+
+def digest_of(key: str, seed: int, run: Sequence[Any], scores: Iterable[Sequence[Any]]) -> str:
+    """SHA-256 of what the tables hold of a run, in hexadecimal digits.
+
+    Args:
+        key: `Experiment.key`.
+        seed: Number of the run.
+        run: The values of `RUN`.
+        scores: Those of `SCORE`, one sequence each, in any order.
+
+    Raises:
+        TypeError: If there are values that no run can leave.
+    """
+    content = [key, seed, [*run], sorted([*score] for score in scores)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def record_of(
+    key: str, seed: int, run: Sequence[Any], scores: Sequence[Sequence[Any]], digest: str | None
+) -> Record:
+    """The record that rows hold.
+
+    Args:
+        key: `Experiment.key`.
+        seed: Number of the run.
+        run: The values of `RUN`.
+        scores: Those of `SCORE`, one sequence each.
+        digest: What `digest_of` said when they were written; `None` if nobody asked then.
+
+    Raises:
+        ValueError: If they are not what was written, or no record.
+    """
+    try:
+        if digest is not None and digest != digest_of(key, seed, run, scores):
+            raise ValueError("it is not what was written")
+        if not scores:
+            raise ValueError("a run without scores")
+        described = dict(zip(RUN, run, strict=True))
+        environment = json.loads(described["environment"])
+        described["environment"] = {name: printable(text) for name, text in environment.items()}
+        described["experiment"] = json.loads(described["experiment"])
+        named = [dict(zip(SCORE, score, strict=True)) for score in scores]
+        described["scores"] = [score | {"value": float(score["value"])} for score in named]
+        return msgspec.convert({"key": key, "seed": seed, **described}, Record)
+    except (msgspec.MsgspecError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
