@@ -71,6 +71,19 @@ def data_folder() -> Path:
     return _folder("FARFIELD_DATA", "data")
 
 
+@pytest.fixture(scope="session")
+def paper_text() -> Callable[[str], str]:
+    """The text of a paper by its key: `paper_text("webb2021")`; skips where it is absent."""
+    names = ("webb2020", "gondal2021", "ren2017", "webb2021", "lamb2022")
+
+    @cache
+    def load(key: str) -> str:
+        (path,) = _folder("FARFIELD_SEEDS", "seeds").glob(f"{names.index(key):03}_*.txt")
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    return load
+
+
 @pytest.fixture
 def unchecked() -> Iterator[None]:
     """The package as users run it: without the shape hook, so that its own errors are seen."""

@@ -10,6 +10,9 @@ import pytest
 
 from farfield.records import Record, Store
 from farfield.reports import (
+    FigureExport,
+    Finding,
+    Plate,
     export,
     export_figure,
     illustrate,
@@ -18,6 +21,7 @@ from farfield.reports import (
     tabulate,
 )
 from farfield.reports._images import PAPER_DIGEST
+from farfield.reports._plates import OneNetwork, by_quantity
 from farfield.reproductions import FIGURES, Budget, PairedTests
 from reproductions import made_up
 
@@ -62,6 +66,52 @@ def test_the_same_networks_give_the_same_text(tmp_path: Path) -> None:
     exported(tmp_path / "other")
     for name in (FILE, PICTURE):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def of_network(seed: int, change: float) -> Finding:
+    (cell, *_) = SMALL.cells
+    return Finding(
+        what="rise",
+        paper="",
+        ours=f"{change:+g}",
+        network=OneNetwork(cell=cell, seed=seed, change=change),
+    )
+
+
+def export_seed(folder: Path, seed: int, change: float, shift: float = 0.0) -> FigureExport:
+    """The figure over one made-up network of one row."""
+    (cell, *_) = SMALL.claims
+    report = tabulate(
+        FIGURE.table, lambda claim: found(claim, shift)[seed : seed + 1] * (claim == cell)
+    )
+    plate = Plate(
+        name="types", title="t", caption="c", draw=None, findings=(of_network(seed, change),)
+    )
+    (path,) = export_figure(report, (plate,), folder, Budget.PAPER)
+    return load_figure(path, folder)
+
+
+def test_what_was_found_in_single_networks_stays_beside_that_of_others(tmp_path: Path) -> None:
+    export(SMALL, found, tmp_path)
+    export_seed(tmp_path, 0, -1.0)
+    both = export_seed(tmp_path, 1, 2.0)
+    assert both.exhibits[0].findings == (of_network(1, 2.0), of_network(0, -1.0))
+    assert [network.seed for network in both.networks] == [1, 0]
+    again = export_seed(tmp_path, 0, -3.0)
+    assert again.exhibits[0].findings == (of_network(0, -3.0), of_network(1, 2.0))
+    export(SMALL, lambda claim: found(claim, shift=1.0), tmp_path)
+    alone = export_seed(tmp_path, 0, -3.0, shift=1.0)
+    assert alone.exhibits[0].findings == (of_network(0, -3.0),)
+    assert [network.seed for network in alone.networks] == [0]
+
+
+def test_networks_that_disagree_say_so() -> None:
+    other = Finding(what="other", paper="said", ours="1 %")
+    (kept, joined) = by_quantity((of_network(1, 2.0), other, of_network(0, -1.0)))
+    assert kept is other
+    assert joined.cells == ("rise", "–", "seed 0: -1; seed 1: +2; the networks disagree")
+    (agreed,) = by_quantity((of_network(0, 1.0), of_network(1, 2.0)))
+    assert agreed.ours == "seed 0: +1; seed 1: +2"
 
 
 def test_without_anything_to_show_nothing_is_written(tmp_path: Path) -> None:

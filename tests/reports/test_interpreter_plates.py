@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_hex
 
 from farfield.analysis import (
     clustering,
@@ -167,13 +168,28 @@ def test_types_gather_around_functions(store: Store) -> None:
         routing = routing_of(trained_network(SMALL, seed, store), some)
         courses.append(clustering(routing.types, routing.nearest))
     assert [finding.ours for finding in plate.findings] == [
-        over([100 * course[at] for course in courses]) for at in (0, -1)
+        f"{100 * course[0]:.1f} → {100 * course[-1]:.1f} %" for course in courses
     ]
-    panels = plate.draw(LIGHT).axes
-    assert len(panels) == 4
+    changes = [finding.network.change for finding in plate.findings]
+    assert changes == pytest.approx([course[-1] - course[0] for course in courses])
+    assert [finding.network.seed for finding in plate.findings] == [*SEEDS]
+    picture = plate.draw(LIGHT)
+    panels = picture.axes
+    assert len(panels) == 4 * len(SEEDS)
     points = [sum(len(dots.get_offsets()) for dots in axes.collections) for axes in panels]
-    assert points == [12 * 5] * 4
-    assert [axes.get_title("left") for axes in panels] == [f"iteration {n}" for n in (1, 2, 3, 4)]
+    assert points == [12 * 5] * 4 * len(SEEDS)
+    titles = [f"iteration {n}" for n in (1, 2, 3, 4)]
+    assert [axes.get_title("left") for axes in panels] == titles * len(SEEDS)
+    assert [axes.get_ylabel() for axes in panels[::4]] == [f"seed {seed}" for seed in SEEDS]
+    (legend,) = picture.legends
+    colors = {
+        text.get_text(): to_hex(dots.get_facecolor()[0])
+        for text, dots in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    }
+    assert (
+        colors.items()
+        <= {f"function {n + 1}": color for n, color in enumerate(LIGHT.models)}.items()
+    )
     assert "script" not in plate.caption
 
 
@@ -182,7 +198,7 @@ def test_iterations_are_counted_within_their_script(store: Store) -> None:
     two = experiment(core)
     ran(store, two)
     plate = plate_of(TypesByIteration(regime=VALIDATION), store, claim("NI", "R²", two))
-    assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes] == [
+    assert [axes.get_title("left") for axes in plate.draw(LIGHT).axes][:4] == [
         f"script {script}, iteration {iteration}" for script in (1, 2) for iteration in (1, 2)
     ]
     assert "another function in each script" in plate.caption

@@ -24,10 +24,11 @@ Device = Literal["cpu", "cuda"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """List tasks, models, layers, encoders, contexts, objectives, papers, claims and figures."""
+    """List what there is: tasks, models, layers, claims, statements, figures and so on."""
 
     kind: tyro.conf.Positional[str] = "all"
-    """tasks, models, layers, encoders, contexts, objectives, papers, claims, figures or all."""
+    """tasks, models, layers, encoders, contexts, objectives, papers, claims, statements, figures or
+    all."""
 
 
 @final

@@ -21,8 +21,11 @@ from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import problem_sheet
-from farfield.reproductions import FIGURES, TABLES
+from farfield.reproductions import FIGURES, STATEMENTS, TABLES
 from farfield.tasks import DATA_SETS, TASKS, Task, fetch
+
+LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}
+"""Its heading by kind, where it is not that of fields."""
 
 FIELD_WIDTH = 24
 """Of the column of fields, so that a name and its value stand in one line on 80 columns."""
@@ -53,6 +56,9 @@ def list_names(command: List) -> None:
             )
             for key, table in TABLES.items()
         ],
+        "statements": [
+            (key, one.about, f"“{one.quote}” ({one.where})") for key, one in STATEMENTS.items()
+        ],
         "figures": [
             (
                 key,
@@ -70,7 +76,7 @@ def list_names(command: List) -> None:
         if command.kind not in ("all", kind):
             continue
         grid = Grid(title=kind, title_justify="left", title_style="bold", box=None, padding=(0, 2))
-        last = "cells" if kind in ("claims", "figures") else "fields"
+        last = LAST_COLUMN.get(kind, "fields")
         for heading in ("name", "what it is", last):
             grid.add_column(
                 heading,

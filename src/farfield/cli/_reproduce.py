@@ -42,7 +42,9 @@ def reproduce(command: Reproduce) -> None:
     budget = Budget(command.budget)
     table = _table(command.table, command.shapes).select(*itertools.chain(*command.cell))
     seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
-    at_hand = [claim for claim in table.claims if is_at_hand(claim.experiment.task)]
+    at_hand = [
+        claim for claim in table.claims if is_at_hand(claim.experiment.task) and not claim.unbuilt
+    ]
     jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
     labels = _labels(table, budget)
     store, console = Store(command.records), Console()

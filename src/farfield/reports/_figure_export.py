@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, final
 import msgspec
 
 from farfield.records import write_whole
-from farfield.reports._export import Line, encode, line_of
+from farfield.reports._export import Line, encode, line_of, load_export
 from farfield.reports._images import BUILT_IN, images_of
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._profiles import png
@@ -106,8 +106,10 @@ def export_figure(
 ) -> list[Path]:
     """Write what a figure measures, `<folder>/<paper>/<figure>-<budget>.json`, and its pictures.
 
-    What was there of the same figure, budget and images is replaced. Nothing is written where there
-    is no plate. If it is cut short, text and pictures do not go together, which `load_figure` sees.
+    What was there of the same figure, budget and images is replaced, but for findings of single
+    networks that are recorded as they were then and are not among those measured now. Nothing is
+    written where there is no plate. If it is cut short, text and pictures do not go together, which
+    `load_figure` sees.
 
     Args:
         report: The figure's cells with what was found.
@@ -153,6 +155,7 @@ def export_figure(
             for plate in plates
         ),
     )
+    exported = _with_earlier(exported, folder)
     contents = {
         exported.picture(one): pictures[one.name] for one in exported.exhibits if one.digest
     }
@@ -161,6 +164,43 @@ def export_figure(
     for name, content in contents.items():
         write_whole(folder / name, content)
     return [folder / name for name in contents]
+
+
+def _with_earlier(figure: FigureExport, folder: Path) -> FigureExport:
+    """The figure with what its text of before says of single networks that are still recorded."""
+    path = folder / f"{figure.place}.json"
+    if not path.exists():
+        return figure
+    before = load_figure(path, folder)
+    now = {(network.table, network.cell, network.seed) for network in figure.networks}
+    networks = [
+        network
+        for network in before.networks
+        if (network.table, network.cell, network.seed) not in now
+        and network.digest in _digests(folder, network.table)
+    ]
+    kept = {(network.cell, network.seed) for network in networks}
+    earlier = {exhibit.name: exhibit.findings for exhibit in before.exhibits}
+    exhibits = []
+    found = set()
+    for exhibit in figure.exhibits:
+        of_kept = [
+            finding
+            for finding in earlier.get(exhibit.name, ())
+            if (one := finding.network) and (one.cell, one.seed) in kept
+        ]
+        found |= {(one.cell, one.seed) for finding in of_kept if (one := finding.network)}
+        exhibits.append(msgspec.structs.replace(exhibit, findings=(*exhibit.findings, *of_kept)))
+    shown = [network for network in networks if (network.cell, network.seed) in found]
+    return msgspec.structs.replace(
+        figure, networks=(*figure.networks, *shown), exhibits=tuple(exhibits)
+    )
+
+
+def _digests(folder: Path, table: str) -> set[str]:
+    """Digests of the lines of a table."""
+    path = folder / f"{table}.jsonl"
+    return {digest_of(line) for line in load_export(path)} if path.exists() else set()
 
 
 def _sha(content: bytes) -> str:

@@ -9,7 +9,7 @@ from typing import final
 import jinja2
 
 from farfield.reports import _text as text
-from farfield.reports._plates import FINDING_HEAD, Plate
+from farfield.reports._plates import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profiles import profiles, svg
 from farfield.reports._report import Report
 from farfield.reports._theme import DARK, LIGHT
@@ -53,6 +53,7 @@ class _PlateOnPage:
 
     def __init__(self, plate: Plate) -> None:
         self.plate = plate
+        self.findings = by_quantity(plate.findings)
         draw = plate.draw
         self.light, self.dark = (
             _encoded(svg(draw(theme))) if draw else "" for theme in (LIGHT, DARK)

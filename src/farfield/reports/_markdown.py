@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from farfield.reports import _text as text
-from farfield.reports._plates import FINDING_HEAD, Finding, Plate
+from farfield.reports._plates import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._report import Report, Row
 
 
@@ -50,7 +50,8 @@ def exhibit_lines(
     lines += [_as_paragraph(caption), ""]
     if findings:
         table = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
-        table += [tuple(as_words(cell) for cell in finding.cells) for finding in findings]
+        shown = by_quantity(findings)
+        table += [tuple(as_words(cell) for cell in finding.cells) for finding in shown]
         lines += [*(f"| {' | '.join(line)} |" for line in table), ""]
     return lines
 

@@ -13,12 +13,21 @@ from urllib.parse import quote
 from farfield.core import UnknownNameError
 from farfield.records import Record
 from farfield.reports import _text as text
-from farfield.reports._export import Line, load_export
+from farfield.reports._export import Line, exported_at, load_export
 from farfield.reports._figure_export import FigureExport, digest_of, load_figure
 from farfield.reports._images import BUILT_IN, PAPER_IMAGES, images_of
 from farfield.reports._markdown import as_words, exhibit_lines, markdown_rows
 from farfield.reports._report import IMAGES, Report, Row, tabulate
-from farfield.reproductions import FIGURES, TABLES, Budget, Claim, Published, Table
+from farfield.reports._said import INTRODUCTION, statement_lines
+from farfield.reproductions import (
+    FIGURES,
+    STATEMENTS,
+    TABLES,
+    Budget,
+    Claim,
+    Published,
+    Table,
+)
 
 HEAD: Final = """# Results
 
@@ -86,7 +95,14 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
             summary.append(_figure_line(figure, basis))
             parts.append(_figure_section(figure, basis, seen_from_page))
     common = [f"- {note}\n" for note in text.COMMON_NOTES]
-    return "".join([HEAD, *common, SUMMARY, *summary, *parts])
+    return "".join([HEAD, *common, SUMMARY, *summary, _said(folder), *parts])
+
+
+def _said(folder: Path) -> str:
+    """What the papers say of several cells at once."""
+    full, quick = exported_at(folder, Budget.PAPER), exported_at(folder, Budget.QUICK)
+    lines = statement_lines(STATEMENTS.values(), lambda claim: full(claim) or quick(claim))
+    return "\n".join(["", "## What the papers say in words", "", INTRODUCTION, "", *lines, ""])
 
 
 def _by_digest(table: Table, kinds: Mapping[Kind, Mapping[str, Sequence[Record]]]) -> Recorded:

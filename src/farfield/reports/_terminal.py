@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.reports import _text as text
-from farfield.reports._plates import FINDING_HEAD, Plate
+from farfield.reports._plates import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._report import Report, Row
 from farfield.reproductions import Verdict
 
@@ -73,7 +73,7 @@ def _findings(plate: Plate) -> Grid:
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in FINDING_HEAD:
         grid.add_column(heading, overflow="fold")
-    for finding in plate.findings:
+    for finding in by_quantity(plate.findings):
         grid.add_row(*map(Text, finding.cells))
     return grid
 

@@ -25,7 +25,11 @@ from farfield.reproductions._figures import TypesByIteration as TypesByIteration
 from farfield.reproductions._published import Published as Published
 from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import FIGURES as FIGURES
+from farfield.reproductions._registry import STATEMENTS as STATEMENTS
 from farfield.reproductions._registry import TABLES as TABLES
+from farfield.reproductions._statements import Statement as Statement
+from farfield.reproductions._statements import StatementJudgement as StatementJudgement
+from farfield.reproductions._statements import judge_statement as judge_statement
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
 from farfield.reproductions._verdicts import VerdictRule as VerdictRule
@@ -34,6 +38,7 @@ from farfield.reproductions._verdicts import summarize as summarize
 
 __all__ = [
     "FIGURES",
+    "STATEMENTS",
     "TABLES",
     "ActivationOverTime",
     "AgainstColumns",
@@ -56,6 +61,8 @@ __all__ = [
     "RoutingPaths",
     "Saying",
     "ScoredMatrix",
+    "Statement",
+    "StatementJudgement",
     "Table",
     "TimeCourses",
     "TypesByIteration",
@@ -63,5 +70,6 @@ __all__ = [
     "Verdict",
     "VerdictRule",
     "judge",
+    "judge_statement",
     "summarize",
 ]

@@ -45,6 +45,7 @@ class Claim:
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
         quick: Share of the paper's steps in the quick budget, in (0, 1].
+        unbuilt: Whether its model is not built here, so that it is never run.
         quick_before: The same of everything that the experiment starts from; `None` for the same
             share.
         subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
@@ -73,6 +74,7 @@ class Claim:
     free: tuple[str, ...] = ()
     data: str | None = None
     quick_before: float | None = None
+    unbuilt: bool = False
 
     def __post_init__(self) -> None:
         if self.paper not in REFERENCES:

@@ -7,6 +7,7 @@ from typing import Final
 from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._figures import Figure
+from farfield.reproductions._statements import Statement
 
 TABLES: Final[dict[str, Table]] = {
     table.key: table
@@ -34,6 +35,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.COPYING,
         lamb2022.DISPUTE,
         lamb2022.ABLATIONS,
+        lamb2022.ABLATIONS_DIGITS,
         lamb2022.ADDING,
         lamb2022.BALLS,
         lamb2022.BEYOND,
@@ -61,6 +63,13 @@ TABLES: Final[dict[str, Table]] = {
     )
 }
 """Every table of claims, and selections from them, by name."""
+
+STATEMENTS: Final[dict[str, Statement]] = {
+    statement.key: statement
+    for paper in (gondal2021, lamb2022, webb2020, webb2021)
+    for statement in paper.STATEMENTS
+}
+"""What the papers say of several cells at once, and what they draw without a table, by name."""
 
 FIGURES: Final[dict[str, Figure]] = {
     figure.table.key: figure

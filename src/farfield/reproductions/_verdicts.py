@@ -141,6 +141,8 @@ def judge(
             stands there twice.
     """
     if not records:
+        if claim.unbuilt:
+            return Judgement(verdict=Verdict.NOT_RUN, reason=f"{claim.row} is not built here")
         if claim.data is not None and data_missing:
             return Judgement(verdict=Verdict.NEEDS_DATA, reason=f"needs {claim.data}")
         return Judgement(verdict=Verdict.NOT_RUN, reason="no record")

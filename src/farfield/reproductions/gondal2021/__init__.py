@@ -14,3 +14,4 @@ from farfield.reproductions.gondal2021._matrices import FIGURE_7 as FIGURE_7
 from farfield.reproductions.gondal2021._matrices import FIGURE_8 as FIGURE_8
 from farfield.reproductions.gondal2021._matrices import TABLE_2 as TABLE_2
 from farfield.reproductions.gondal2021._matrices import TABLE_2_GENERATED as TABLE_2_GENERATED
+from farfield.reproductions.gondal2021._statements import STATEMENTS as STATEMENTS

@@ -250,7 +250,7 @@ FIGURE_4: Final = _figure(
     "Types of elements, iteration by iteration",
     DIGITS.select("ni-two-scripts*/validation"),
     TypesByIteration(regime=VALIDATION),
-    (Saying(of="last", words="“more clustered in the later function iterations” (Figure 4)"),),
+    (Saying(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
 )
 FIGURE_5A: Final = _figure(
     "figure-5a",

@@ -1,6 +1,7 @@
 """Claims of chapter 8 of lamb2022, Recurrent Independent Mechanisms."""
 
 from farfield.reproductions.lamb2022._ablations import ABLATIONS as ABLATIONS
+from farfield.reproductions.lamb2022._ablations import ABLATIONS_DIGITS as ABLATIONS_DIGITS
 from farfield.reproductions.lamb2022._adding import ADDING as ADDING
 from farfield.reproductions.lamb2022._balls import BALLS as BALLS
 from farfield.reproductions.lamb2022._beyond import BEYOND as BEYOND
@@ -11,3 +12,4 @@ from farfield.reproductions.lamb2022._dispute import DISPUTE as DISPUTE
 from farfield.reproductions.lamb2022._figures import DORMANT_PHASES as DORMANT_PHASES
 from farfield.reproductions.lamb2022._figures import FIGURE_2 as FIGURE_2
 from farfield.reproductions.lamb2022._figures import FIGURE_3 as FIGURE_3
+from farfield.reproductions.lamb2022._statements import STATEMENTS as STATEMENTS

@@ -1,4 +1,4 @@
-"""What section 8.4.4 of lamb2022 takes away from RIMs, on the copying task.
+"""What section 8.4.4 of lamb2022 takes away from RIMs, on the copying task and on digits.
 
 The text says that sparse activation, input attention and communication are all needed, and prints
 no numbers.
@@ -6,9 +6,11 @@ no numbers.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions.lamb2022 import _digits as digits
 from farfield.reproductions.lamb2022._copying import (
     MEASURED,
     NOT_TUNED,
@@ -17,7 +19,13 @@ from farfield.reproductions.lamb2022._copying import (
     TASK,
     experiment,
 )
-from farfield.reproductions.lamb2022._cores import PRINTED, RELEASED, TAKEN_AWAY
+from farfield.reproductions.lamb2022._cores import (
+    PRINTED,
+    RELEASED,
+    SILENT,
+    TAKEN_AWAY,
+    WITHOUT_COMMUNICATION,
+)
 
 ROWS: Final = {
     "RIMs (6, 4)": PRINTED["RIMs (6, 4, 600)"],
@@ -49,3 +57,23 @@ ABLATIONS: Final = Table(
     ),
 )
 """Section 8.4.4."""
+
+ABLATIONS_DIGITS: Final = Table(
+    key="lamb2022/ablations-digits",
+    title="Digits at other resolutions, read by RIMs without communication",
+    steps_printed=False,
+    tuned=NOT_TUNED,
+    claims=tuple(
+        replace(
+            claim,
+            table="ablations-digits",
+            row=row,
+            published=MEASURED,
+            experiment=digits.experiment(core),
+        )
+        for row, core in WITHOUT_COMMUNICATION.items()
+        for claim in digits.TABLE_1_DIGITS.claims
+        if claim.row == row.removesuffix(SILENT)
+    ),
+)
+"""The rows that section 8.4.4 compares with those of Table 1."""

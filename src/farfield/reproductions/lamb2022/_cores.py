@@ -72,6 +72,14 @@ TAKEN_AWAY: Final[dict[str, Spec]] = {
 """What section 8.4.4 leaves out, fewer and more active than the 30 to 70 % that it calls best, and
 communication with two mechanisms only."""
 
+SILENT: Final = ", no communication"
+"""What names a row whose mechanisms do not communicate."""
+WITHOUT_COMMUNICATION: Final[dict[str, Spec]] = {
+    f"RIMs (6, {active}, 600){SILENT}": _rims(6, active, 600, wiring=Wiring(communication=None))
+    for active in (6, 5, 4)
+}
+"""The rows of RIMs of the digits' half of Table 1 that section 8.4.4 compares with them."""
+
 RIVALS: Final[dict[str, Spec]] = {
     "GRU (600)": Spec(GRULayer, hidden_size=600),
     "Linear recurrent unit": Spec(LinearRecurrentUnit, hidden_size=128),

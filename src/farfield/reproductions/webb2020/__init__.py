@@ -10,6 +10,7 @@ from farfield.reproductions.webb2020._figures import FIGURE_S6 as FIGURE_S6
 from farfield.reproductions.webb2020._figures import FIGURE_S7 as FIGURE_S7
 from farfield.reproductions.webb2020._figures import FIGURE_S8 as FIGURE_S8
 from farfield.reproductions.webb2020._objects import TABLE_4 as TABLE_4
+from farfield.reproductions.webb2020._statements import STATEMENTS as STATEMENTS
 from farfield.reproductions.webb2020._tables import TABLE_1 as TABLE_1
 from farfield.reproductions.webb2020._tables import TABLE_1_POOLED as TABLE_1_POOLED
 from farfield.reproductions.webb2020._tables import TABLE_1_RELEASED as TABLE_1_RELEASED

@@ -8,6 +8,7 @@ from farfield.reproductions.webb2021._figures import FIGURE_6 as FIGURE_6
 from farfield.reproductions.webb2021._figures import FIGURE_7 as FIGURE_7
 from farfield.reproductions.webb2021._figures import FIGURE_8 as FIGURE_8
 from farfield.reproductions.webb2021._figures import FIGURE_9 as FIGURE_9
+from farfield.reproductions.webb2021._statements import STATEMENTS as STATEMENTS
 from farfield.reproductions.webb2021._tables import DEMO as DEMO
 from farfield.reproductions.webb2021._tables import HARDEST as HARDEST
 from farfield.reproductions.webb2021._tables import TABLE_9 as TABLE_9
@@ -40,6 +41,7 @@ __all__ = [
     "FIGURE_8",
     "FIGURE_9",
     "HARDEST",
+    "STATEMENTS",
     "TABLE_9",
     "TABLE_9_RELEASED",
     "TABLE_10",

@@ -1,0 +1,302 @@
+"""Numbers that are computed from several cells: ratios, differences, orders, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, final
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from farfield.core import stream
+from farfield.experiments import Experiment
+from farfield.metrics import Summary, mean_and_standard_error, measure_of
+from farfield.records import Record
+from farfield.reproductions._claims import Claim
+from farfield.reproductions._published import Published
+
+DRAWS = 20_000
+"""Draws behind an interval."""
+
+Values = Float[NDArray[np.float64], " draw"]
+"""A number, as often as it was drawn."""
+
+Find = Callable[[Claim], Sequence[Record]]
+"""The records to judge a claim by."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    """The mean of some cells, as one quantity in the unit of print.
+
+    Args:
+        claims: The cells.
+        error: Whether what a score falls short of its best is meant, as in "test error".
+        parts: Whether the standard deviation over the parts of a network's score is meant, e.g.
+            over the functions of `r2/function-21` and its like, in place of the score.
+
+    Raises:
+        ValueError: If there is no cell.
+    """
+
+    claims: tuple[Claim, ...]
+    error: bool = False
+    parts: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise ValueError("claims must not be empty")
+
+    @property
+    def published(self) -> float | None:
+        """The mean of the cells as published; `None` where one of them is not."""
+        numbers = [claim.published for claim in self.claims]
+        printed = [number.mean for number in numbers if isinstance(number, Published)]
+        if self.parts or len(printed) < len(numbers):
+            return None
+        pairs = zip(self.claims, printed, strict=True)
+        return float(np.mean([self._turned(claim, mean) for claim, mean in pairs]))
+
+    def ours(self, find: Find) -> list[tuple[float, Summary]]:
+        """The mean over the cells of each experiment, and the experiment's weight.
+
+        Cells that the same networks answer are averaged network by network.
+
+        Args:
+            find: The records of a claim.
+
+        Raises:
+            KeyError: If a score is not in its record.
+        """
+        groups: dict[str, list[list[float]]] = {}
+        for claim in self.claims:
+            records = sorted(find(claim), key=lambda record: record.seed)
+            values = [self._turned(claim, self._value(claim, record)) for record in records]
+            groups.setdefault(claim.experiment.key, []).append(values)
+        return [
+            (len(rows) / len(self.claims), mean_and_standard_error(np.mean(rows, axis=0).tolist()))
+            for rows in groups.values()
+        ]
+
+    def _value(self, claim: Claim, record: Record) -> float:
+        """The number of one network."""
+        scale = claim.published.scale
+        if not self.parts:
+            return scale * record.final(claim.regime, claim.metric)
+        found = [
+            score.value
+            for score in record.scores
+            if (score.step, score.regime) == (record.steps, claim.regime)
+            and score.metric.startswith(f"{claim.metric}/")
+        ]
+        if len(found) < 2:
+            raise KeyError(f"no parts of {claim.metric} in {record.key}")
+        return scale * float(np.std(found, ddof=1))
+
+    def _turned(self, claim: Claim, value: float) -> float:
+        """The error of a score, if that is meant."""
+        if not self.error or measure_of(claim.metric).lower_is_better:
+            return value
+        return claim.published.scale - value
+
+
+Of = Callable[[Cells], Values]
+"""What a quantity is, draw by draw."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """One quantity over another, e.g. two errors.
+
+    Args:
+        first: The quantity.
+        second: What it is divided by.
+    """
+
+    first: Cells
+    second: Cells
+    neutral: ClassVar[float | None] = 1.0
+
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The quantities."""
+        return (self.first, self.second)
+
+    def value(self, of: Of) -> Values:
+        """The ratio."""
+        return of(self.first) / of(self.second)
+
+    def text(self, value: float) -> str:
+        """The ratio as it is written, e.g. `0.58 ×`."""
+        return f"{value:.2f} ×"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """One quantity less another.
+
+    Args:
+        first: The quantity.
+        second: What is taken off.
+        digits: Digits that are written after the point.
+    """
+
+    first: Cells
+    second: Cells
+    digits: int = 1
+    neutral: ClassVar[float | None] = 0.0
+
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The quantities."""
+        return (self.first, self.second)
+
+    def value(self, of: Of) -> Values:
+        """The difference."""
+        return of(self.first) - of(self.second)
+
+    def text(self, value: float) -> str:
+        """The difference as it is written, e.g. `+0.1`."""
+        return f"{value:+.{self.digits}f}".replace("-", "−")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Single:
+    """One quantity as it is.
+
+    Args:
+        only: The quantity.
+        digits: Digits that are written after the point.
+    """
+
+    only: Cells
+    digits: int
+    neutral: ClassVar[float | None] = None
+
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The quantity."""
+        return (self.only,)
+
+    def value(self, of: Of) -> Values:
+        """The quantity."""
+        return of(self.only)
+
+    def text(self, value: float) -> str:
+        """The quantity as it is written."""
+        return f"{value:.{self.digits}f}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Wins:
+    """How often a quantity is above all of its rivals.
+
+    Args:
+        contests: The quantity and its rivals, each time.
+    """
+
+    contests: tuple[tuple[Cells, ...], ...]
+    neutral: ClassVar[float | None] = None
+
+    def __post_init__(self) -> None:
+        if any(len(contest) < 2 for contest in self.contests):
+            raise ValueError("contests must have a quantity and a rival each")
+
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The quantities."""
+        return tuple(one for contest in self.contests for one in contest)
+
+    def value(self, of: Of) -> Values:
+        """How often it is above all."""
+        margins = [
+            np.min([of(first) - of(rival) for rival in rivals], axis=0)
+            for first, *rivals in self.contests
+        ]
+        won = np.sum(np.asarray(margins) > 0, axis=0, dtype=np.float64)
+        return np.where(np.isnan(margins).any(0), np.nan, won)
+
+    def text(self, value: float) -> str:
+        """The count as it is written, e.g. `4 of 6`."""
+        return f"{value:g} of {len(self.contests)}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Numbers that a network has to learn.
+
+    Args:
+        experiment: What it is trained in.
+    """
+
+    experiment: Experiment
+    cells: ClassVar[tuple[Cells, ...]] = ()
+    neutral: ClassVar[float | None] = None
+
+    def value(self, _of: Of) -> Values:
+        """How many."""
+        return np.asarray([_parameters(self.experiment)], dtype=np.float64)
+
+    def text(self, value: float) -> str:
+        """The number as it is written, e.g. `0.63 M`."""
+        return f"{value / 1e6:.2f} M"
+
+
+Comparison = Ratio | Gap | Single | Wins | Parameters
+"""What a statement computes."""
+
+
+@cache
+def _parameters(experiment: Experiment) -> int:
+    network = experiment.model.build(experiment.task, stream(0, "parameters"))
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def as_published(comparison: Comparison) -> float | None:
+    """The number from the published cells; `None` where they are not all published.
+
+    Args:
+        comparison: What is computed.
+    """
+    means = {id(one): one.published for one in comparison.cells}
+    if any(mean is None for mean in means.values()):
+        return None
+    return float(comparison.value(lambda cells: np.asarray([means[id(cells)]], np.float64))[0])
+
+
+def as_measured(comparison: Comparison, find: Find) -> tuple[float, Values]:
+    """The number from our means, and from draws of what they could have been.
+
+    Each experiment's mean is drawn around ours as its standard error and number of networks let it
+    be (Student's t); draws of one network are nan, since nobody knows its spread.
+
+    Args:
+        comparison: What is computed.
+        find: The records of a claim.
+    """
+    found = {id(one): one.ours(find) for one in comparison.cells}
+    means = {
+        name: np.asarray([sum(weight * summary.mean for weight, summary in parts)])
+        for name, parts in found.items()
+    }
+    generator = stream(0, "statement").numpy()
+    drawn = {name: _draws(parts, generator) for name, parts in found.items()}
+    value = float(comparison.value(lambda cells: means[id(cells)])[0])
+    return value, comparison.value(lambda cells: drawn[id(cells)])
+
+
+def _draws(parts: Iterable[tuple[float, Summary]], generator: np.random.Generator) -> Values:
+    total = np.zeros(DRAWS)
+    for weight, summary in parts:
+        noise = generator.standard_t(max(1, summary.count - 1), DRAWS)
+        total += weight * (summary.mean + summary.standard_error * noise)
+    return total

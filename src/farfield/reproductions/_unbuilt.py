@@ -1,0 +1,26 @@
+"""Models of published numbers that are not built here."""
+
+from __future__ import annotations
+
+from typing import final
+
+from torch import nn
+
+
+@final
+class Unbuilt(nn.Module):
+    """A published model that has a name here and nothing else.
+
+    It gives a published cell its place in the ledger. Its experiment has a key of its own, and is
+    never run.
+
+    Args:
+        model: Its name, e.g. `"MXGNet"`.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self, *, model: str) -> None:
+        super().__init__()
+        raise NotImplementedError(f"{model} is not built here")

@@ -1,0 +1,38 @@
+"""The list of runs that are still wanted."""
+
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from farfield.reproductions import FIGURES, TABLES
+
+PATH = Path(__file__).resolve().parents[2] / "results" / "wanted.toml"
+RUNS = tomllib.loads(PATH.read_text(encoding="utf-8"))["run"]
+
+
+def options(words: list[str]) -> dict[str, list[str]]:
+    """What stands behind each option of a command."""
+    found: dict[str, list[str]] = {}
+    for name, given in zip(words[::2], words[1::2], strict=True):
+        found.setdefault(name, []).append(given)
+    return found
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["command"].split()[2])
+def test_a_wanted_run_names_cells_that_exist(run) -> None:
+    assert run.keys() == {"command", "minutes", "device", "why"}
+    program, verb, name, *words = shlex.split(run["command"])
+    given = options(words)
+    assert (program, verb, given["--budget"]) == ("farfield", "reproduce", ["paper"])
+    assert given.keys() <= {"--budget", "--seeds", "--cell", "--device"}
+    table = TABLES[name] if name in TABLES else FIGURES[name].table
+    chosen = table.select(*given.get("--cell", []))
+    assert not all(claim.unbuilt for claim in chosen.claims)
+    assert given.get("--device", ["cpu"]) == [run["device"]]
+    assert run["minutes"] > 0
+
+
+def test_no_run_is_wanted_twice() -> None:
+    assert len({run["command"] for run in RUNS}) == len(RUNS)
