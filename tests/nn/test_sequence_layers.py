@@ -349,6 +349,18 @@ def test_a_generator_decides(name: str) -> None:
     assert any(not torch.equal(first[key], other[key]) for key in first)
 
 
+@layers
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_layers_train_where_torch_casts_on_any_processor(name: str, dtype: torch.dtype) -> None:
+    module = made(name).float()
+    x = drawn(TIME, BATCH, INPUTS).float()
+    with torch.autocast("cpu", dtype):
+        outputs, _ = module(x)
+    torch.testing.assert_close(outputs.float(), module(x)[0], rtol=0.1, atol=0.1)
+    outputs.float().square().sum().backward()
+    assert all(p.grad.isfinite().all() for p in module.parameters() if p.grad is not None)
+
+
 # --- Refusals ------------------------------------------------------------------------------------
 
 

@@ -31,7 +31,8 @@ class LSTMLayer(SequenceLayer):
 
     Beside `torch.nn.LSTM`, which it holds, it draws its first weights from a generator and says
     what is wrong with an input in words. It goes step by step under the transformations of
-    `torch.func`, for which torch's kernel is not made, and on a CPU over `Indexed` sequences.
+    `torch.func`, for which torch's kernel is not made, and on a CPU over `Indexed` sequences and
+    under `torch.autocast`.
     `NormalizedLSTM` takes normalizers, and is the slower one.
 
     Args:
@@ -76,7 +77,8 @@ class LSTMLayer(SequenceLayer):
         return (_zeros(self.recurrent, x),) * 2
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        if is_transformed():
+        # Under autocast torch's kernel on a CPU asks for AVX-512.
+        if is_transformed() or _is_autocast_on_cpu(x):
             return _unrolled(self.recurrent, x, state)
         # Of packed sequences the states are cut, and cuDNN takes only whole ones.
         outputs, last = self.recurrent(x, tuple(part.contiguous() for part in state))
@@ -158,6 +160,10 @@ def _draw(recurrent: nn.RNNBase, generator: torch.Generator | None) -> None:
     bound = 1 / math.sqrt(recurrent.hidden_size)
     for parameter in recurrent.parameters():
         nn.init.uniform_(parameter, -bound, bound, generator=generator)
+
+
+def _is_autocast_on_cpu(x: Tensor) -> bool:
+    return x.is_cpu and torch.is_autocast_enabled("cpu")
 
 
 def _zeros(recurrent: nn.RNNBase, x: Tensor) -> Tensor:
