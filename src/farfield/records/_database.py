@@ -138,9 +138,10 @@ class Database:
             key: `Experiment.key`.
         """
         with self._connect(_modes(self.path)) as connection:
-            return {seed for (seed,) in connection.execute(_SEEDS, (key, key))}
+            found = connection.execute(_SEEDS, (key, key)).fetchall()
+        return {seed for (seed,) in found if isinstance(seed, int)}
 
-    def keys(self) -> tuple[set[str], set[str]]:
+    def keys(self) -> tuple[set[Any], set[Any]]:
         """Experiments that have both a run and scores, and those that have one without the other.
 
         The runs themselves are gone through, not their index, so that the two answers come from
@@ -203,7 +204,7 @@ def _code(error: Exception) -> int:
 
 def _advice(error: Exception) -> str:
     """What to do about a file that SQLite cannot read."""
-    if _code(error) not in _DAMAGED:
+    if _code(error) not in _DAMAGED and not isinstance(error, UnicodeError):
         return ""
     return (
         "; put a copy of it back if there is one, or move it away: what is not recorded then "
@@ -247,7 +248,7 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         connection.execute("ALTER TABLE runs ADD COLUMN weights TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
         for number, key, seed, *run in connection.execute(_ALL_RUNS).fetchall():
-            with contextlib.suppress(TypeError, UnicodeError):  # damaged, and stays so
+            with contextlib.suppress(TypeError, ValueError):  # damaged, and stays so
                 scores = connection.execute(_SCORES, (key, seed)).fetchall()
                 digest = digest_of(key, seed, run, [score[1:] for score in scores])
                 connection.execute("UPDATE runs SET digest = ? WHERE rowid = ?", (digest, number))

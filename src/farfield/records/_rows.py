@@ -53,7 +53,7 @@ def _stored(number: float) -> float | str:
     return "nan" if math.isnan(number) else float(number) + 0.0
 
 
-def digest_of(key: str, seed: int, run: Sequence[Any], scores: Iterable[Sequence[Any]]) -> str:
+def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence[Any]]) -> str:
     """SHA-256 of what the tables hold of a run, in hexadecimal digits.
 
     Args:
@@ -64,13 +64,18 @@ def digest_of(key: str, seed: int, run: Sequence[Any], scores: Iterable[Sequence
 
     Raises:
         TypeError: If there are values that no run can leave.
+        ValueError: Likewise.
     """
-    content = [key, seed, [*run], sorted([*score] for score in scores)]
+    experiment, steps, seconds, *others = run
+    content = [
+        [key, seed, experiment, steps, float(seconds), *others],
+        sorted([*place, float(value), count] for *place, value, count in scores),
+    ]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def record_of(
-    key: str, seed: int, run: Sequence[Any], scores: Sequence[Sequence[Any]], digest: str | None
+    key: str, seed: Any, run: Sequence[Any], scores: Sequence[Sequence[Any]], digest: str | None
 ) -> Record:
     """The record that rows hold.
 
@@ -85,10 +90,10 @@ def record_of(
         ValueError: If they are not what was written, or no record.
     """
     try:
-        if digest is not None and digest != digest_of(key, seed, run, scores):
-            raise ValueError("it is not what was written")
         if not scores:
             raise ValueError("a run without scores")
+        if digest is not None and digest != digest_of(key, seed, run, scores):
+            raise ValueError("it is not what was written")
         described = dict(zip(RUN, run, strict=True))
         environment = json.loads(described["environment"])
         described["environment"] = {name: printable(text) for name, text in environment.items()}

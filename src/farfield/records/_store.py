@@ -110,9 +110,9 @@ class Store:
     def keys(self) -> list[str]:
         """Every experiment with a finished run."""
         whole, damaged = self._database.keys()
-        for key in sorted(damaged):
+        for key in sorted(map(str, damaged)):
             self._warn(key, {"some": "scores without a run, or a run without scores"})
-        return sorted(whole)
+        return sorted(key for key in whole if isinstance(key, str))
 
     def seeds(self, key: str) -> set[int]:
         """Numbers of the runs of an experiment that were finished, of damaged ones as well.

@@ -114,7 +114,7 @@ class Report:
     @property
     def environments(self) -> dict[str, list[Row]]:
         """The rows whose networks were trained in each place, by the place in a line."""
-        parts = ("processor", "device", "engine", "torch", "farfield", "commit")
+        parts = ("processor", "capability", "device", "engine", "torch", "farfield", "commit")
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             places = [
