@@ -12,6 +12,7 @@ from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
 from farfield.core._files import writable_place as writable_place
 from farfield.core._hints import ArgumentError as ArgumentError
+from farfield.core._hints import Dropout as Dropout
 from farfield.core._hints import Fraction as Fraction
 from farfield.core._hints import Kind as Kind
 from farfield.core._hints import Limits as Limits
@@ -33,6 +34,7 @@ __all__ = [
     "REFERENCES",
     "ArgumentError",
     "DrawnItems",
+    "Dropout",
     "Fraction",
     "Kind",
     "Limits",
