@@ -108,13 +108,21 @@ def test_a_fraction_is_of_every_stage_unless_said_otherwise() -> None:
     assert steps(experiment.at_fraction(1 / 3, before=1)) == [3, 20]
     assert steps(experiment.at_fraction(1, before=2 / 3)) == [2, 60]
     assert experiment.at_fraction(1) == experiment
-    with pytest.raises(ValueError, match="fraction must be above 0"):
+    with pytest.raises(ValueError, match="before must be a finite number above 0"):
         experiment.at_fraction(1, before=0)
 
 
-@pytest.mark.parametrize("parts", [("",), (".",), ("encoder", 3), "encoder"])
-def test_parts_must_be_names(unchecked, parts: tuple[str, ...] | str) -> None:
-    with pytest.raises(ValueError, match=r"parts must be names of parts .*\(\"encoder\",\), got"):
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (("",), r"parts must be names of parts of a network, such as \"encoder\", got ''"),
+        ((".",), r"parts must be names of parts of a network, such as \"encoder\", got '\.'"),
+        (("encoder", 3), r"parts\[1\] must be text, got 3"),
+        ("encoder", "parts must be a tuple of parts, each text, got 'encoder'"),
+    ],
+)
+def test_parts_must_be_names(unchecked, parts: tuple[str, ...] | str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Pretrained(experiment=small_experiment(), parts=parts)
 
 
@@ -191,13 +199,13 @@ def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
 def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be positive and finite, got 0"):
+    with pytest.raises(ValueError, match=rf"{name} must be .* (of at least 1|above 0), got 0"):
         Recipe(**{"steps": 3, name: 0})
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
-    message = f"learning_rate must be positive and finite, got {value}"
+    message = f"learning_rate must be a finite number above 0, got {value}"
     with pytest.raises(ValueError, match=message):
         Recipe(steps=3, learning_rate=value)
 
@@ -209,9 +217,11 @@ def test_a_recipe_refuses_what_is_no_number(name: str, unchecked) -> None:
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "evaluations"])
-@pytest.mark.parametrize("value", [2.5, 2.0, True, np.int64(2)])
+@pytest.mark.parametrize("value", [2.5, 2.0, True, "2", None])
 def test_a_recipe_refuses_what_is_no_int(name: str, value: float, unchecked) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{name} must be an int, got {value!r}")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"{name} must be an int of at least 1, got {value!r}")
+    ):
         Recipe(**{"steps": 3, name: value})
 
 
@@ -236,7 +246,7 @@ def test_a_fraction_of_the_steps() -> None:
     assert small_experiment(steps=12).at_fraction(0.29).recipe.steps == 3  # 3.48
     assert small_experiment(steps=12).at_fraction(0.31).recipe.steps == 4  # 3.72
     assert small_experiment(steps=12).at_fraction(0.001).recipe.steps == 1
-    with pytest.raises(ValueError, match=r"above 0 and at most 1, got 1\.5"):
+    with pytest.raises(ValueError, match=r"above 0 and of at most 1, got 1\.5"):
         small_experiment().at_fraction(1.5)
 
 
@@ -273,7 +283,9 @@ def test_the_step_size_grows_and_falls() -> None:
     assert [recipe.rate(step) for step in range(8)] == pytest.approx(expected, rel=1e-12)
     assert [Recipe(steps=3, learning_rate=0.4).rate(step) for step in range(3)] == [0.4] * 3
     assert Recipe(steps=1, learning_rate=0.4, warmup=1.0, cosine_decay=True).rate(0) == 0.4
-    with pytest.raises(ValueError, match="warmup must be a share of the steps, 0 to 1, got 2"):
+    with pytest.raises(
+        ValueError, match=r"warmup must be .* of at least 0 and of at most 1, got 2"
+    ):
         Recipe(steps=8, warmup=2)
 
 
@@ -292,5 +304,5 @@ def test_parts_of_a_network_may_have_a_step_size_of_their_own() -> None:
     "pair", [("reader",), ("", 0.1), ("reader", 0.0), ("reader", math.inf), (1, 0.1), "ab"]
 )
 def test_what_is_no_part_with_a_step_size_is_refused(pair: object, unchecked) -> None:
-    with pytest.raises(ValueError, match="part_rates must be names of parts, each with a positive"):
+    with pytest.raises(ValueError, match=r"part_rates(\[0\])*(\[1\])? must be .*, got"):
         Recipe(steps=8, part_rates=(pair,))

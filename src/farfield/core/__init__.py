@@ -15,6 +15,7 @@ from farfield.core._files import open_regular as open_regular
 from farfield.core._files import read_regular as read_regular
 from farfield.core._files import writable_place as writable_place
 from farfield.core._hints import ArgumentError as ArgumentError
+from farfield.core._hints import Dropout as Dropout
 from farfield.core._hints import Fraction as Fraction
 from farfield.core._hints import Kind as Kind
 from farfield.core._hints import Limits as Limits
@@ -38,6 +39,7 @@ __all__ = [
     "REFERENCES",
     "ArgumentError",
     "DrawnItems",
+    "Dropout",
     "Fraction",
     "Kind",
     "Limits",

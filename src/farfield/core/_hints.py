@@ -8,7 +8,7 @@ import math
 import operator
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, final
@@ -93,6 +93,10 @@ NonNegativeFloat = Annotated[float, Limits(at_least=0)]
 
 Fraction = Annotated[float, Limits(at_least=0, at_most=1)]
 """A number of 0…1."""
+
+
+Dropout = Annotated[float, Limits(at_least=0, below=1)]
+"""A probability to drop a number, which leaves some."""
 
 
 class Kind(NamedTuple):
@@ -232,15 +236,18 @@ def _limited(hint: Any) -> Kind:
 
 def _any_of(hint: Any) -> Kind:
     """A union: what is of one of the types already, else what can stand for the first one."""
-    order = {float: 1, type(None): 2}  # an int is an int first; None is named last
-    hints = sorted(typing.get_args(hint), key=lambda part: order.get(_bare(part), 0))
+    late = {float: 1, type(None): 2}  # an int is an int first; None is named last
+    hints = sorted(typing.get_args(hint), key=lambda part: late.get(_bare(part), 0))
     kinds = [kind_of(part) for part in hints]
     words = " or ".join(kind.words for kind in kinds)
+    plain = {_bare(part): kind for part, kind in zip(hints, kinds, strict=True)}
+    # A number is turned into another type only after all types that take it as it is.
+    order = [kind for part, kind in plain.items() if part not in (bool, int, float)] + kinds
 
     def take(name: str, value: Any) -> Any:
         nearest: ArgumentError | None = None
-        exact = [kind for kind, part in zip(kinds, hints, strict=True) if _is_exactly(value, part)]
-        for kind in (*exact, *kinds):
+        exact = plain.get(type(value))
+        for kind in order if exact is None else (exact,):
             try:
                 return kind.take(name, value)
             except ArgumentError as error:
@@ -253,11 +260,6 @@ def _any_of(hint: Any) -> Kind:
 def _bare(hint: Any) -> Any:
     """An annotation without its marks."""
     return hint.__origin__ if typing.get_origin(hint) is Annotated else hint
-
-
-def _is_exactly(value: object, hint: Any) -> bool:
-    """Whether a value needs no conversion to be of a type, if it is of it at all."""
-    return _bare(hint) not in (bool, int, float) or type(value) is _bare(hint)
 
 
 def _one_of(hint: Any) -> Kind:
@@ -274,7 +276,7 @@ def _one_of(hint: Any) -> Kind:
 
 
 def _tuple_of(hint: Any) -> Kind:
-    """A tuple, from any sequence that is no text."""
+    """A tuple, from whatever has its parts in an order and is no text."""
     hints = typing.get_args(hint)
     endless = len(hints) == 2 and hints[1] is Ellipsis
     kinds = [kind_of(hint) for hint in (hints[:1] if endless else hints)]
@@ -282,9 +284,9 @@ def _tuple_of(hint: Any) -> Kind:
     words = f"a tuple of parts, each {inner}" if endless else f"a tuple ({inner})"
 
     def take(name: str, value: Any) -> Any:
-        one_axis = isinstance(value, np.ndarray | torch.Tensor) and value.ndim > 0
-        if not one_axis and (isinstance(value, str | bytes) or not isinstance(value, Sequence)):
+        if not _has_parts_in_order(value):
             raise ArgumentError(name, words, value)
+        value = tuple(value)
         wanted = kinds * len(value) if endless else kinds if hints else [_ANYTHING] * len(value)
         if len(wanted) != len(value):
             raise ArgumentError(name, words, value)
@@ -292,6 +294,12 @@ def _tuple_of(hint: Any) -> Kind:
         return tuple(kind.take(f"{name}[{k}]", part) for k, (kind, part) in enumerate(parts))
 
     return Kind(words, take)
+
+
+def _has_parts_in_order(value: object) -> bool:
+    if isinstance(value, np.ndarray | torch.Tensor):
+        return value.ndim > 0
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | set | type)
 
 
 def _class_of(hint: Any) -> Kind:
@@ -355,7 +363,8 @@ def _mend(cls: type, value: Any) -> str:
     except ArgumentError:
         return ""
     named = f"{first.name}=" if first.kind is first.KEYWORD_ONLY else ""
-    return f"write {cls.__name__}({named}{_shown(value).removeprefix('the class ')})"
+    shown = _shown(value).removeprefix("the class ")
+    return f"write {cls.__name__}({named}{'…' if shown.startswith('an object of') else shown})"
 
 
 def _may_stand_for(cls: type, value: type) -> bool:

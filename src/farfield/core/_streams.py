@@ -10,6 +10,9 @@ from typing import final
 import numpy as np
 import torch
 
+from farfield.core._arguments import check_fields
+from farfield.core._hints import NonNegativeInt
+
 
 @final
 @dataclass(frozen=True)
@@ -31,16 +34,12 @@ class Stream:
             and, from a closed stream, when something is drawn.
     """
 
-    seed: int
+    seed: NonNegativeInt
     path: tuple[str | int, ...] = ()
     closed: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise ValueError(f"seed must be an int of at least 0, got {self.seed!r}")
-        for part in self.path:
-            if isinstance(part, bool) or not isinstance(part, str | int):
-                raise ValueError(f"path must hold words and integers, got {part!r}")
+        check_fields(self)
 
     def child(self, *path: str | int) -> Stream:
         """The stream one or more steps further down the tree."""

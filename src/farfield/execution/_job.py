@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from farfield.core import NonNegativeInt, check_fields, kind_of
 from farfield.experiments import Experiment
 from farfield.records import BusyError, StoreError
 from farfield.training import Progress
@@ -19,11 +21,34 @@ class Job:
 
     Args:
         experiment: What is run.
-        seed: Number of the run.
+        seed: Number of the run, at least 0.
+
+    Raises:
+        ValueError: If the experiment is none, or the seed no integer or negative.
     """
 
     experiment: Experiment
-    seed: int
+    seed: NonNegativeInt
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:
+    """The same jobs, each once: one seed of one experiment is one job, however often it is made.
+
+    Args:
+        jobs: What to run.
+
+    Raises:
+        ValueError: If something is no job, or the classes of an experiment were changed since its
+            key was taken.
+    """
+    given = kind_of(tuple[Job, ...]).take("jobs", jobs)
+    found = {(job.experiment.key, job.seed): job for job in given}
+    for experiment in {id(job.experiment): job.experiment for job in found.values()}.values():
+        experiment.check_unchanged()
+    return list(found.values())
 
 
 @final

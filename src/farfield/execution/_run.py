@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
-from farfield.core import num_cores
+from farfield.core import NonNegativeInt, kind_of, num_cores
 from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
-from farfield.execution._job import ExecutionError, Job, News, reason_of
+from farfield.execution._job import ExecutionError, Job, News, distinct_jobs, reason_of
 from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
@@ -18,21 +18,19 @@ from farfield.records import Record, Store
 from farfield.training import Clock, is_complete
 
 
-def jobs_of(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Job]:
+def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
     """Every seed of every experiment, experiment by experiment, each once.
 
     Args:
         experiments: What to run.
-        seeds: Numbers of the runs, from 0 on.
+        seeds: Numbers of the runs, from 0 on: a list, a range, an array.
 
     Raises:
-        ValueError: If a seed is negative or no integer.
+        ValueError: If a seed is negative or no integer, or something is no experiment.
     """
-    for seed in seeds:
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise ValueError(f"seeds must be integers, at least 0, got {seed!r} among them")
-    distinct = {experiment.key: experiment for experiment in experiments}
-    return [Job(experiment=found, seed=seed) for found in distinct.values() for seed in seeds]
+    found = kind_of(tuple[Experiment, ...]).take("experiments", experiments)
+    numbers = kind_of(tuple[NonNegativeInt, ...]).take("seeds", seeds)
+    return distinct_jobs(Job(experiment=one, seed=seed) for one in found for seed in numbers)
 
 
 def check_machine(device: str, workers: int | None = None) -> None:
@@ -83,12 +81,14 @@ def run(
         clock: How often to report and to save.
 
     Raises:
-        ValueError: If the device is not at hand, or `workers` is not positive.
+        ValueError: If the device is not at hand, `workers` is not positive, or the classes of an
+            experiment were changed since its key was taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         StoreError: If the folder of records cannot be used.
     """
     check_machine(device, workers)
+    jobs = distinct_jobs(jobs)
     cores = workers if workers is not None else num_cores()
     missing = []
     for job in jobs:

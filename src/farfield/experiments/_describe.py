@@ -10,11 +10,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from farfield.core import ArgumentError, Kind, hints_of, kind_of
 from farfield.experiments._arrays import array_digest
 from farfield.experiments._owners import is_ours
 from farfield.experiments._source import source_digest
@@ -30,40 +33,83 @@ def public_path(thing: type | Callable[..., object]) -> str:
     return f"{module}.{thing.__qualname__}"
 
 
-def describe(value: object) -> Json:
+def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> Json:
     """`value` as plain JSON.
+
+    Args:
+        value: An experiment or a part of one.
+        digest: From a class or function of one's own to the digest of its code.
 
     Raises:
         TypeError: If something in it is neither a frozen dataclass, a class, a function, an array,
             a sequence nor a plain value.
         ValueError: If the source of a class or function of one's own cannot be read.
     """
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, float):
+        return _number(value)
     if isinstance(value, tuple | list):
-        return [describe(part) for part in value]
+        return [describe(part, digest=digest) for part in value]
     if isinstance(value, np.ndarray):
         return {"array": array_digest(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _describe_fields(value)
+        return _describe_fields(value, digest)
     if isinstance(value, type) or inspect.isfunction(value):
         name: dict[str, Json] = {"name": public_path(value)}
-        return name if is_ours(value) else {**name, "source": source_digest(value)}
+        return name if is_ours(value) else {**name, "source": digest(value)}
     raise TypeError(
         f"an experiment holds frozen dataclasses, classes and plain values; got {value!r}"
     )
 
 
-def _describe_fields(value: object) -> dict[str, Json]:
+def _number(value: float) -> float:
+    """A number that is equal to itself, and one zero."""
+    if math.isnan(value):
+        raise TypeError("nan is not equal to itself, so that no experiment with it is found again")
+    return value + 0.0
+
+
+def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, Json]:
     described: dict[str, Json] = {"class": public_path(type(value))}
     if not is_ours(type(value)):
-        described["source"] = source_digest(type(value))
+        described["source"] = digest(type(value))
     version = getattr(type(value), "version", None)
     if isinstance(version, int):
         described["version"] = version
+    cls: Any = type(value)
+    kinds = kinds_of(cls)
     for field, content in changed_fields(value):
-        described[field] = describe(content)
+        described[field] = describe(as_annotated(content, kinds.get(field)), digest=digest)
     return described
+
+
+@cache
+def kinds_of(cls: Any) -> dict[str, Kind]:
+    """What a class takes, by the names of its arguments; nothing where that cannot be read.
+
+    Args:
+        cls: Any class, a stranger's too.
+    """
+    try:
+        return {name: kind_of(hint) for name, hint in hints_of(cls).items()}
+    except Exception:  # noqa: BLE001 — annotations of others may be anything
+        return {}
+
+
+def as_annotated(content: Any, kind: Kind | None) -> Any:
+    """A value in its annotated type, so that 1 for a `float` is 1.0; else as it is.
+
+    Args:
+        content: The value.
+        kind: What the annotation asks for, if there is one.
+    """
+    try:
+        return content if kind is None else kind.take("", content)
+    except ArgumentError:
+        return content
 
 
 def changed_fields(value: object) -> Iterator[tuple[str, object]]:

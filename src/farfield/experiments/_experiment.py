@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
+from torch import nn
 
+from farfield.core import (
+    ArgumentError,
+    Fraction,
+    Limits,
+    PositiveFloat,
+    PositiveInt,
+    check_arguments,
+    check_fields,
+)
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
 from farfield.experiments._networks import Architecture
+from farfield.experiments._owners import is_ours
 from farfield.experiments._spec import Spec
-from farfield.objectives import Objective, Supervised
-from farfield.tasks import Task
+from farfield.objectives import OBJECTIVES, Objective, Supervised
+from farfield.tasks import TASKS, Task
+
+Share = Annotated[float, Limits(above=0, at_most=1)]
+"""A share of which there is some."""
 
 
 @final
@@ -42,45 +56,27 @@ class Recipe:
             several parts that a parameter is in, the last counts.
 
     Raises:
-        ValueError: If a number is not positive and finite, a number of steps, problems or
-            evaluations is no integer, there are more evaluations than steps, `warmup` is not in
-            0…1, or `part_rates` is not made of names and step sizes.
+        ValueError: If a field is of another type, a number not positive and finite, `warmup` not in
+            0…1, there are more evaluations than steps, or `part_rates` are not names of parts, each
+            with a step size.
     """
 
-    steps: int
-    learning_rate: float = 5e-4
-    batch_size: int = 32
-    evaluations: int = 1
-    clip_norm: float | None = None
-    warmup: float = 0.0
+    steps: PositiveInt
+    learning_rate: PositiveFloat = 5e-4
+    batch_size: PositiveInt = 32
+    evaluations: PositiveInt = 1
+    clip_norm: PositiveFloat | None = None
+    warmup: Fraction = 0.0
     cosine_decay: bool = False
-    part_rates: tuple[tuple[str, float], ...] = ()
+    part_rates: tuple[tuple[str, PositiveFloat], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("steps", "learning_rate", "batch_size", "evaluations", "clip_norm"):
-            value = getattr(self, name)
-            if value is None and name == "clip_norm":
-                continue
-            if not isinstance(value, Real) or not 0 < float(value) < math.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}")
-        for name in ("steps", "batch_size", "evaluations"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ValueError(f"{name} must be an int, got {value!r}")
+        check_fields(self)
         if self.evaluations > self.steps:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
             )
-        if not isinstance(self.warmup, Real) or not 0 <= self.warmup <= 1:
-            raise ValueError(f"warmup must be a share of the steps, 0 to 1, got {self.warmup!r}")
-        for pair in self.part_rates:
-            match pair:
-                case (str() as part, int() | float() as rate) if part and 0 < rate < math.inf:
-                    continue
-            raise ValueError(
-                "part_rates must be names of parts, each with a positive and finite step size, "
-                f"got {pair!r}"
-            )
+        _check_names("part_rates", [part for part, _ in self.part_rates])
 
     def rate(self, step: int) -> float:
         """Adam's step size at an update.
@@ -134,6 +130,15 @@ def is_within(name: str, part: str) -> bool:
     return f"{name}.".startswith(f"{part}.")
 
 
+def _check_names(field: str, parts: Iterable[str]) -> None:
+    """Raise `ValueError` if what should name a part of a network is empty or dots alone."""
+    for part in parts:
+        if not part.strip("."):
+            raise ValueError(
+                f'{field} must be names of parts of a network, such as "encoder", got {part!r}'
+            )
+
+
 def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> None:
     """Refuse names of parts that a network has not.
 
@@ -169,8 +174,8 @@ class Pretrained:
             the first ones, and the others are drawn.
 
     Raises:
-        ValueError: If a part is no name, or one name stands for several. Names that the network
-            does not have are refused when it is made.
+        ValueError: If a field is of another type, or a part is no name. Names that the network does
+            not have are refused when it is made.
     """
 
     experiment: Experiment
@@ -179,14 +184,9 @@ class Pretrained:
     grown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("parts", "without", "grown"):
-            parts = getattr(self, name)
-            named = not isinstance(parts, str)
-            if not named or not all(isinstance(part, str) and part.strip(".") for part in parts):
-                raise ValueError(
-                    f'{name} must be names of parts of a network, such as ("encoder",), '
-                    f"got {parts!r}"
-                )
+            _check_names(name, getattr(self, name))
 
     def covers(self, name: str) -> bool:
         """Whether a parameter or buffer is taken over.
@@ -221,6 +221,10 @@ class Experiment:
         recipe: How it is trained.
         starts_from: Networks trained before, whose weights are taken over; `None` for first
             weights that are drawn.
+
+    Raises:
+        ValueError: If a part is none, e.g. a name or a class where an object of it is wanted, or
+            one of one's own cannot be described: it is no frozen dataclass of plain values.
     """
 
     task: Task
@@ -228,6 +232,15 @@ class Experiment:
     recipe: Recipe
     objective: Objective = Supervised()
     starts_from: Pretrained | None = None
+
+    def __post_init__(self) -> None:
+        _check_named("task", self.task, TASKS)
+        _check_named("objective", self.objective, OBJECTIVES)
+        _check_no_part("model", self.model)
+        check_fields(self)
+        _check_takes_a_batch(self.objective)
+        for name in ("task", "model", "objective"):
+            _check_can_be_described(name, getattr(self, name))
 
     @property
     def stages(self) -> tuple[Experiment, ...]:
@@ -238,6 +251,21 @@ class Experiment:
     def key(self) -> str:
         """Name of the experiment: 20 hexadecimal digits of SHA-256 over `to_json`."""
         return self.key_of(self.to_json())
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on under a key that is no longer this experiment's.
+
+        The key is taken once. Classes of one's own may be changed after that, e.g. by setting an
+        attribute, and another network would be trained under it.
+
+        Raises:
+            ValueError: If the experiment would have another key if it was made now.
+        """
+        if self.key != self.key_of(self.to_json()):
+            raise ValueError(
+                "the experiment must be made again: a class or function of its own, or something "
+                f"that it refers to, was changed since the key {self.key} was taken"
+            )
 
     @staticmethod
     def key_of(described: Mapping[str, Json]) -> str:
@@ -286,7 +314,8 @@ class Experiment:
         lines = [f"from {module} import {name}" for module, name in sorted(_split(modules))]
         return "\n".join([*lines, "", f"experiment = {body}", ""])
 
-    def at_fraction(self, fraction: float, *, before: float | None = None) -> Experiment:
+    @check_arguments
+    def at_fraction(self, fraction: Share, *, before: Share | None = None) -> Experiment:
         """The same experiment at a fraction of its steps, rounded, at least one.
 
         Args:
@@ -296,8 +325,6 @@ class Experiment:
         Raises:
             ValueError: If a share is not in (0, 1].
         """
-        if not 0 < fraction <= 1:
-            raise ValueError(f"fraction must be above 0 and at most 1, got {fraction!r}")
         steps = max(1, round(self.recipe.steps * fraction))
         evaluations = min(self.recipe.evaluations, steps)
         recipe = dataclasses.replace(self.recipe, steps=steps, evaluations=evaluations)
@@ -306,6 +333,46 @@ class Experiment:
             share = fraction if before is None else before
             first = dataclasses.replace(first, experiment=first.experiment.at_fraction(share))
         return dataclasses.replace(self, recipe=recipe, starts_from=first)
+
+
+def _check_named(field: str, value: object, table: Mapping[str, type]) -> None:
+    """Raise `ValueError` where a name of the command line stands for what it names."""
+    cls = table.get(value) if isinstance(value, str) else None
+    if cls is not None:
+        module = public_path(cls).rpartition(".")[0]
+        mend = f"write {cls.__name__}(…), from {module} import {cls.__name__}"
+        raise ArgumentError(field, f"a {field.capitalize()}", value, mend)
+
+
+def _check_no_part(field: str, value: object) -> None:
+    """Raise `ValueError` where a part of a network stands for the network."""
+    cls = value.cls if isinstance(value, Spec) else value
+    if isinstance(cls, type) and issubclass(cls, nn.Module):
+        mend = f"write Network(reasoner=Spec({cls.__name__})), or another one with such a part"
+        raise ArgumentError(field, "an Architecture", value, mend)
+
+
+def _check_takes_a_batch(objective: Objective) -> None:
+    """Raise `ValueError` where something can be called, but not as an objective."""
+    try:
+        inspect.signature(objective).bind("model", "problems", "loss", "stream")
+    except TypeError:
+        wanted = "callable with (model, problems, loss, stream)"
+        raise ArgumentError("objective", wanted, objective) from None
+
+
+def _check_can_be_described(field: str, value: object) -> None:
+    """Raise `ValueError` where a part of the user's would fail when the key is taken."""
+    if is_ours(type(value)):
+        return
+    try:
+        describe(value, digest=lambda _: "")
+        hash(value)
+    except TypeError as error:
+        raise ValueError(
+            f"{field} must be a frozen dataclass of plain values, tuples, classes and functions: "
+            f"{error}"
+        ) from error
 
 
 def _split(paths: set[str]) -> list[tuple[str, str]]:
@@ -324,6 +391,8 @@ def _source(value: object, modules: set[str]) -> str:
     if isinstance(value, tuple):
         inner = ", ".join(_source(part, modules) for part in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, np.generic):
+        return repr(value.item())
     if dataclasses.is_dataclass(value):
         modules.add(public_path(type(value)))
         fields = [f"{name}={_source(part, modules)}" for name, part in changed_fields(value)]

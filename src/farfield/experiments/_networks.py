@@ -7,7 +7,7 @@ from typing import Protocol, final, runtime_checkable
 
 from torch import nn
 
-from farfield.core import Stream
+from farfield.core import Dropout, PositiveInt, Stream, check_fields
 from farfield.experiments._spec import Spec
 from farfield.models import (
     AnalogyScoring,
@@ -55,6 +55,9 @@ class Network:
     encoder: Spec = Spec(ConvEncoder)
     context: Spec | None = Spec(ContextNorm)
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {
@@ -84,6 +87,9 @@ class ScoringNetwork:
     scorer: Spec
     encoder: Spec = Spec(AnalogyEncoder)
     context: Spec | None = Spec(ContextNorm)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.
@@ -122,6 +128,9 @@ class AutoencoderNetwork:
     encoder: Spec = Spec(FrameEncoder)
     decoder: Spec = Spec(FrameDecoder)
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         encoder, shape = encoder_and_shape(self.encoder, {"item_shape": task.item_shape}, stream)
@@ -152,6 +161,9 @@ class PredictionNetwork:
     predictor: Spec = Spec(NextEmbedding)
     decoder: Spec = Spec(FrameDecoder)
     trains_autoencoder: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -184,8 +196,11 @@ class SequenceNetwork:
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
-    side: int | None = None
-    dropout: float = 0.0
+    side: PositiveInt | None = None
+    dropout: Dropout = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""

@@ -7,7 +7,7 @@ from typing import final
 
 from torch import nn
 
-from farfield.core import Stream
+from farfield.core import Stream, check_fields
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
 from farfield.models import RollOut
@@ -32,6 +32,9 @@ class RollOutNetwork:
     encoder: Spec = Spec(LinearEncoder)
     decoder: Spec = Spec(LinearDecoder)
     rounded: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.

@@ -7,7 +7,7 @@ from typing import final
 
 from torch import nn
 
-from farfield.core import Stream
+from farfield.core import NonNegativeFloat, PositiveInt, Stream, check_fields
 from farfield.experiments._experiment import check_parts, is_within
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
@@ -41,21 +41,20 @@ class SetNetwork:
             whole network.
 
     Raises:
-        ValueError: If `outputs_per_token` is below 1.
+        ValueError: If a field is of another type, or a number below its least one.
     """
 
     core: Spec
     encoder: Spec = Spec(PatchEncoder)
     context: Spec | None = None
-    outputs_per_token: int | None = None
+    outputs_per_token: PositiveInt | None = None
     shared: bool = False
     shared_head: bool = False
-    places_std: float = 1.0
+    places_std: NonNegativeFloat = 1.0
     trained: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.outputs_per_token is not None and self.outputs_per_token < 1:
-            raise ValueError(f"outputs_per_token must be at least 1, got {self.outputs_per_token}")
+        check_fields(self)
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, final
 
+import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from farfield.core import Stream
+from farfield.core import ArgumentError, Stream
+from farfield.experiments._describe import as_annotated, kinds_of
+from farfield.experiments._owners import is_ours
 
 OFFERED = (
     "in_features",
@@ -27,7 +33,7 @@ OFFERED = (
 
 
 @final
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Spec:
     """How to make a module: a class and keyword options, checked now and built later.
 
@@ -37,17 +43,21 @@ class Spec:
     `batch_first` and the `generator` of the initial weights are filled in by the experiment where
     the constructor has a parameter of that name.
 
-    An option written out at its default is the same spec as one left out.
+    An option written out at its default is the same spec as one left out. A number is taken in the
+    type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.
 
     Any `nn.Module` class serves. One that takes no `generator` is built inside a forked global
     generator seeded by the run, and leaves the global generator as it was.
 
     Args:
         cls: Class of the module.
-        options: Keyword options of the constructor: plain values and tuples of them.
+        options: Keyword options of the constructor: plain values, classes, functions, frozen
+            dataclasses, and tuples of these.
 
     Raises:
         TypeError: If the constructor has no parameter of a given name, or one is left open.
+        ValueError: If an option is something else, or none that the class, if it is Farfield's,
+            takes by its annotations.
     """
 
     cls: type[nn.Module]
@@ -59,14 +69,35 @@ class Spec:
         options: tuple[tuple[str, Any], ...] | list[tuple[str, Any]] = (),
         **named: Any,
     ) -> None:
-        given = {str(name): _frozen(content) for name, content in options} | {
-            name: _frozen(content) for name, content in named.items()
+        given = {
+            str(name): _frozen(str(name), content) for name, content in [*options, *named.items()]
         }
         _check_options(cls, given)
         object.__setattr__(self, "cls", cls)
         defaults = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
-        changed = {name: content for name, content in given.items() if content != defaults[name]}
+        made: Any = cls
+        kinds = kinds_of(made)
+        for name, content in given.items():
+            kind = kinds.get(name)
+            if kind is not None and is_ours(cls) and content is not defaults[name]:
+                given[name] = kind.take(name, content)
+            else:
+                given[name] = as_annotated(content, kind)
+        changed = {
+            name: content
+            for name, content in given.items()
+            if _typed(content) != _typed(as_annotated(defaults[name], kinds.get(name)))
+        }
         object.__setattr__(self, "options", tuple(sorted(changed.items())))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same class is made with options of the same types and values."""
+        if not isinstance(other, Spec):
+            return NotImplemented
+        return self.cls is other.cls and _typed(self.options) == _typed(other.options)
+
+    def __hash__(self) -> int:
+        return hash((self.cls, self.options))
 
     def build(self, offered: Mapping[str, object], stream: Stream) -> nn.Module:
         """Make the module.
@@ -85,15 +116,46 @@ class Spec:
             return self.cls(**options)
 
 
-def _frozen(content: Any) -> Any:
-    return (
-        tuple(_frozen(part) for part in content) if isinstance(content, list | tuple) else content
-    )
+def _frozen(name: str, content: Any) -> Any:
+    """An option as a value that cannot change.
+
+    Raises:
+        ValueError: If it is none that could be described.
+    """
+    if isinstance(content, list | tuple):
+        return tuple(_frozen(f"{name}[{k}]", part) for k, part in enumerate(content))
+    if isinstance(content, np.generic | Tensor) and content.ndim == 0:
+        content = content.item()
+    if isinstance(content, float):
+        if math.isnan(content):
+            raise ArgumentError(name, "a number", content)
+        return content + 0.0  # there is one zero
+    plain = content is None or isinstance(content, bool | int | str | type | FunctionType)
+    if plain or (dataclasses.is_dataclass(content) and _has_hash(content)):
+        return content
+    wanted = "a plain value, a class, a function, a frozen dataclass, or a tuple of these"
+    raise ArgumentError(name, wanted, content)
+
+
+def _has_hash(content: object) -> bool:
+    try:
+        hash(content)
+    except TypeError:
+        return False
+    return True
+
+
+def _typed(content: Any) -> Any:
+    """A value with its type, so that 1, 1.0 and True are three."""
+    if isinstance(content, list | tuple):
+        return tuple(_typed(part) for part in content)
+    return type(content), content
 
 
 def _check_options(cls: type[nn.Module], options: Mapping[str, Any]) -> None:
     if not (isinstance(cls, type) and issubclass(cls, nn.Module)):
-        raise TypeError(f"cls must be a class of modules, got {cls!r}")
+        got = repr(cls) if isinstance(cls, type | str | int | None) else f"a {type(cls).__name__}"
+        raise TypeError(f"cls must be a class of modules, as ESBN or torch.nn.GRU, got {got}")
     parameters = inspect.signature(cls).parameters
     for name in options:
         if name not in parameters:
