@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -99,7 +101,7 @@ def test_panels_are_read_when_they_are_asked_for(data: Path) -> None:
         if "_8." not in path.name:
             path.unlink()
     assert found.items[found.index[0]].shape == (9, 40, 40)
-    with pytest.raises(ValueError, match=r"train_lbc_9\.npz must be a file, there is none"):
+    with pytest.raises(ValueError, match=r"train_lbc_9\.npz must be a file of a problem: No such"):
         found.items[found.index[3]]
 
 
@@ -300,7 +302,7 @@ def test_no_more_is_unpacked_than_a_header_announces(file: Path) -> None:
         read(file)
     with file.open("wb") as large:
         large.truncate(2**24 + 1)
-    with pytest.raises(ValueError, match="must be of at most 16,777,216 B, got 16,777,217 B"):
+    with pytest.raises(ValueError, match="must be of at most 16,777,216 bytes, got 16,777,217"):
         read(file)
 
 
@@ -393,7 +395,7 @@ def test_wrong_sources_and_arguments_are_refused(data: Path, tmp_path: Path) -> 
     with pytest.raises(ValueError, match="must be a list of paths in UTF-8"):
         read_visual_analogies(tmp_path / "list.txt")
     (tmp_path / "list.txt").write_text("absent.npz")
-    with pytest.raises(ValueError, match=r"absent\.npz must be a file, there is none"):
+    with pytest.raises(ValueError, match=r"absent\.npz must be a file of a problem: No such"):
         read_visual_analogies(tmp_path / "list.txt")
     with pytest.raises(ValueError, match=r"image_size must be one of \(40, 80, 160\), got 81"):
         read_visual_analogies(data / "analogies", image_size=81)
@@ -403,3 +405,68 @@ def test_wrong_sources_and_arguments_are_refused(data: Path, tmp_path: Path) -> 
         PublishedVisualAnalogies(archive="extrapolating")
     with pytest.raises(ValueError, match="test_problems must be an int 1…10000000, got 0"):
         PublishedVisualAnalogies(test_problems=0)
+
+
+def test_the_directory_of_an_archive_is_counted_before_it_is_read(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand entries that are one, of which the end of the directory tells another number."""
+    archive(file, image=b"")
+    content = file.read_bytes()
+    start, end = content.index(b"PK\1\2"), content.index(b"PK\5\6")
+    directory = content[start:end] * 1_000
+    tail = content[end : end + 8] + struct.pack("<HHIIH", 1, 1, len(directory), start, 0)
+    file.write_bytes(content[:start] + directory + tail)
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("the directory was read"))
+    with pytest.raises(ValueError, match=r"analogy_0\.npz must hold at most 64 fields, got 1000"):
+        read(file)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e300, -1.0, 0.5])
+def test_numbers_that_are_no_grey_levels_are_refused(file: Path, number: float) -> None:
+    np.savez(file, image=np.full((160, 160, 9), number), target=0)
+    with pytest.raises(ValueError, match="image must hold whole grey levels 0…255, got float64"):
+        read(file)
+
+
+def test_a_list_is_read_as_far_as_it_is_asked_for(data: Path) -> None:
+    name = "analogy_extrapolation_test_lbc_8.npz"
+    place = next(data.rglob(name)).parent
+    (place / "list.txt").write_bytes(name.encode() + b"\n\xff" + b"\nabsent" * 1_000_000)
+    assert len(read_visual_analogies(place / "list.txt", at_most=1)) == 1
+    with pytest.raises(ValueError, match=r"list\.txt must be a list of paths in UTF-8"):
+        read_visual_analogies(place / "list.txt", at_most=2)
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        ("\n" * 2_000_001, "must have at most 2,000,000 lines, got 2,000,001"),
+        ("a" * 4_097, "must have lines of at most 4,096 bytes, line 1 is longer"),
+        ("{name}\n./{name}\n", r"must name a file once, got .*_8\.npz again"),
+        ("\x1b[2J\u202e", r"\\x1b\[2J\\u202e must be a file of a problem: No such"),
+    ],
+    ids=["lines", "long", "twice", "escape"],
+)
+def test_lists_that_are_none_are_refused(data: Path, lines: str, message: str) -> None:
+    name = "analogy_extrapolation_test_lbc_8.npz"
+    place = next(data.rglob(name)).parent
+    (place / "list.txt").write_text(lines.replace("{name}", name))
+    with pytest.raises(ValueError, match=message) as told:
+        read_visual_analogies(place / "list.txt")
+    assert str(told.value).isprintable()
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "analogy_1.npz")
+    with pytest.raises(ValueError, match=r"analogy_1\.npz must be a file of a problem: it must be"):
+        read_visual_analogies(tmp_path)
+    with pytest.raises(ValueError, match="source must be a folder or a list of files"):
+        read_visual_analogies(tmp_path / "analogy_1.npz")
+
+
+def test_a_tilde_is_the_home_folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(data.parent))
+    place = next(data.rglob("analogy_extrapolation_test_lbc_8.npz")).parent.relative_to(data.parent)
+    assert len(read_visual_analogies(f"~/{place}", at_most=1)) == 1
+    assert PublishedVisualAnalogies(folder=f"~/{data.name}").is_at_hand()

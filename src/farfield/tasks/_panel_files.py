@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,15 +15,18 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems
+from farfield.core import DrawnItems, Problems, expand_user, printable, read_regular
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._checks import check_number
 from farfield.tasks._data_sets import data_folder
 from farfield.tasks._panel_archive import PanelFile
 
 MOST_FILES: Final = 10_000_000
-_LARGEST_LIST: Final = 2**28
+_LARGEST_LIST: Final = 2**27
 """Bytes; a list of 1,200,000 paths has 80 million."""
+_MOST_LINES: Final = 2_000_000
+_LONGEST_LINE: Final = 4_096
+"""Bytes; no system takes longer paths."""
 
 Panels = UInt8[np.ndarray, "time _ _"]
 Smaller = Callable[[Panels, int], Panels]
@@ -54,8 +59,8 @@ def block_means(panels: Panels, step: int) -> Panels:
     return ((added + step * step // 2) // (step * step)).astype(np.uint8)
 
 
-def files_of(source: str | Path, pattern: str, at_most: int | None) -> list[Path]:
-    """Files of problems, none of them outside the folder they are looked for in.
+def files_of(source: str | Path, pattern: str, at_most: int | None) -> Iterator[Path]:
+    """Files of problems, one after another, none of them outside the folder they are looked for in.
 
     Args:
         source: A folder of files, in the order of the last number in their names; or a text
@@ -64,21 +69,28 @@ def files_of(source: str | Path, pattern: str, at_most: int | None) -> list[Path
         at_most: Number of files, the first ones; `None` for all.
 
     Raises:
-        ValueError: If an argument is wrong, there are none, or a path leads out of the folder.
+        ValueError: If an argument is wrong, there are none, one is named twice, or a path leads out
+            of the folder.
     """
     if at_most is not None:
         check_number("at_most", at_most, 1, MOST_FILES)
-    source = Path(source)
-    folder, named = (
-        (source.parent, _listed(source))
-        if source.is_file()
-        else (source, _matching(source, pattern))
-    )
-    return [_inside(folder, path) for path in named[:at_most]]
+    source = expand_user(source)
+    is_list = source.is_file()
+    named = _listed(source) if is_list else _matching(source, pattern)
+    folder = _resolved(source.parent if is_list else source)
+    before: set[str] = set()
+    for path in itertools.islice(named, at_most):
+        found = _inside(folder, path)
+        if str(found) in before:
+            raise ValueError(
+                f"{printable(source)} must name a file once, got {printable(found)} again"
+            )
+        before.add(str(found))
+        yield found
 
 
 def read_files(
-    paths: Sequence[Path], *, image_size: int, layout: PanelFile, smaller: Smaller
+    paths: Iterable[Path], *, image_size: int, layout: PanelFile, smaller: Smaller
 ) -> Problems:
     """Problems from files, one a file: answers at once, panels when they are asked for.
 
@@ -92,15 +104,24 @@ def read_files(
         ValueError: If an argument is wrong, or a file is no whole file in the published layout.
     """
     check_image_size(image_size)
-    answers, described = zip(*(layout.read_answer(path) for path in paths), strict=True)
-    fields = [name for name, _ in layout.described if all(name in each for each in described)]
+    names: list[str] = []
+    answers: list[int] = []
+    described: dict[str, bytearray] = {name: bytearray() for name, _ in layout.described}
+    for path in paths:
+        answer, bits = layout.read_answer(path)
+        names.append(str(path))
+        answers.append(answer)
+        described = {name: described[name] for name in described if name in bits}
+        for name, column in described.items():
+            column.extend(bits[name].astype(np.uint8).tobytes())
     count = len(answers)
+    shapes = {name: (count, *shape) for name, shape in layout.described}
     return Problems(
         items=DrawnItems(
             latent=torch.arange(count * layout.panels),
             draw=partial(
                 _drawn,
-                paths=tuple(map(str, paths)),
+                paths=tuple(names),
                 image_size=image_size,
                 layout=layout,
                 smaller=smaller,
@@ -109,7 +130,8 @@ def read_files(
         index=torch.arange(count * layout.panels).view(count, layout.panels),
         target=torch.tensor(answers),
         latent={
-            name: torch.from_numpy(np.stack([each[name] for each in described])) for name in fields
+            name: torch.frombuffer(column, dtype=torch.uint8).view(shapes[name]).long()
+            for name, column in described.items()
         },
     )
 
@@ -135,12 +157,16 @@ def _drawn(
 def _matching(folder: Path, pattern: str) -> list[Path]:
     """Files of a folder, in the order of the last number in their names."""
     if not folder.is_dir():
-        raise ValueError(f"source must be a folder or a list of files, there is no {folder}")
+        raise ValueError(
+            f"source must be a folder or a list of files, there is no {printable(folder)}"
+        )
     if "/" in pattern or os.sep in pattern or ".." in pattern or pattern in {"", "."}:
         raise ValueError(f"pattern must be of names in the folder, without a path, got {pattern!r}")
     paths = sorted(folder.glob(pattern), key=_number)
     if not paths:
-        raise ValueError(f"source must hold files {pattern!r}, there are none in {folder}")
+        raise ValueError(
+            f"source must hold files {pattern!r}, there are none in {printable(folder)}"
+        )
     return paths
 
 
@@ -149,29 +175,43 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(numbers[-1]) if numbers else MOST_FILES, path.name)
 
 
-def _listed(source: Path) -> list[Path]:
-    """Files that a list names, in its order."""
-    if (size := source.stat().st_size) > _LARGEST_LIST:
-        raise ValueError(f"{source} must be of at most {_LARGEST_LIST:,} B, got {size:,} B")
+def _listed(source: Path) -> Iterator[Path]:
+    """Files that a list names, in its order, made out as far as they are asked for."""
+    name, found = printable(source), False
     try:
-        lines = source.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{source} must be a list of paths in UTF-8: {error}") from error
-    paths = [source.parent / line.strip() for line in lines if line.strip()]
-    if not paths:
-        raise ValueError(f"{source} must name files, one a line, got an empty list")
-    return paths
+        content = read_regular(source, _LARGEST_LIST)
+        if (count := content.count(b"\n")) > _MOST_LINES:
+            raise ValueError(f"{name} must have at most {_MOST_LINES:,} lines, got {count:,}")
+        for number, line in enumerate(io.BytesIO(content), 1):
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(
+                    f"{name} must have lines of at most {_LONGEST_LINE:,} bytes, line {number} is "
+                    "longer"
+                )
+            if text := line.decode("utf-8").strip():
+                found = True
+                yield source.parent / text
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{name} must be a list of paths in UTF-8: {error}") from error
+    if not found:
+        raise ValueError(f"{name} must name files, one a line, got an empty list")
+
+
+def _resolved(path: Path) -> Path:
+    """Where a path leads, links followed."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or no path at all
+        raise ValueError(f"{str(path)!r} must lead to a file, it leads nowhere: {error}") from error
 
 
 def _inside(folder: Path, path: Path) -> Path:
-    """The path, if what it leads to lies in the folder."""
-    try:
-        found = path.resolve()
-    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or no path at all
-        raise ValueError(f"{str(path)!r} must lead to a file, it leads nowhere: {error}") from error
-    if not found.is_relative_to(folder.resolve()):
+    """Where a path leads, if that lies in the folder."""
+    found = _resolved(path)
+    if not found.is_relative_to(folder):
         raise ValueError(
-            f"{path} must lie in {folder}, it leads to {found}: keep the files beside their list"
+            f"{printable(path)} must lie in {printable(folder)}, it leads to {printable(found)}: "
+            "keep the files beside their list"
         )
     return found
 
@@ -190,8 +230,8 @@ def found_folder(named: str | None, *names: str) -> Path:
     found = place if place.is_dir() else place.parent
     if not found.is_dir():
         raise ValueError(
-            f"folder must be a data folder with {'/'.join(names)}, there is no {place}: pass "
-            "another, or set FARFIELD_DATA"
+            f"folder must be a data folder with {'/'.join(names)}, there is no "
+            f"{printable(place)}: pass another, or set FARFIELD_DATA"
         )
     return found
 

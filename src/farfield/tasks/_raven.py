@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError
+from farfield.core import Problems, Stream, UnknownNameError, printable
 from farfield.tasks._answers import target_outputs
 from farfield.tasks._checks import check_number, freeze
 from farfield.tasks._matrix_problems import NUM_CANDIDATES, PLACES
@@ -145,8 +145,10 @@ class RAVEN(MatrixTask):
         places = self._places()
         for place in places:
             if not place.is_dir():
-                raise ValueError(f"configurations must be in the data folder, there is no {place}")
-        files = [files_of(place, pattern, at_most) for place in places]
+                raise ValueError(
+                    f"configurations must be in the data folder, there is no {printable(place)}"
+                )
+        files = [list(files_of(place, pattern, at_most)) for place in places]
         paths = [path for group in files for path in group]
         problems = read_files(paths, image_size=self.image_size, layout=_FILE, smaller=block_means)
         numbers = torch.tensor([CONFIGURATIONS.index(name) for name in self.configurations])
