@@ -8,11 +8,12 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import to_hex
 from PIL import Image
 
 from farfield.metrics import t_interval
 from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
-from farfield.reports._panels import spread_apart
+from farfield.reports._panels import MARKERS, spread_apart
 from farfield.reproductions import TABLES
 from reproductions import made_up
 
@@ -27,13 +28,21 @@ def report_of(*patterns, find=trained, table="webb2021/table-11"):
     return tabulate(TABLES[table].select(*patterns), find)
 
 
+def marks(axes, *, filled):
+    """Our means, which are filled, or the published ones, in the order drawn."""
+    return [
+        line
+        for line in axes.lines
+        if line.get_marker() in MARKERS
+        and len(line.get_ydata()) == 1
+        and line.get_gid() != "beyond"
+        and (to_hex(line.get_markerfacecolor()) != LIGHT.paper) == filled
+    ]
+
+
 def drawn_means(axes):
     """Height of every filled marker, in the order drawn."""
-    return [
-        float(line.get_ydata()[0])
-        for line in axes.lines
-        if line.get_marker() == "o" and len(line.get_ydata()) == 1
-    ]
+    return [float(line.get_ydata()[0]) for line in marks(axes, filled=True)]
 
 
 def test_models_of_one_distance_stand_side_by_side():
@@ -49,11 +58,7 @@ def test_models_of_one_distance_stand_side_by_side():
 def test_many_models_stay_at_their_own_distance():
     report = report_of("*", table="webb2021/table-12")
     (axes,) = profiles(report).axes
-    printed = [
-        float(line.get_xdata()[0])
-        for line in axes.lines
-        if line.get_marker() == "D" and len(line.get_xdata()) == 1
-    ]
+    printed = [float(line.get_xdata()[0]) for line in marks(axes, filled=False)]
     own = [axes.get_xticks()[place] for place in (0, 1, 2, 3)] * 14  # row by row
     assert np.abs(np.subtract(printed, own)).max() < 0.5
     between = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 0.5]
@@ -87,7 +92,7 @@ def test_lines_run_over_the_distances():
     assert lines[0].get_color() == lines[1].get_color()
     assert lines[0].get_linestyle() != lines[1].get_linestyle()
     texts = {text.get_text() for text in axes.texts}
-    assert {"ESBN + TCN", "ESBN"} <= texts
+    assert {"● ESBN + TCN", "■ ESBN"} <= texts
 
 
 def test_a_model_keeps_its_colour_in_every_picture():
@@ -213,11 +218,7 @@ def test_many_models_stand_one_below_another():
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first one on top
     rows = [row for row in report.rows if row.judgement.ours is not None]
     assert len(rows) == len(names) - 2
-    means = [
-        float(line.get_xdata()[0])
-        for line in axes.lines
-        if line.get_marker() == "o" and len(line.get_xdata()) == 1
-    ]
+    means = [float(line.get_xdata()[0]) for line in marks(axes, filled=True)]
     assert means == pytest.approx([row.judgement.ours.mean for row in rows])
     bars = [part.get_segments()[0] for part in axes.collections if isinstance(part, LineCollection)]
     ends = {tuple(np.round(bar[:, 0], 6)) for bar in bars}
@@ -334,7 +335,9 @@ def test_errors_of_several_orders_go_by_their_logarithms(smallest, scale):
     figure = added(smallest)
     axes = figure.axes[0]
     low, high = axes.get_ylim()
-    heights = [label.xy[1] for label in axes.texts if label.get_text() in {"NTM", "DNC", "RMC"}]
+    heights = [
+        label.xy[1] for label in axes.texts if label.get_text() in {"● NTM", "● DNC", "● RMC"}
+    ]
     assert axes.get_yscale() == scale
     assert low <= min(drawn_means(axes))
     assert max(drawn_means(axes)) < high

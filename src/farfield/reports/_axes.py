@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -12,17 +13,15 @@ from matplotlib.figure import Figure
 
 from farfield.metrics import measure_of
 from farfield.reports import _text as text
-from farfield.reports._panels import DASHES, Series
+from farfield.reports._panels import DASHES, MARKERS, Series
 from farfield.reports._report import Row
-from farfield.reports._theme import Theme
+from farfield.reports._theme import CEILING, FLOOR, Theme
 from farfield.reproductions import TABLES
 
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
-FLOOR: Final = (0, (5, 3))
-"""Line of answers that ignore the problem."""
-CEILING: Final = (0, (1, 2))
-"""Line of the rule itself."""
+LONGEST_NAME: Final = 26
+"""Characters of a name at the end of a line where two panels stand beside each other, at most."""
 LEGEND: Final = 0.24
 """Height of the line at the foot that says what the markers are, inches."""
 
@@ -63,20 +62,57 @@ def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
     variants: dict[str, list[str]] = {}
     for label in by_row:
         variants.setdefault(_model(label), []).append(label)
-    models = _models(rows)
+    models, markers = _models(rows), [*MARKERS]
+    states = states_of(rows)
     series: list[Series] = []
     for label, cells in by_row.items():
         again, color = divmod(models.index(_model(label)), len(theme.models))
         line = variants[_model(label)].index(label) + again
         series.append(
             Series(
-                label=label.removesuffix(shared),
+                label=label.removesuffix(shared) + states[label],
                 color=theme.models[color],
                 dashes=DASHES[line % len(DASHES)],
+                marker=markers[line % len(markers)],
                 rows=tuple(sorted(cells, key=lambda row: row.distance)),
             )
         )
     return series
+
+
+def abreast(labels: Iterable[str]) -> int:
+    """How many panels have room beside each other, with names at their lines.
+
+    Args:
+        labels: The names.
+    """
+    return 2 if max(map(len, labels), default=0) <= LONGEST_NAME else 1
+
+
+def states_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Steps and networks of each row where those of a panel differ, e.g. ` (0.4 %, n = 3)`.
+
+    Args:
+        rows: The cells of the panel.
+    """
+    steps: dict[str, list[float]] = {}
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        own = steps.setdefault(row.claim.row, []), counts.setdefault(row.claim.row, [])
+        if row.judgement.fraction is not None:
+            own[0].append(row.judgement.fraction)
+            own[1].append(len(row.records))
+    run = [label for label, found in steps.items() if found]
+    said = {
+        label: [
+            text.shares(min(steps[label]), max(steps[label])),
+            f"n = {text.span(str(min(counts[label])), str(max(counts[label])))}",
+        ]
+        for label in run
+    }
+    telling = [len({said[label][part] for label in run}) > 1 for part in (0, 1)]
+    parts = {label: list(itertools.compress(said[label], telling)) for label in run}
+    return {label: f" ({', '.join(parts[label])})" if parts.get(label) else "" for label in steps}
 
 
 def _models(rows: Sequence[Row]) -> list[str]:
@@ -109,6 +145,16 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
     axes.tick_params(
         colors=theme.faint, labelcolor=theme.ink, labelsize=size, width=0.6, length=2.5
     )
+
+
+def is_by_column(rows: Iterable[Row]) -> bool:
+    """Whether a row has several cells at one distance, which then is no common axis.
+
+    Args:
+        rows: Some cells.
+    """
+    places = [(row.claim.row, row.distance) for row in rows]
+    return len(set(places)) < len(places) and distances(rows) > 1
 
 
 def score_label(row: Row) -> str:
@@ -154,8 +200,11 @@ def frame(
         ticks = [share * scale for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
         kept = [tick for tick in ticks if tick > lowest]
         (axes.set_xticks if across else axes.set_yticks)(kept)
-    draw_floors(line, rows, theme)
-    for level in {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}:
+    apart = distances(rows) > 1
+    if not apart or len({row.floor for row in rows}) == 1:
+        draw_floors(line, rows, theme)
+    levels = {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}
+    for level in levels if not apart or len({row.ceiling for row in rows}) == 1 else ():
         line(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, final
@@ -18,8 +18,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from farfield.analysis import TimeCourse, time_course
 from farfield.reports import _text as text
 from farfield.reports._axes import (
-    CEILING,
-    FLOOR,
     WIDTH,
     frame,
     legend,
@@ -31,7 +29,7 @@ from farfield.reports._axes import (
 from farfield.reports._panels import LABEL_GAP, end_labels
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
-from farfield.reports._theme import Theme
+from farfield.reports._theme import CEILING, FLOOR, Theme
 from farfield.reproductions import Figure, TimeCourses
 from farfield.tasks import TRAINING
 
@@ -161,12 +159,14 @@ def _draw(
         _lines(axes, rows, courses, measure, shared, theme)
         counts = [courses[row.name].count for row in rows]
         note = f"{text.networks(min(counts), max(counts))} each"
+        absent = [row.claim.row for row in report.subjects[subject] if row.name not in courses]
+        note += f"; not run: {', '.join(dict.fromkeys(absent))}" if absent else ""
         title(axes, subject, rows, shared, theme, size=8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
         axes.set_ylabel(measure.name, fontsize=7.5, color=theme.ink)
-    _foot(picture, theme, measure)
+    _foot(picture, theme, measure, courses.values())
     return picture
 
 
@@ -204,10 +204,9 @@ def _lines(
         course, falling = courses[one.rows[0].name], measure.analysis.falling
         means = measure.scale * np.asarray(course.means)
         errors = measure.scale * np.asarray(course.standard_errors)
-        marker = "o" if len(means) == 1 else ""
         axes.plot(
             course.steps, means, color=one.color, linestyle=one.dashes, linewidth=1.2,
-            marker=marker, markersize=3, zorder=3,
+            marker=one.marker, markevery=[-1], markersize=3.6, zorder=3,
         )  # fmt: skip
         if course.count > 1:
             low, high = means - errors, means + errors
@@ -233,21 +232,31 @@ def _lines(
     end_labels(axes, ends, GAP * top if falls else LABEL_GAP)
 
 
-def _foot(picture: Picture, theme: Theme, measure: _Measure) -> None:
-    """What the marks are."""
+def _foot(
+    picture: Picture, theme: Theme, measure: _Measure, courses: Collection[TimeCourse]
+) -> None:
+    """What the marks are, of those that occur."""
     ink, faint, level = theme.ink, theme.faint, measure.level
     floor, ceiling = (
         Line2D([], [], color=faint, linewidth=0.8, linestyle=dashes) for dashes in (FLOOR, CEILING)
     )
     falling = measure.analysis.falling
+    band = Patch(color=ink, alpha=0.2, linewidth=0)
+    ring = Line2D(
+        [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
+    )
+    settled = [
+        course.settled(measure.analysis.level, falling=falling)
+        for course in courses
+        if len(course.steps) > 1
+    ]
+    stays = f"stays {'below' if falling else 'at'} {level}"
     legend(
         picture,
         {
             "mean": Line2D([], [], color=ink, linewidth=1.2),
-            "± standard error": Patch(color=ink, alpha=0.2, linewidth=0),
-            f"stays {'below' if falling else 'at'} {level}": Line2D(
-                [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
-            ),
+            **({"± standard error": band} if any(c.count > 1 for c in courses) else {}),
+            **({stays: ring} if any(step is not None for step in settled) else {}),
             level: Line2D([], [], color=faint, linewidth=0.8, linestyle=LEVEL),
             **(
                 {"equally likely": floor}

@@ -19,13 +19,17 @@ from farfield.reports._panels import GOLDEN
 from farfield.reports._plates import Finding, Plate
 from farfield.reports._report import Report, Row
 from farfield.reports._theme import Theme
-from farfield.reproductions import PairedTests, Published, PublishedTest
+from farfield.reproductions import PairedTests, Published, PublishedTest, Verdict
 
 CAPTION: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
-    "accuracies in percentage points, ours filled, as printed open. Bar: mean of the differences "
-    "with its 95 % interval. The test takes conditions for independent draws, as the paper does."
+    "accuracies in percentage points, ours filled (pale where a network had fewer steps or there "
+    "were fewer networks than in print), as printed open. Bar: mean of the differences with its "
+    "95 % interval. The test takes conditions for independent draws, as the paper does."
 )
+
+PALE: Final = 0.35
+"""How strong the dots of conditions are that had fewer steps or networks than in print."""
 
 Place = tuple[str, str]
 """A condition: subject and column."""
@@ -40,6 +44,7 @@ class _Pairing:
         test: What the paper says of them.
         printed: Differences of the printed means, by condition.
         ours: Differences of our means, by condition where both rows have been run.
+        short: Conditions of ours with fewer steps or networks than in print.
         networks: Networks of each row and condition of ours, fewest and most.
         fractions: Shares of the paper's steps of ours, smallest and largest.
     """
@@ -47,6 +52,7 @@ class _Pairing:
     test: PublishedTest
     printed: Mapping[Place, float]
     ours: Mapping[Place, float]
+    short: frozenset[Place]
     networks: tuple[int, int]
     fractions: tuple[float, float]
 
@@ -90,6 +96,11 @@ def _pair(test: PublishedTest, report: Report) -> _Pairing:
             and isinstance(other.claim.published, Published)
         },
         ours={place: _mean(one) - _mean(other) for place, one, other in run},
+        short=frozenset(
+            place
+            for place, *pair in run
+            if any(row.judgement.verdict is Verdict.UNDERPOWERED for row in pair)
+        ),
         networks=(min(counts, default=0), max(counts, default=0)),
         fractions=(min(shares, default=0.0), max(shares, default=0.0)),
     )
@@ -149,7 +160,12 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
     panels = picture.subplots(1, len(models), squeeze=False)[0]
     for axes, (model, found) in zip(panels, models.items(), strict=True):
         _panel(axes, found, colors, theme)
-        axes.set_title(model, loc="left", fontsize=8.2, color=theme.ink, weight="bold", pad=6)
+        axes.set_title(model, loc="left", fontsize=8.2, color=theme.ink, weight="bold", pad=16)
+        state = axes.annotate(
+            _state(found), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
+            fontsize=7.5, color=theme.faint, va="bottom",
+        )  # fmt: skip
+        state.set_in_layout(False)
     panels[0].set_ylabel("difference of means (points)", fontsize=7.5, color=theme.ink)
     ink = theme.ink
     tasks = {
@@ -158,12 +174,28 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
     }
     marks = {
         "ours": Line2D([], [], color=ink, marker="o", markersize=3.6, linestyle=""),
+        "fewer steps or networks": Line2D(
+            [], [], color=ink, marker="o", markersize=3.6, linestyle="", alpha=PALE
+        ),
         "as printed": Line2D(
             [], [], color=ink, marker="D", markersize=3.6, linestyle="", markerfacecolor="none"
         ),
     }
-    legend(picture, {**tasks, **marks}, theme, columns=3)
+    legend(picture, {**tasks, **marks}, theme, columns=4)
     return picture
+
+
+def _state(found: list[_Pairing]) -> str:
+    """Networks and steps behind our differences."""
+    run = [one for one in found if one.ours]
+    if not run:
+        return "not run"
+    counts = [count for one in run for count in one.networks]
+    shares = [share for one in run for share in one.fractions]
+    return (
+        f"ours: {text.networks(min(counts), max(counts))} each, "
+        f"{text.shares(min(shares), max(shares))} of steps"
+    )
 
 
 def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: Theme) -> None:
@@ -175,7 +207,8 @@ def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: 
     axes.axhline(0, color=theme.faint, linewidth=0.8, zorder=1)
     for place, pairing in enumerate(found):
         for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):
-            _dots(axes, place + side, differences, colors, theme, filled=side < 0)
+            pale = pairing.short if side < 0 else frozenset()
+            _dots(axes, place + side, differences, colors, theme, filled=side < 0, pale=pale)
     labels = [
         " − ".join(row.partition(" (")[2].rstrip(")") for row in (one.test.first, one.test.second))
         for one in found
@@ -193,14 +226,15 @@ def _dots(
     theme: Theme,
     *,
     filled: bool,
+    pale: frozenset[Place],
 ) -> None:
     """One side of a test: its conditions, and their mean with its interval."""
-    for number, ((subject, _), difference) in enumerate(differences.items()):
+    for number, ((subject, column), difference) in enumerate(differences.items()):
         spot = place + 0.16 * ((number * GOLDEN) % 1 - 0.5)
         axes.plot(
             spot, difference, "o" if filled else "D", markersize=3.6, color=colors[subject],
             markerfacecolor=colors[subject] if filled else theme.paper, markeredgewidth=0.8,
-            zorder=3,
+            zorder=3, alpha=PALE if (subject, column) in pale else 1.0,
         )  # fmt: skip
     if len(differences) < 2:
         return

@@ -13,11 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from farfield.metrics import measure_of
+from farfield.reports import _text as text
 from farfield.reports._axes import (
     LEGEND,
     WIDTH,
+    abreast,
     distances,
     frame,
+    is_by_column,
     legend,
     score_label,
     series_of,
@@ -25,9 +28,11 @@ from farfield.reports._axes import (
     title,
 )
 from farfield.reports._panels import (
+    FEWEST,
     SIDE_BY_SIDE,
     Series,
     along_distance,
+    by_column,
     one_below_another,
     side_by_side,
 )
@@ -45,10 +50,11 @@ LISTED_LINE: Final = 0.17
 def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     """The extrapolation profiles of a report, one panel for each task.
 
-    Score against distance from training. Filled markers are our means with 95 % intervals, small
-    dots single networks; open markers are the published means with their standard errors. Where
-    only one distance was asked for, the models stand side by side instead, and many of them one
-    below another.
+    Score against distance from training. Filled markers are our means, with 95 % intervals where
+    there are three networks or more, small dots single networks; open markers are the published
+    means with their standard errors. Where only one distance was asked for, the models stand side
+    by side instead, and many of them one below another; columns that are on no common axis of
+    distance have a line each.
 
     Args:
         report: The table with what was found.
@@ -57,15 +63,19 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     panels = report.subjects
     flat = all(distances(rows) == 1 for rows in panels.values())
     crowded = any(distances(rows) == 1 and len(rows) > SIDE_BY_SIDE for rows in panels.values())
-    listed = {name for name, rows in panels.items() if crowded and distances(rows) == 1}
-    across = min(len(panels), 4 if flat else 2) if len(listed) < len(panels) else 1
+    sorts = {name for name, rows in panels.items() if is_by_column(rows)}
+    listed = sorts | {name for name, rows in panels.items() if crowded and distances(rows) == 1}
+    labels = [
+        one.label
+        for name in panels.keys() - listed
+        for one in series_of(panels[name], theme, shared_suffix(panels[name]))
+    ]
+    most = 4 if flat else 2 if listed else abreast(labels)
+    across = min(len(panels), most) if len(listed) < len(panels) else 1
     shown = {name: _numbered(rows) if name in listed else rows for name, rows in panels.items()}
     panels = {name: rows for name, rows in shown.items() if rows} or panels
     upright = 2.3 if flat else 2.6
-    every_height = [
-        LISTED + LISTED_LINE * len(rows) if name in listed else upright
-        for name, rows in panels.items()
-    ]
+    every_height = [_height(rows) if name in listed else upright for name, rows in panels.items()]
     heights = [max(every_height[n : n + across]) for n in range(0, len(panels), across)]
     width = WIDTH if len(panels) > 2 or not flat or crowded else 3.4 * len(panels)
     columns = 5 if width > 5 else 3
@@ -87,22 +97,37 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         if distances(rows) == 1:
             series = [cell for one in series for cell in _cells(one)]
         if subject in listed:
-            one_below_another(axes, series, theme)
+            if subject in sorts:
+                lines = dict.fromkeys(row.claim.column for row in rows)
+                by_column(axes, series, [*lines], theme)
+            else:
+                one_below_another(axes, series, theme)
             if number >= len(panels) - across or len(ends) > 1:
                 axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
         else:
             draw = side_by_side if distances(rows) == 1 else along_distance
             draw(axes, series, theme)
-            if number % across and len(ends) == 1:
+            beside = [*panels][number - 1] if number % across else None
+            if beside is not None and beside not in listed and len(ends) == 1:
                 axes.tick_params(axis="y", labelleft=False)
             else:
                 axes.set_ylabel(label, fontsize=7.5, color=theme.ink)
-        note = "" if _numbered(rows) else "not run"
+        counts = {len(row.records) for row in rows if row.records}
+        note = text.networks(*counts) + " each" * (counts != {1}) if len(counts) == 1 else ""
+        note = note if _numbered(rows) else "not run"
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     legend(figure, marks, theme, columns)
     return figure
+
+
+def _height(rows: Sequence[Row]) -> float:
+    """Height of a panel of lines, inches."""
+    if not is_by_column(rows):
+        return LISTED + LISTED_LINE * len(rows)
+    columns, models = {row.claim.column for row in rows}, {row.claim.row for row in rows}
+    return LISTED + LISTED_LINE * max(1.6 * len(columns), len(models))
 
 
 def _ends(panels: Iterable[Sequence[Row]]) -> dict[str, tuple[float, float]]:
@@ -183,13 +208,23 @@ def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
             [], [], color=ink, marker="o", markersize=2.3, linestyle="", alpha=0.6
         ),
         "published ± SE": Line2D(
-            [], [], color=ink, marker="D", markersize=4.4, linestyle="", markerfacecolor="none"
+            [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
         ),
         "floor": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
         "ceiling": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (1, 2))),
     }
-    if not any(isinstance(row.claim.published, Published) for row in report.rows):
+    printed = [row.claim.published for row in report.rows]
+    published = [number for number in printed if isinstance(number, Published)]
+    most = max((len(row.values) for row in report.rows), default=0)
+    names = {
+        "ours, 95 % interval": "ours, 95 % interval" if most >= FEWEST else "ours, mean",
+        "published ± SE": "published ± SE" if any(n.spread is not None for n in published)
+        else "published",
+    }  # fmt: skip
+    if most < FEWEST:
+        marks["ours, 95 % interval"].set_linestyle("")
+    if not published:
         del marks["published ± SE"]
-    if not any(row.values for row in report.rows):
+    if not most:
         del marks["ours, 95 % interval"], marks["one network"]
-    return marks
+    return {names.get(name, name): mark for name, mark in marks.items()}

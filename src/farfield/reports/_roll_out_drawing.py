@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from farfield.reports._axes import CEILING, FLOOR, WIDTH, legend, plain
+from farfield.reports._axes import WIDTH, legend, plain
 from farfield.reports._ink import RIGHT, image
-from farfield.reports._theme import Theme
+from farfield.reports._theme import CEILING, FLOOR, Theme
 
 ACROSS: Final = 2
 """Films beside each other."""

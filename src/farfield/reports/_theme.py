@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, final
 
+FLOOR: Final = (0, (5, 3))
+"""Line of answers that ignore the problem."""
+CEILING: Final = (0, (1, 2))
+"""Line of the rule itself."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
