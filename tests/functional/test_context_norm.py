@@ -263,7 +263,7 @@ def test_module_holds_gain_and_shift_for_all_segments() -> None:
 def test_module_without_affine_has_no_parameters(unchecked) -> None:
     module = ContextNorm(3, affine=False)
     assert list(module.parameters()) == []
-    assert torch.equal(module(drawn(4, 3)), context_norm(drawn(4, 3)))
+    assert torch.equal(module(drawn(2, 4, 3)), context_norm(drawn(2, 4, 3)))
     with pytest.raises(ValueError, match="num_features=3"):
         module(drawn(4, 2))
     with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):

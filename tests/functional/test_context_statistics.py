@@ -118,6 +118,8 @@ def test_refusals(unchecked) -> None:
         context_statistics(drawn(1, 3), correction=1)
     with pytest.raises(ValueError, match="correction must be 0 or 1, got 2"):
         running_context_statistics(drawn(4, 3), correction=2)
+    with pytest.raises(ValueError, match=r"normalized must be a floating-point.*got torch\.int64"):
+        denormalize(torch.ones(4, 3, dtype=torch.int64), drawn(1, 3), drawn(1, 3))
     with pytest.raises(ValueError, match=r"mean must hold a number per feature.*got shape \(3,\)"):
         denormalize(drawn(4, 3), drawn(3), drawn(1, 3))
     with pytest.raises(ValueError, match="scale must hold a number per feature"):

@@ -10,13 +10,27 @@ from farfield.metrics import accuracy, correct
 def test_one_output_answers_by_its_sign():
     outputs = torch.tensor([[0.3], [-0.3], [0.0], [2.0]])
     target = torch.tensor([1, 1, 0, 0])
-    assert correct(outputs, target).tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert correct(outputs, target).tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert correct(-outputs, target).tolist() == [0.0, 1.0, 0.0, 1.0]
 
 
 def test_several_outputs_answer_by_the_largest():
-    outputs = torch.tensor([[0.0, 2.0, 1.0], [3.0, -1.0, 3.0]])
+    outputs = torch.tensor([[0.0, 2.0, 1.0], [3.0, -1.0, 2.0]])
     assert correct(outputs, torch.tensor([1, 2])).tolist() == [1.0, 0.0]
     assert correct(outputs, torch.tensor([2, 0])).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_a_tie_is_no_answer(target: int):
+    outputs = torch.tensor([[1.0, 1.0, 1.0], [3.0, -1.0, 3.0], [torch.inf, torch.inf, 0.0]])
+    assert correct(outputs, torch.full((3,), target)).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("target", range(2))
+def test_what_is_no_number_is_no_answer(target: int):
+    outputs = torch.tensor([[torch.nan, torch.nan], [torch.nan, 1.0], [1.0, torch.nan]])
+    assert correct(outputs, torch.full((3,), target)).tolist() == [0.0, 0.0, 0.0]
+    assert correct(outputs[:, :1] * torch.nan, torch.full((3,), target)).tolist() == [0.0] * 3
 
 
 def test_each_seed_has_its_own_accuracy():
@@ -33,10 +47,12 @@ def test_each_seed_has_its_own_accuracy():
     assert len(set(expected)) > 1
 
 
-def test_a_model_without_an_opinion_scores_chance():
+def test_a_model_of_one_answer_scores_what_it_is_worth_and_one_without_an_answer_nothing():
     target = torch.arange(100) % 4
-    assert accuracy(torch.zeros(100, 4), target) == 0.25
-    assert accuracy(torch.zeros(100, 1), torch.arange(100) % 2) == 0.5
+    assert accuracy(torch.tensor([0.0, 1.0, 0.0, 0.0]).expand(100, 4), target) == 0.25
+    assert accuracy(torch.ones(100, 1), torch.arange(100) % 2) == 0.5
+    assert accuracy(torch.zeros(100, 4), target) == 0
+    assert accuracy(torch.zeros(100, 1), torch.arange(100) % 2) == 0
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -53,6 +53,13 @@ CONTEXTS: dict[str, tuple[nn.Module | None, Statistics]] = {
 }
 
 
+def kept_statistics() -> TimeStepNorm:
+    """In evaluation mode, which looks at no batch."""
+    norm = TimeStepNorm(3, 4, sample=2)
+    norm.take_statistics(torch.rand(2, 4, 3, generator=torch.Generator().manual_seed(0)))
+    return norm.eval()
+
+
 def predictor(context: nn.Module | None) -> ObjectPredictor:
     small, source = {"channels": 3, "hidden_size": 16}, generator(3)
     model = ObjectPredictor(
@@ -292,6 +299,7 @@ def problems_as_tensors(problems: Problems) -> Problems:
         (lambda: TimeStepNorm(3, 4, batch_size=1), "batch_size must be at least 2"),
         (lambda: TimeStepNorm(3, 4, sample=1), "sample 0 or at least 2"),
         (lambda: TimeStepNorm(3, 4)(torch.zeros(1, 4, 3)), "z must hold at least 2 sequences"),
+        (lambda: kept_statistics()(torch.ones(2, 4, 3, dtype=torch.int64)), "got torch.int64 of"),
         (lambda: predictor(None)(FRAMES, INDEX[:, :1]), "index must be .* at least two places"),
     ],
 )

@@ -58,9 +58,9 @@ MUTANTS = [
         ["tests/tasks/test_visual_analogies.py::test_drawn_sets_are_frozen_for_this_version"],
     ),
     (
-        "tasks/_choices.py",
-        "(outputs < right)",
-        "(outputs <= right)",
+        "metrics/_accuracy.py",
+        "(outputs < own).sum(-1) == outputs.shape[-1] - 1",
+        "(outputs <= own).sum(-1) == outputs.shape[-1]",
         ["tests/tasks/test_vaec.py::test_a_tie_is_no_answer"],
     ),
     (

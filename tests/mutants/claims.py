@@ -27,8 +27,8 @@ MUTANTS = [
     ),
     (
         "metrics/_accuracy.py",
-        "(outputs[..., 0] > 0)",
-        "(outputs[..., 0] >= 0)",
+        "(logit < 0)",
+        "(logit <= 0)",
         ["tests/metrics/test_accuracy.py::test_one_output_answers_by_its_sign"],
     ),
     (

@@ -418,8 +418,8 @@ MUTANTS = [
     ),
     (
         "metrics/_accuracy.py",
-        "outputs.argmax(-1)",
-        "outputs.argmin(-1)",
+        "(outputs < own)",
+        "(outputs > own)",
         ["tests/metrics/test_accuracy.py::test_several_outputs_answer_by_the_largest"],
     ),
     (

@@ -3,7 +3,7 @@
 MUTANTS = [
     (
         "objectives/_centred_l1.py",
-        "share_of(part.centre(inputs[0]))",
+        "share_of(part.centre(*inputs, **options))",
         "share_of(inputs[0])",
         [
             "tests/objectives/test_l1.py::test_the_price_is_the_mean_size_of_what_each_normalizer_divides"
@@ -11,8 +11,8 @@ MUTANTS = [
     ),
     (
         "objectives/_watching.py",
-        "mean * (count / numbers)",
-        "mean / len(shares)",
+        "each * (count / numbers)",
+        "each / len(shares)",
         [
             "tests/objectives/test_l1.py::test_the_price_is_the_mean_size_of_what_each_normalizer_divides"
         ],
@@ -28,8 +28,8 @@ MUTANTS = [
     ),
     (
         "objectives/_activation_l1.py",
-        "sum(joined(shares) for shares in seen.values())",
-        "joined([share for shares in seen.values() for share in shares])",
+        "sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())",
+        "joined([share for shares in seen.values() for share in shares], mean=True)",
         ["tests/objectives/test_l1.py::test_named_layers_pay_for_what_they_give"],
     ),
     (

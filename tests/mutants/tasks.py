@@ -50,9 +50,9 @@ MUTANTS = [
         ["tests/tasks/test_abstract_rules.py::test_sets_come_in_random_order"],
     ),
     (
-        "tasks/_answers.py",
-        " & ~outputs.isnan().any(dim=1)",
-        "",
+        "metrics/_accuracy.py",
+        "((outputs < own).sum(-1) == outputs.shape[-1] - 1)",
+        "~(outputs > own).any(-1)",
         ["tests/tasks/test_abstract_rules.py::test_what_is_not_a_number_is_wrong"],
     ),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given
@@ -28,6 +30,7 @@ from farfield.nn import (
     CONTEXTS,
     BatchContextNorm,
     ContextNorm,
+    ContextWhitening,
     DivisiveNorm1d,
     DivisiveNorm2d,
     GroupNorm,
@@ -304,6 +307,115 @@ def test_a_large_constant_leaves_the_centred_activations() -> None:
     torch.testing.assert_close(1e6 * module(images), module.centre(images), rtol=1e-6, atol=1e-9)
 
 
+# --- Padding -------------------------------------------------------------------------------------
+
+
+def padded(shorter: torch.Tensor, which: list[int], length: int) -> tuple[torch.Tensor, ...]:
+    """A problem at some places of a longer one, with what nobody may look at between them."""
+    z = torch.full((length, FEATURES), torch.nan, dtype=torch.float64)
+    z[which] = shorter
+    mask = torch.ones(length, dtype=torch.bool)
+    mask[which] = False
+    return z, mask
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        settled(ContextNorm(FEATURES, eps=0.1)),
+        settled(ContextNorm(FEATURES, correction=1)),
+        ContextNorm(FEATURES, learned_sigma=True, eps=0.1).double(),
+        ContextWhitening(FEATURES, eps=1e-3),
+    ],
+    ids=["norm", "correction", "learned", "whitening"],
+)
+def test_padding_changes_nothing_and_comes_out_as_zeros(module: nn.Module) -> None:
+    lengths, places = (5, 2, 3), ([0, 1, 2, 3, 4], [0, 1], [1, 2, 4])
+    problems = [drawn(n, FEATURES, seed=n) for n in lengths]
+    stacked = zip(problems, places, strict=True)
+    z, mask = map(torch.stack, zip(*(padded(*one, 5) for one in stacked), strict=True))
+    z.requires_grad_()
+    found = module(z, mask)
+    for row, (problem, which) in enumerate(zip(problems, places, strict=True)):
+        alone = problem.clone().unsqueeze(0).requires_grad_()
+        expected = module(alone)
+        torch.testing.assert_close(found[row, which], expected[0], rtol=1e-9, atol=1e-9)
+        (own,) = torch.autograd.grad(expected.sin().sum(), alone)
+        (given_back,) = torch.autograd.grad(found[row].sin().sum(), z, retain_graph=True)
+        torch.testing.assert_close(given_back[row, which], own[0], rtol=1e-7, atol=1e-9)
+        if isinstance(module, ContextNorm):
+            centred = module.centre(z, mask)[row, which]
+            torch.testing.assert_close(centred, module.centre(alone)[0], rtol=1e-9, atol=1e-9)
+            for part, whole in zip(
+                module.statistics(z, mask), module.statistics(alone), strict=True
+            ):
+                torch.testing.assert_close(part[row, :1], whole[0, :1], rtol=1e-9, atol=1e-9)
+    assert not found[mask].any()
+
+
+def test_padding_within_segments() -> None:
+    module = settled(ContextNorm(FEATURES, segments=((0, 2, 4), (1, 3)), eps=0.1))
+    shorter = settled(ContextNorm(FEATURES, segments=((0, 2), (1, 3)), eps=0.1))
+    z, mask = drawn(2, 5, FEATURES), torch.tensor([False, False, False, False, True]).expand(2, -1)
+    found, expected = module(z, mask), shorter(z[:, :4])
+    torch.testing.assert_close(found[:, :4], expected, rtol=1e-9, atol=1e-9)
+    mean, scale = module.statistics(z, mask)
+    again = module.weight * (z - mean) / scale + module.bias
+    torch.testing.assert_close(found[:, :4], again[:, :4], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(module.centre(z, mask)[:, :4], (z - mean)[:, :4], rtol=0, atol=1e-12)
+    none = torch.zeros_like(mask)
+    torch.testing.assert_close(module(z, none), module(z), rtol=1e-9, atol=1e-9)
+    everything = module(z, torch.ones_like(mask))
+    assert torch.equal(everything, torch.zeros_like(z))
+
+
+def test_a_mask_of_another_kind_is_refused(unchecked) -> None:
+    z = drawn(2, 5, FEATURES)
+    for module in (ContextNorm(FEATURES).double(), ContextWhitening(FEATURES)):
+        for mask in (torch.zeros(2, 4, dtype=torch.bool), torch.zeros(2, 5), [True]):
+            with pytest.raises(ValueError, match=r"padding_mask must be bool of shape \(2, 5\)"):
+                module(z, mask)
+
+
+# --- Where torch's layers stood ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [ContextNorm, ContextWhitening])
+def test_a_batch_is_not_taken_for_the_places_of_a_problem(kind, unchecked) -> None:
+    module = kind(FEATURES)
+    for name in {"forward", "centre", "statistics"} & set(dir(module)):
+        with pytest.raises(ValueError, match=r"got shape \(8, 3\): .*BatchNorm1d.*unsqueeze"):
+            getattr(module, name)(drawn(8, FEATURES))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(kind(FEATURES, **options) for kind in BATCHWISE for options in ({}, {"affine": False})),
+        ContextNorm(FEATURES),
+        ContextWhitening(FEATURES),
+        LayerNorm(FEATURES, learned_sigma=True),
+        DivisiveNorm1d(FEATURES, 3),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("training", [True, False])
+def test_of_no_problems_no_problems_are_normalized(module: nn.Module, training: bool) -> None:
+    module = module.double().train(training)
+    for shape in ((0, 4, FEATURES), (0, 2, 4, FEATURES)):
+        z = drawn(*shape).requires_grad_()
+        out = module(z)
+        assert out.shape == z.shape
+        out.sum().backward()
+        assert z.grad.shape == z.shape
+        for name in {"centre", "statistics"} & set(dir(module)):
+            parts = getattr(module, name)(z)
+            for part in parts if isinstance(parts, tuple) else (parts,):
+                assert part.shape == z.shape
+    gains = [parameter for name, parameter in module.named_parameters() if name != "sigma"]
+    assert all(gain.grad is not None for gain in gains)
+
+
 # --- Refusals ------------------------------------------------------------------------------------
 
 
@@ -328,9 +440,18 @@ def test_without_a_time_there_is_nothing_to_normalize_over(kind, unchecked) -> N
             method(drawn(4, FEATURES))
 
 
+@pytest.mark.parametrize("learned", [True, False])
 @pytest.mark.parametrize("affine", [True, False])
-def test_of_no_images_no_images_are_normalized(affine: bool) -> None:
-    module = InstanceNorm(4, affine=affine).double()
+@pytest.mark.parametrize(
+    "kind",
+    [
+        InstanceNorm,
+        partial(GroupNorm, 2),
+        lambda *args, **options: ImageBatchNorm(*args, **options).eval(),
+    ],
+)
+def test_of_no_images_no_images_are_normalized(kind, affine: bool, learned: bool) -> None:
+    module = kind(4, affine=affine, learned_sigma=learned).double()
     images = drawn(0, 4, 3, 2).requires_grad_()
     out = module(images)
     assert out.shape == images.shape

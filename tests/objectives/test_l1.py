@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, stream
 from farfield.experiments import Spec
-from farfield.nn import DivisiveNorm1d, NormalizedLSTM
+from farfield.nn import ContextNorm, DivisiveNorm1d, NormalizedLSTM
 from farfield.objectives import ActivationL1, CentredL1, Supervised
 from farfield.training import OneNetwork, Stack
 from small import small_experiment
@@ -116,8 +116,11 @@ def linear(layer: nn.Linear, x: np.ndarray) -> np.ndarray:
     return x @ layer.weight.detach().numpy().T + layer.bias.detach().numpy()
 
 
+@pytest.mark.parametrize("mean_over_steps", [False, True])
 @pytest.mark.parametrize("weight", [0.0, 0.01, 3.0])
-def test_the_price_is_the_mean_size_of_what_each_normalizer_divides(weight: float) -> None:
+def test_the_price_is_the_mean_size_of_what_each_normalizer_divides(
+    weight: float, mean_over_steps: bool
+) -> None:
     network, batch = model(), problems()
     first, second = network.norms
     x = batch.items.numpy()[batch.index.numpy()]
@@ -125,9 +128,12 @@ def test_the_price_is_the_mean_size_of_what_each_normalizer_divides(weight: floa
     v_second = centred(second, linear(network.second, scaled(v_first)))
     v_again = centred(second, scaled(v_second)[:, :1])
     sums = [math.fsum(abs(v).ravel()) for v in (v_first, v_second, v_again)]
-    penalty = sums[0] / v_first.size + (sums[1] + sums[2]) / (v_second.size + v_again.size)
+    if mean_over_steps:
+        penalty = sums[0] / v_first.size + (sums[1] + sums[2]) / (v_second.size + v_again.size)
+    else:
+        penalty = sums[0] / v_first.size + sums[1] / v_second.size + sums[2] / v_again.size
     plain = value(Supervised(), network, batch)
-    found = value(CentredL1(weight=weight), network, batch)
+    found = value(CentredL1(weight=weight, mean_over_steps=mean_over_steps), network, batch)
     assert found == pytest.approx(plain + weight * penalty, rel=1e-12)
 
 
@@ -214,7 +220,7 @@ def test_it_can_be_mapped_over_networks(rule) -> None:
     assert hooks_of(network) == 0
 
 
-def test_a_recurrent_cell_pays_once_for_all_its_steps() -> None:
+def test_a_recurrent_cell_pays_for_each_of_its_steps() -> None:
     class Recurrent(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -234,10 +240,56 @@ def test_a_recurrent_cell_pays_once_for_all_its_steps() -> None:
             lambda part, inputs, _: sizes.setdefault(part, []).append(part.centre(inputs[0]).abs())
         )
     plain = Supervised()(network, batch, loss, DRAW)
-    penalty = sum(torch.stack(sizes[norm]).mean() for norm in norms)
+    penalty = sum(size.mean() for norm in norms for size in sizes[norm])
     assert [len(sizes[norm]) for norm in norms] == [TIME] * 5
     found = CentredL1(weight=0.2)(network, batch, loss, DRAW)
     torch.testing.assert_close(found, plain + 0.2 * penalty, rtol=1e-12, atol=0)
+    averaged = CentredL1(weight=0.2 * TIME, mean_over_steps=True)(network, batch, loss, DRAW)
+    torch.testing.assert_close(averaged, found, rtol=1e-12, atol=0)
+
+
+def test_a_named_layer_pays_for_each_of_its_calls() -> None:
+    class Again(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(FEATURES, FEATURES).double()
+
+        def forward(self, items: Tensor, index: Tensor) -> Tensor:
+            return self.layer(self.layer(items[index])[:, 0])
+
+    network, batch = Again(), problems()
+    first = network.layer(batch.items[batch.index])
+    sizes = [first.abs().mean(), network.layer(first[:, 0]).abs().mean()]
+    plain = Supervised()(network, batch, loss, DRAW)
+    rule = ActivationL1(layers=("layer",), weight=0.2)
+    torch.testing.assert_close(
+        rule(network, batch, loss, DRAW), plain + 0.2 * sum(sizes), rtol=1e-12, atol=0
+    )
+    rule = dataclasses.replace(rule, mean_over_steps=True)
+    mean = (TIME * sizes[0] + sizes[1]) / (TIME + 1)
+    torch.testing.assert_close(
+        rule(network, batch, loss, DRAW), plain + 0.2 * mean, rtol=1e-12, atol=0
+    )
+
+
+def test_padding_is_known_to_what_is_priced() -> None:
+    class Masked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = ContextNorm(FEATURES, affine=False)
+
+        def forward(self, items: Tensor, index: Tensor) -> Tensor:
+            mask = (index == 0).cummax(1).values
+            mask[:, 0] = False
+            return self.norm(items[index], padding_mask=mask).sum(1)
+
+    network, batch = Masked(), problems()
+    mask = (batch.index == 0).cummax(1).values
+    mask[:, 0] = False
+    size = network.norm.centre(batch.items[batch.index], mask).abs().mean()
+    plain = Supervised()(network, batch, loss, DRAW)
+    found = CentredL1(weight=0.2)(network, batch, loss, DRAW)
+    torch.testing.assert_close(found, plain + 0.2 * size, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +352,7 @@ def test_divisive_normalization_pays_in_a_recurrent_cell() -> None:
         for z in torch.cat(received[norm]).numpy():
             padded = [0.0, *z, 0.0]
             sizes += [abs(z[j] - math.fsum(padded[j : j + 3]) / 3) for j in range(FEATURES)]
-        penalty += math.fsum(sizes) / len(sizes)
+        penalty += math.fsum(sizes) / len(sizes) * len(received[norm])
     found = value(CentredL1(weight=0.2), network, batch)
     assert found == pytest.approx(plain + 0.2 * penalty, rel=1e-12)
 

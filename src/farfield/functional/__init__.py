@@ -5,7 +5,6 @@ from farfield.functional._causal_attention import causal_attention as causal_att
 from farfield.functional._content_weights import content_scores as content_scores
 from farfield.functional._content_weights import content_weights as content_weights
 from farfield.functional._content_weights import read_confidence as read_confidence
-from farfield.functional._context_norm import check_segments as check_segments
 from farfield.functional._context_norm import context_norm as context_norm
 from farfield.functional._context_statistics import ContextStatistics as ContextStatistics
 from farfield.functional._context_statistics import context_statistics as context_statistics
@@ -120,6 +119,7 @@ from farfield.functional._script import ScriptTrace as ScriptTrace
 from farfield.functional._script import interpreter as interpreter
 from farfield.functional._script import script as script
 from farfield.functional._script import script_trace as script_trace
+from farfield.functional._segments import check_segments as check_segments
 from farfield.functional._self_attention import self_attention as self_attention
 from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
 from farfield.functional._sliding_context_norm import (

@@ -70,7 +70,8 @@ def causal_attention(
         window: How many places a query sees, its own among them; None is all.
 
     Raises:
-        ValueError: If there are fewer keys than queries, or `window` is below 1.
+        ValueError: If there is no query, there are fewer keys than queries, or another number of
+            values than of keys, or `window` is below 1.
 
     Reference:
         press2022, section 3; Vaswani et al. 2017, section 3.2.
@@ -78,6 +79,10 @@ def causal_attention(
     places, seen = query.shape[-2], key.shape[-2]
     if seen < places:
         raise ValueError(f"key must have a place for each of {places} queries, got {seen}")
+    if value.shape[-2] != seen:
+        raise ValueError(f"value must have a place for each of {seen} keys, got {value.shape[-2]}")
+    if places == 0:
+        raise ValueError("query must have at least one place, got none")
     if window is not None and window < 1:
         raise ValueError(f"window must be at least 1, got {window}; None is all places")
     at_least_single = torch.promote_types(query.dtype, torch.float32)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.functional._context_norm_by_hand import (
@@ -16,12 +15,15 @@ from farfield.functional._context_norm_by_hand import (
     context_norm_unrolled,
 )
 from farfield.functional._products import is_transformed
+from farfield.functional._segments import (
+    Segments,
+    check_segments,
+    segment_moments,
+    without_padding,
+)
 
 _FEW_PLACES: Final = 32
 """As many as a compiler is given one by one."""
-
-Segments = Sequence[Sequence[int]]
-"""Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`."""
 
 
 def context_norm(
@@ -32,6 +34,7 @@ def context_norm(
     segments: Segments | None = None,
     correction: int = 0,
     eps: float | Float[Tensor, ""] = 1e-8,
+    padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""Normalize every feature over time, within one problem.
 
@@ -51,6 +54,8 @@ def context_norm(
         correction: What is subtracted from the number of places in the variance: 0 as printed,
             1 as in the released code of webb2021.
         eps: Added to the variance; a tensor gets a gradient.
+        padding_mask: True at places that hold padding: they count for nothing, and become 0. Where
+            no more than `correction` places of a segment are left, the variance is divided by 1.
 
     Returns:
         The normalized embeddings, in the dtype of `z`; statistics are taken in at least float32.
@@ -71,15 +76,19 @@ def context_norm(
     groups = check_segments(length, segments, correction)
     gain, shift = (None if own is None else own.to(wide.dtype) for own in (weight, bias))
     smoothing = torch.as_tensor(eps, dtype=wide.dtype, device=z.device)
-    if _are_equal_and_contiguous(groups):
+    if padding_mask is not None:
+        wide = without_padding(wide, padding_mask)
+    elif _are_equal_and_contiguous(groups):
         folded = torch.unflatten(wide, -2, (len(groups), len(groups[0]))).flatten(0, -3)
         scaled = normalize_over_time(folded, gain, shift, smoothing, correction)
         return scaled.reshape(z.shape).to(z.dtype)
-    scaled = _normalize_scattered(wide, groups, correction, smoothing)
+    scaled = _normalize_scattered(wide, groups, correction, smoothing, padding_mask)
     if gain is not None:
         scaled = scaled * gain
     if shift is not None:
         scaled = scaled + shift
+    if padding_mask is not None:
+        scaled = without_padding(scaled, padding_mask)
     return scaled.to(z.dtype)
 
 
@@ -96,51 +105,6 @@ def normalize_over_time(
         z, weight, bias, smoothing, correction
     )
     return found
-
-
-def check_segments(
-    length: int | None, segments: Segments | None, correction: int = 0
-) -> tuple[tuple[int, ...], ...]:
-    """The segments as tuples, after checking that they cover `length` places exactly once.
-
-    Args:
-        length: Number of places of a problem. None is as many as the segments name.
-        segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance.
-
-    Raises:
-        ValueError: If the segments are no sequences, a place is missing, repeated or outside, a
-            segment is empty or has no more than `correction` places, or `correction` is below 0.
-    """
-    if correction < 0:
-        raise ValueError(f"correction must be at least 0, got {correction}")
-    groups = (tuple(range(length or 0)),) if segments is None else _groups(segments)
-    named = sorted(place for group in groups for place in group)
-    if length is None:
-        length = len(named)
-    if named != list(range(length)):
-        raise ValueError(
-            f"segments must name each of the places 0…{length - 1} exactly once, got {groups}"
-        )
-    shortest = min([len(group) for group in groups]) if groups else 0
-    if shortest == 0:
-        raise ValueError(f"segments must each hold at least one place, got {groups}")
-    if shortest <= correction:
-        raise ValueError(
-            f"correction={correction} divides by zero in a segment of {shortest} place(s); "
-            "use correction=0 or longer segments"
-        )
-    return groups
-
-
-def _groups(segments: Segments) -> tuple[tuple[int, ...], ...]:
-    try:
-        return tuple(tuple(segment) for segment in segments)
-    except TypeError:
-        raise ValueError(
-            "segments must be a sequence of sequences of places, e.g. ((0, 1), (2, 3)), "
-            f"got {segments!r}"
-        ) from None
 
 
 def _check_shapes(z: Tensor, weight: Tensor | None, bias: Tensor | None) -> None:
@@ -163,14 +127,12 @@ def _are_equal_and_contiguous(groups: tuple[tuple[int, ...], ...]) -> bool:
 
 
 def _normalize_scattered(
-    z: Tensor, groups: tuple[tuple[int, ...], ...], correction: int, eps: Tensor
+    z: Tensor,
+    groups: tuple[tuple[int, ...], ...],
+    correction: int,
+    eps: Tensor,
+    padding_mask: Tensor | None,
 ) -> Tensor:
-    """Normalize within segments of any size and order, by sums over a membership matrix."""
-    sizes = z.new_tensor([len(group) for group in groups]).unsqueeze(-1)
-    which = torch.zeros(z.shape[-2], dtype=torch.int64, device=z.device)
-    for number, group in enumerate(groups):
-        which[list(group)] = number
-    members = torch.nn.functional.one_hot(which, len(groups)).T.to(z.dtype)
-    centred = z - ((members @ z) / sizes)[..., which, :]
-    variance = (members @ centred.square()) / (sizes - correction)
-    return centred * (variance + eps).rsqrt()[..., which, :]
+    """Normalize within segments of any size and order, of any number of places."""
+    mean, variance, which = segment_moments(z, groups, correction, padding_mask)
+    return (z - mean[..., which, :]) * (variance + eps).rsqrt()[..., which, :]

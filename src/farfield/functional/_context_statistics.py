@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+
+from farfield.functional._segments import (
+    Segments,
+    check_segments,
+    segment_moments,
+    without_padding,
+)
 
 
 class ContextStatistics(NamedTuple):
@@ -25,9 +32,14 @@ class ContextStatistics(NamedTuple):
 
 
 def context_statistics(
-    z: Float[Tensor, "*batch time feature"], *, correction: int = 0, eps: float = 1e-8
+    z: Float[Tensor, "*batch time feature"],
+    *,
+    segments: Segments | None = None,
+    correction: int = 0,
+    eps: float | Float[Tensor, ""] = 1e-8,
+    padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> ContextStatistics:
-    r"""Mean and scale of every feature over all places of a problem.
+    r"""Mean and scale of every feature over all places of a problem, or over segments of it.
 
     $$\mu_k = \frac{1}{T} \sum_j z_{jk}, \qquad
       s_k = \sqrt{\frac{1}{T - c} \sum_j (z_{jk} - \mu_k)^2 + \epsilon}$$
@@ -37,15 +49,19 @@ def context_statistics(
 
     Args:
         z: Embeddings.
+        segments: Places that form one context each. None is one context of all places.
         correction: What is subtracted from the number of places in the variance: 0 as printed, 1
             as in the released code of webb2020's dynamic prediction.
-        eps: Added to the variance.
+        eps: Added to the variance; a tensor gets a gradient.
+        padding_mask: True at places that hold padding, which count for nothing.
 
     Returns:
-        Statistics of shape `(*batch, 1, feature)`, in the dtype of `z`, at least float32.
+        Statistics of shape `(*batch, 1, feature)`, with segments `(*batch, time, feature)`, in the
+        dtype of `z`, at least float32.
 
     Raises:
-        ValueError: If there is no place, or no more places than `correction`.
+        ValueError: If there is no place, no more places than `correction`, or segments or mask do
+            not fit.
 
     Reference:
         webb2020, equations 1 and 2.
@@ -56,6 +72,14 @@ def context_statistics(
             f"correction must be at least 0 and less than the {z.shape[-2]} place(s), "
             f"got {correction}; use correction=0 or more places"
         )
+    if segments is not None or padding_mask is not None:
+        groups = check_segments(z.shape[-2], segments, correction)
+        if padding_mask is not None:
+            wide = without_padding(wide, padding_mask)
+        mean, variance, which = segment_moments(wide, groups, correction, padding_mask)
+        scale = (variance + eps).sqrt()
+        at = which[:1] if segments is None else which
+        return ContextStatistics(mean[..., at, :], scale[..., at, :])
     mean = wide.mean(-2, keepdim=True)
     squares = (wide - mean).square().sum(-2, keepdim=True)
     return ContextStatistics(mean, (squares / (z.shape[-2] - correction) + eps).sqrt())
@@ -125,11 +149,14 @@ def denormalize(
         Embeddings in the dtype of `normalized`.
 
     Raises:
-        ValueError: If location or scale have other features, or neither one place nor as many.
+        ValueError: If `normalized` is of integers, or location or scale have other features, or
+            neither one place nor as many.
 
     Reference:
         webb2020, equation 4.
     """
+    if not normalized.is_floating_point():
+        raise ValueError(f"normalized must be a floating-point tensor, got {normalized.dtype}")
     for name, statistic in (("mean", mean), ("scale", scale)):
         if (
             statistic.ndim < 2

@@ -6,15 +6,20 @@ import math
 from typing import Any, Final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+
+from farfield.functional._segments import without_padding
 
 _SMALLEST_EPS: Final = 1e-13
 """What is less, float64 does not tell from the rounding of a spectrum whose mean is 1."""
 
 
 def context_whiten(
-    z: Float[Tensor, "*batch time feature"], *, eps: float = 1e-6
+    z: Float[Tensor, "*batch time feature"],
+    *,
+    eps: float = 1e-6,
+    padding_mask: Bool[Tensor, "*batch time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""Whiten the embeddings of a problem over its places.
 
@@ -35,14 +40,15 @@ def context_whiten(
         z: Embeddings.
         eps: Added to the spectrum, relative to its mean: pairs of items that differ by less than
             about its square root count as one. At least 1e-13.
+        padding_mask: True at places that hold padding: they count for nothing, and become 0.
 
     Returns:
         The whitened embeddings, in the dtype of `z`; the root is taken in float64. Where all
         embeddings are 0, they stay so; where one is not finite, all of its problem are nan.
 
     Raises:
-        ValueError: If `z` is not `(*batch, time, feature)` with at least one place, or `eps` is
-            too small or not finite.
+        ValueError: If `z` is not `(*batch, time, feature)` with at least one place, `eps` is too
+            small or not finite, or the mask of another shape.
 
     Reference:
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
@@ -54,16 +60,43 @@ def context_whiten(
         )
     if not _SMALLEST_EPS <= eps < math.inf:
         raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and finite, got {eps}")
-    wide = z.double()
-    scale = wide.square().sum((-2, -1), keepdim=True) / z.shape[-2]
+    wide, places = z.double(), z.shape[-2]
+    if padding_mask is not None:
+        wide = without_padding(wide, padding_mask)
+        places = (~padding_mask).sum(-1)[..., None, None].clamp_min(1)
+    scale = wide.square().sum((-2, -1), keepdim=True) / places
     finite = scale.isfinite()
     # The root of a matrix with a nan fails, and that of all other problems with it.
     unit = torch.where(finite, wide * torch.where(scale > 0, scale, 1).rsqrt(), 0)
     identity = torch.eye(z.shape[-2], dtype=wide.dtype, device=z.device)
-    # torch leaves `apply` untyped.
-    root: Tensor = _Root.apply(unit @ unit.mT + eps * identity)  # type: ignore[no-untyped-call]
-    whitened = torch.linalg.solve(root, unit) * z.shape[-1] ** 0.5
-    return torch.where(finite, whitened, math.nan).to(z.dtype)
+    matrix = unit @ unit.mT + eps * identity
+    if torch.compiler.is_exporting() or torch.onnx.is_in_onnx_export():
+        whitened = _inverse_root_by_products(matrix, eps / (1 + eps) / int(z.shape[-2])) @ unit
+    else:
+        # torch leaves `apply` untyped.
+        root: Tensor = _Root.apply(matrix)  # type: ignore[no-untyped-call]
+        whitened = torch.linalg.solve(root, unit)
+    return torch.where(finite, whitened * z.shape[-1] ** 0.5, math.nan).to(z.dtype)
+
+
+def _inverse_root_by_products(matrix: Tensor, least: float) -> Tensor:
+    r"""$A^{-1/2}$ by Newton's iteration: products alone, for formats that know no eigenvectors.
+
+    From $Y_0 = A / \mathrm{tr} A$ and $Z_0 = I$, with $W = \tfrac{1}{2} (3 I - Z Y)$, $Y \gets Y W$
+    and $Z \gets W Z$ converge to root and inverse root. An eigenvalue far below 1 grows by 9 / 4 in
+    an iteration, and the last few square what is missing.
+
+    Args:
+        matrix: $A$, positive.
+        least: The least that an eigenvalue can be, as a part of the trace.
+    """
+    identity = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+    trace = matrix.diagonal(dim1=-2, dim2=-1).sum(-1)[..., None, None]
+    root, inverse = matrix / trace, identity
+    for _ in range(math.ceil(math.log(1 / least, 9 / 4)) + 8):
+        step = (3 * identity - inverse @ root) / 2
+        root, inverse = root @ step, step @ inverse
+    return inverse * trace.rsqrt()
 
 
 class _Root(torch.autograd.Function):

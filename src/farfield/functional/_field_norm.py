@@ -52,7 +52,10 @@ def field_norm(
     Reference:
         ren2017, equations 3 and 4.
     """
-    parts, whole = field(_checked(z))
+    wide = _checked(z)
+    if len(wide) == 0:
+        return _empty(z, weight, bias)
+    parts, whole = field(wide)
     found = []
     _check_members(parts, correction)
     for part in parts:
@@ -79,7 +82,10 @@ def field_centre(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tenso
     Reference:
         ren2017, equations 3 and 5.
     """
-    parts, whole = field(_checked(z))
+    wide = _checked(z)
+    if len(wide) == 0:
+        return _empty(z)
+    parts, whole = field(wide)
     return whole([part - part.mean(1, keepdim=True) for part in parts]).to(z.dtype)
 
 
@@ -108,7 +114,10 @@ def field_statistics(
     Reference:
         webb2020, equations 1, 2 and 4; ren2017, equations 3 and 4.
     """
-    parts, whole = field(_checked(z))
+    wide = _checked(z)
+    if len(wide) == 0:
+        return ContextStatistics(wide.clone(), wide.clone())
+    parts, whole = field(wide)
     _check_members(parts, correction)
     means = [part.mean(1, keepdim=True) for part in parts]
     scales = [
@@ -139,7 +148,10 @@ def field_moments(
     Reference:
         webb2020, section 4.2.
     """
-    parts, _ = field(_checked(z))
+    wide = _checked(z)
+    if len(wide) == 0:
+        raise ValueError(f"z must hold at least one problem, got shape {tuple(z.shape)}")
+    parts, _ = field(wide)
     if len(parts) != 1 or len(parts[0]) != 1:
         raise ValueError(f"field must be one group, got {sum(map(len, parts))} of them")
     _check_members(parts, correction)
@@ -226,8 +238,8 @@ def _tiled(name: str, parameter: Tensor | None, z: Tensor, part: Tensor) -> Tens
     """Gain or shift for each column: columns are the features, once or several times."""
     if parameter is None:
         return None
-    times, left = divmod(part.shape[-1], z.shape[-1])
-    if parameter.shape != z.shape[-1:] or left:
+    times = part.shape[-1] // z.shape[-1]
+    if parameter.shape != z.shape[-1:] or part.shape[-1] % z.shape[-1]:
         raise ValueError(
             f"{name} must have one number per feature ({z.shape[-1]}) of a field that keeps "
             f"features apart, got shape {tuple(parameter.shape)}"
@@ -237,9 +249,15 @@ def _tiled(name: str, parameter: Tensor | None, z: Tensor, part: Tensor) -> Tens
 
 def _checked(z: Tensor) -> Tensor:
     """The batch in at least float32."""
-    if z.ndim < 2 or z.numel() == 0 or not z.is_floating_point():
+    if z.ndim < 2 or 0 in z.shape[1:] or not z.is_floating_point():
         raise ValueError(
-            "z must be a floating-point tensor of at least one problem and one feature, "
+            "z must be a floating-point tensor of problems of at least one feature, "
             f"got {z.dtype} of shape {tuple(z.shape)}"
         )
     return z.to(torch.promote_types(z.dtype, torch.float32))
+
+
+def _empty(z: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
+    """No problems, still with zeros for the gradients of gain and shift."""
+    scaled = z if weight is None else z * weight
+    return (scaled if bias is None else scaled + bias).to(z.dtype)

@@ -7,6 +7,7 @@ normalization, which overlap, are no fields of this kind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import torch
 from einops import rearrange
 from torch import Tensor
 
-from farfield.functional._context_norm import check_segments
+from farfield.functional._segments import check_segments
 
 
 class Fold(NamedTuple):
@@ -201,7 +202,7 @@ def over_images(z: Tensor) -> Fold:
 def in_sequence(z: Tensor) -> Tensor:
     """All problems one behind the other, `(candidate, batch · time, feature)`."""
     _check_time(z)
-    lines = z.reshape(z.shape[0], -1, *z.shape[-2:])
+    lines = z.reshape(z.shape[0], math.prod(z.shape[1:-2]), *z.shape[-2:])
     return rearrange(lines, "batch line time feature -> line (batch time) feature")
 
 

@@ -74,7 +74,7 @@ def modulated_linear(
         gondal2021, section 2, equation 4.
     """
     functions, outputs, inputs = layer.weight.shape
-    if x.shape[0] not in {1, functions} or x.shape[-1] != inputs:
+    if x.shape[0] not in (1, functions) or x.shape[-1] != inputs:
         raise ValueError(
             f"x must be (function, …, {inputs}) for {functions} functions, or for 1 where all "
             f"have the same, got shape {tuple(x.shape)}"

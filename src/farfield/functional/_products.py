@@ -160,9 +160,9 @@ def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
 
 
 def is_transformed() -> bool:
-    """Whether `torch.func` is at work; yes where this torch does not tell."""
+    """Whether `torch.func` or `torch.jit.trace` is at work; yes where this torch does not tell."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
-    return tell is None or bool(tell())
+    return tell is None or bool(tell()) or torch.jit.is_tracing()
 
 
 def is_rewritten() -> bool:

@@ -90,13 +90,15 @@ def sliding_context_centre(
 
 def _windows(z: Tensor, length: int, include_self: bool) -> tuple[Tensor, list[Tensor]]:
     """All problems in sequence, and that sequence moved on to each place of the window."""
-    if z.ndim < 3 or z.numel() == 0 or not z.is_floating_point():
+    if z.ndim < 3 or 0 in z.shape[1:] or not z.is_floating_point():
         raise ValueError(
-            "z must be a floating-point tensor of (batch, *candidate, time, feature), none of them "
-            f"0, got {z.dtype} of shape {tuple(z.shape)}"
+            "z must be a floating-point tensor of (batch, *candidate, time, feature), none of the "
+            f"last two 0, got {z.dtype} of shape {tuple(z.shape)}"
         )
     if length < 1:
         raise ValueError(f"length must be at least 1, got {length}")
     rows = in_sequence(z.to(torch.promote_types(z.dtype, torch.float32)))
     first = 0 if include_self else 1
+    if len(z) == 0:
+        return rows, [rows]
     return rows, [rows.roll(turn, 1) for turn in range(first, first + length)]

@@ -12,9 +12,10 @@ def correct(
 ) -> Float[Tensor, "*batch"]:
     r"""Which answers are right: 1 where they are, 0 where they are not.
 
-    One output is the logit of class 1, and answers 1 when it is above 0; two outputs or more are
-    the logits of as many classes, and the largest is the answer. The lowest class wins a tie, so
-    a model that answers everything alike scores what its one answer is worth and no more.
+    One output is the logit of class 1: above 0 it answers 1, below 0 it answers 0. Two outputs or
+    more are the logits of as many classes, and the largest is the answer. A tie is no answer and
+    never right, whichever class comes first: a model whose outputs are all alike scores 0, and so
+    does one that gives NaN. Every task counts by this rule.
 
     Args:
         outputs: Logits. Leading axes are free: seeds, problems, places.
@@ -33,9 +34,13 @@ def correct(
             "target must have the shape of outputs without its last axis, "
             f"got outputs {tuple(outputs.shape)} and target {tuple(target.shape)}"
         )
-    binary = outputs.shape[-1] == 1
-    answer = (outputs[..., 0] > 0).to(torch.int64) if binary else outputs.argmax(-1)
-    return (answer == target).to(outputs.dtype)
+    if outputs.shape[-1] == 1:
+        logit = outputs[..., 0]
+        right = ((logit > 0) & (target == 1)) | ((logit < 0) & (target == 0))
+        return right.to(outputs.dtype)
+    own = outputs.gather(-1, target.to(torch.int64).unsqueeze(-1))
+    # Counted, since what is compared with NaN is neither less nor more.
+    return ((outputs < own).sum(-1) == outputs.shape[-1] - 1).to(outputs.dtype)
 
 
 def accuracy(

@@ -122,7 +122,7 @@ class AnalogyEncoder(nn.Module):
         if self.coordinates:
             places = _coordinates(base)
             base = torch.cat([base, places.expand(len(base), -1, -1, -1)], dim=1)
-            places = places[:, down, across].expand(len(window), -1, -1, -1)
+            places = places[:, down, across].expand(window.shape[0], -1, -1, -1)
             window = torch.cat([window, places], dim=1)
         return Overlay(base, window, down.start, across.start)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from farfield.functional import (
     ContextStatistics,
     check_segments,
     context_norm,
+    context_statistics,
     field_centre,
     field_statistics,
     over_time,
 )
-from farfield.nn._gain_and_shift import check_features, gain_and_shift, learned_root
+from farfield.nn._gain_and_shift import check_places, gain_and_shift, learned_root
 
 
 @final
@@ -40,7 +41,8 @@ class ContextNorm(nn.Module):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
 
     Shape:
-        `(*batch, time, feature)` in and out.
+        `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
+        `(*batch, time)`: True for padding, which comes out as zeros and changes nothing else.
 
     Attributes:
         weight: Gain $\gamma$, starts at 1; None without `affine`.
@@ -48,9 +50,9 @@ class ContextNorm(nn.Module):
         sigma: The learned $\sigma$; None without `learned_sigma`.
 
     Raises:
-        ValueError: If the segments overlap, leave a gap or are no sequences, or one has no more
-            than `correction` places, `correction` is below 0, `eps` negative or not finite, or the
-            features are others.
+        ValueError: If `z` is (batch, feature), which has no time, the segments overlap, leave a gap
+            or are no sequences, or one has no more than `correction` places, `correction` is below
+            0, `eps` negative or not finite, or the features are others.
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
@@ -79,10 +81,12 @@ class ContextNorm(nn.Module):
         self.eps = eps
 
     def forward(
-        self, z: Float[Tensor, "*batch time feature"]
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
     ) -> Float[Tensor, "*batch time feature"]:
         """Normalize the embeddings of a problem."""
-        check_features(z, self.num_features)
+        check_places(z, self.num_features)
         return context_norm(
             z,
             self.weight,
@@ -90,21 +94,40 @@ class ContextNorm(nn.Module):
             segments=self.segments,
             correction=self.correction,
             eps=self._smoothing(),
+            padding_mask=padding_mask,
         )
 
     def centre(
-        self, z: Float[Tensor, "*batch time feature"]
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
     ) -> Float[Tensor, "*batch time feature"]:
         """The embeddings without the mean of their context, before anything is divided."""
-        check_features(z, self.num_features)
-        return field_centre(z, over_time(self.segments))
+        check_places(z, self.num_features)
+        if padding_mask is None:
+            return field_centre(z, over_time(self.segments))
+        centred = z - self.statistics(z, padding_mask).mean
+        return centred.masked_fill(padding_mask.unsqueeze(-1), 0.0).to(z.dtype)
 
-    def statistics(self, z: Float[Tensor, "*batch time feature"]) -> ContextStatistics:
+    def statistics(
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
+    ) -> ContextStatistics:
         """Location and scale that `forward` takes out; `denormalize` puts them back."""
-        check_features(z, self.num_features)
-        return field_statistics(
-            z, over_time(self.segments), correction=self.correction, eps=self._smoothing()
+        check_places(z, self.num_features)
+        if padding_mask is None:
+            return field_statistics(
+                z, over_time(self.segments), correction=self.correction, eps=self._smoothing()
+            )
+        found = context_statistics(
+            z,
+            segments=self.segments,
+            correction=self.correction,
+            eps=self._smoothing(),
+            padding_mask=padding_mask,
         )
+        return ContextStatistics(*(part.expand(z.shape) for part in found))
 
     def _smoothing(self) -> float | Tensor:
         return self.eps if self.sigma is None else self.sigma.square()

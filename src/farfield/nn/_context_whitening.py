@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from farfield.functional import context_whiten
+from farfield.nn._gain_and_shift import check_places
 
 
 @final
@@ -29,11 +30,12 @@ class ContextWhitening(nn.Module):
         eps: Added to the spectrum, relative to its mean; at least 1e-13.
 
     Shape:
-        `(*batch, time, feature)` in and out.
+        `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
+        `(*batch, time)`: True for padding, which comes out as zeros and changes nothing else.
 
     Raises:
-        ValueError: If `num_features` is below 1, `eps` too small or not finite, or the features
-            are others.
+        ValueError: If `num_features` is below 1, `eps` too small or not finite, the features are
+            others, or `z` is (batch, feature), which has no time.
 
     Reference:
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
@@ -48,14 +50,13 @@ class ContextWhitening(nn.Module):
         self.eps = eps
 
     def forward(
-        self, z: Float[Tensor, "*batch time feature"]
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
     ) -> Float[Tensor, "*batch time feature"]:
         """Whiten the embeddings of a problem."""
-        if z.shape[-1] != self.num_features:
-            raise ValueError(
-                f"z must have num_features={self.num_features} features, got shape {tuple(z.shape)}"
-            )
-        return context_whiten(z, eps=self.eps)
+        check_places(z, self.num_features)
+        return context_whiten(z, eps=self.eps, padding_mask=padding_mask)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""

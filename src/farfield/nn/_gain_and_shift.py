@@ -62,3 +62,15 @@ def check_features(z: Tensor, num_features: int) -> None:
         raise ValueError(
             f"z must have num_features={num_features} features, got shape {tuple(z.shape)}"
         )
+
+
+def check_places(z: Tensor, num_features: int) -> None:
+    """Refuse features that would broadcast, and a batch that would be taken for a time."""
+    check_features(z, num_features)
+    if z.ndim < 3:
+        raise ValueError(
+            f"z must be (*batch, time, {num_features}), got shape {tuple(z.shape)}: it is "
+            "normalized over the places of a problem, and rows of (batch, feature), where "
+            "torch.nn.BatchNorm1d stands, have none, and would be normalized over the batch; "
+            "a single problem is z.unsqueeze(0)"
+        )

@@ -300,10 +300,11 @@ class TimeStepNorm(nn.Module):
 
 def _check(z: Tensor, num_features: int) -> None:
     """Raise `ValueError` unless there is something to read and something to predict."""
-    if z.ndim != 3 or z.shape[1] < 2 or z.shape[2] != num_features:
+    is_sequence = z.ndim == 3 and z.shape[1] > 1 and z.shape[2] == num_features
+    if not (is_sequence and z.is_floating_point()):
         raise ValueError(
-            f"z must be (batch, time, {num_features}) with at least two places, "
-            f"got shape {tuple(z.shape)}"
+            f"z must be (batch, time, {num_features}) with at least two places, floating-point, "
+            f"got {z.dtype} of shape {tuple(z.shape)}"
         )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.objectives._centred_l1 import check_weight
 from farfield.objectives._watching import Share, for_this_call, joined, share_of, watched
 
@@ -20,27 +20,31 @@ class ActivationL1:
     r"""The mean of the task's loss, and the mean size of what named layers give.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
-      + \alpha \sum_l \frac{1}{N_l} \sum_{n, j} \left|z^{(l)}_{nj}\right|$$
+      + \alpha \sum_{l, t} \frac{1}{N_l} \sum_{n, j} \left|z^{(l)}_{tnj}\right|$$
 
     with $\ell$ the loss of the task, $f$ the model, $B$ the number of problems of the batch and
-    $z^{(l)}$ the $N_l$ numbers that layer $l$ gives, in all its calls. It is the baseline of
+    $z^{(l)}_t$ the $N_l$ numbers that layer $l$ gives in its call $t$. It is the baseline of
     `CentredL1` for networks without normalizers, where there is no mean to take off.
 
     Args:
         layers: Names of the layers, as in `model.named_modules()`, e.g. `("encoder.conv1",)`.
         weight: What the penalty counts beside the loss, $\alpha$.
+        mean_over_steps: Whether the calls of a layer are averaged and not summed up.
 
     Raises:
-        ValueError: If no layer is named, or the weight is negative or not finite.
+        ValueError: If no layer is named, the weight is negative or not finite, or the flag none.
 
     Reference:
         ren2017, equation 5 with $z$ for $v$, as in its released code.
     """
 
+    version: ClassVar[int] = 2  # the first one averaged steps
     layers: tuple[str, ...]
     weight: float = 0.01
+    mean_over_steps: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         check_weight(self.weight)
         if not self.layers:
             raise ValueError("layers must name at least one layer; Supervised needs none")
@@ -85,5 +89,5 @@ class ActivationL1:
             raise ValueError(
                 f"layers must be parts that the model calls, got {missing}; it has {[*parts]}"
             )
-        penalty = sum(joined(shares) for shares in seen.values())
+        penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
         return loss(outputs, problems).mean() + self.weight * penalty

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_flags
 from farfield.objectives._watching import Share, for_this_call, joined, share_of, watched
 
 
@@ -20,12 +20,14 @@ class CentredL1:
     r"""The mean of the task's loss, and the mean size of what the normalizers divide.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
-      + \alpha \sum_l \frac{1}{N_l} \sum_{n, j} \left|v^{(l)}_{nj}\right|$$
+      + \alpha \sum_{l, t} \frac{1}{N_l} \sum_{n, j} \left|v^{(l)}_{tnj}\right|$$
 
     with $\ell$ the loss of the task, $f$ the model and $B$ the number of problems of the batch.
-    $v^{(l)}$ is what normalizer $l$ received, less the mean that this normalizer takes off, before
-    it divides; $N_l$ is how many numbers that is. A normalizer called several times, as at each
-    step of a recurrent cell, counts once, with the numbers of all its calls.
+    $v^{(l)}_t$ is what normalizer $l$ received in its call $t$, less the mean that this normalizer
+    takes off, before it divides; $N_l$ is how many numbers that is, problems times units. Where a
+    normalizer is called once there is one $t$. In a recurrent cell it is called at each step, and
+    the steps are summed up: so equation 5 has it, whose mean is over problems and units alone, and
+    so does the released code. Over $T$ steps `mean_over_steps` makes the penalty $T$ times smaller.
 
     Normalizers are the parts of the model with a method `centre`, from what the part is called on
     to $v$. They are watched while the model runs, and nothing stays in it. `ActivationL1` is the
@@ -34,17 +36,21 @@ class CentredL1:
     Args:
         weight: What the penalty counts beside the loss, $\alpha$; ren2017 uses $10^{-4}$ to
             $10^{-1}$.
+        mean_over_steps: Whether the calls of a normalizer are averaged and not summed up.
 
     Raises:
-        ValueError: If the weight is negative or not finite.
+        ValueError: If the weight is negative or not finite, or the flag none.
 
     Reference:
         ren2017, equation 5.
     """
 
+    version: ClassVar[int] = 2  # the first one averaged steps
     weight: float = 0.01
+    mean_over_steps: bool = False
 
     def __post_init__(self) -> None:
+        check_flags(self)
         check_weight(self.weight)
 
     def __call__(
@@ -71,10 +77,12 @@ class CentredL1:
         ]
         seen: dict[nn.Module, list[Share]] = {}
 
-        def see(part: Any, inputs: tuple[Tensor, ...]) -> None:
-            seen.setdefault(part, []).append(share_of(part.centre(inputs[0])))
+        def see(part: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+            seen.setdefault(part, []).append(share_of(part.centre(*inputs, **options)))
 
-        with for_this_call(part.register_forward_pre_hook(see) for part in normalizers):
+        with for_this_call(
+            part.register_forward_pre_hook(see, with_kwargs=True) for part in normalizers
+        ):
             outputs = model(problems.items, problems.index)
         if not seen:
             raise TypeError(
@@ -82,7 +90,7 @@ class CentredL1:
                 f"got {type(watched(model)).__name__} with {len(normalizers)} and none called; "
                 "ActivationL1 takes any layers by name"
             )
-        penalty = sum(joined(shares) for shares in seen.values())
+        penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
         return loss(outputs, problems).mean() + self.weight * penalty
 
 

@@ -48,11 +48,14 @@ def share_of(x: Tensor) -> Share:
     return x.abs().mean(), x.numel()
 
 
-def joined(shares: Sequence[Share]) -> Tensor:
-    """The mean absolute value over all calls of one module.
+def joined(shares: Sequence[Share], *, mean: bool) -> Tensor:
+    """The mean absolute values of all calls of one module, summed up, or their mean.
 
     Args:
         shares: Of each call; at least one.
+        mean: Whether it is the mean, in which every number counts the same.
     """
+    if not mean:
+        return torch.stack([each for each, _ in shares]).sum()
     numbers = sum(count for _, count in shares)
-    return torch.stack([mean * (count / numbers) for mean, count in shares]).sum()
+    return torch.stack([each * (count / numbers) for each, count in shares]).sum()

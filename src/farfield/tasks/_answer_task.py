@@ -66,7 +66,7 @@ class AnswerTask(ABC):
     def score(
         self, outputs: Float[Tensor, "batch answer"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """1 for a right answer, 0 for one that is wrong or not a number.
+        """1 for a right answer, 0 for one that is wrong, a tie or not a number.
 
         Args:
             outputs: Logits, `num_outputs` of them per problem.

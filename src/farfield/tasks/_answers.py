@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems
+from farfield.metrics import correct
 
 
 def answer_loss(
@@ -33,7 +34,7 @@ def answer_loss(
 def answer_score(
     outputs: Float[Tensor, "batch candidate"], problems: Problems, num_outputs: int
 ) -> Float[Tensor, " batch"]:
-    """1 where the answer is right, 0 where it is wrong or not a number.
+    """1 where the answer is right, 0 where it is wrong, a tie or not a number.
 
     Args:
         outputs: Logits.
@@ -44,9 +45,7 @@ def answer_score(
         ValueError: If `outputs` is not of `(batch, num_outputs)`.
     """
     check_outputs(outputs, problems, num_outputs)
-    answer = outputs[:, 0] > 0 if num_outputs == 1 else outputs.argmax(dim=1)
-    right = (answer == problems.target) & ~outputs.isnan().any(dim=1)
-    return right.to(torch.float32)
+    return correct(outputs, problems.target).to(torch.float32)
 
 
 def check_outputs(outputs: Tensor, problems: Problems, num_outputs: int) -> None:

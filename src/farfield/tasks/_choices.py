@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.core import DrawnItems, Problems
+from farfield.metrics import correct
 from farfield.tasks._answer_task import AnswerTask
 from farfield.tasks._answers import check_outputs
 
@@ -62,8 +63,7 @@ def choice_score(
         ValueError: If `outputs` is not of `(batch, num_candidates)`.
     """
     check_outputs(outputs, problems, num_candidates)
-    right = outputs.gather(1, problems.target[:, None])
-    return ((outputs < right).sum(dim=1) == num_candidates - 1).to(torch.float32)
+    return correct(outputs, problems.target).to(torch.float32)
 
 
 def described_outputs(

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import Problems, check_flags
+from farfield.metrics import correct
 from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
@@ -195,7 +196,7 @@ class Copying(SequenceTask):
     def score(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """Share of the ten symbols that are recalled; what is not a number is wrong.
+        """Share of the ten symbols that are recalled; a tie, or what is not a number, is wrong.
 
         Args:
             outputs: Logits at every place.
@@ -206,8 +207,7 @@ class Copying(SequenceTask):
         """
         _check_outputs(outputs, problems)
         logits, wanted = outputs[:, -RECALLED:], problems.target[:, -RECALLED:]
-        right = (logits.argmax(-1) == wanted) & ~logits.isnan().any(-1)
-        return right.to(torch.float32).mean(1)
+        return correct(logits, wanted).to(torch.float32).mean(1)
 
     def chance(self, regime: str) -> float:
         """Share of right symbols by guessing.

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
+from farfield.metrics import correct
 from farfield.tasks._answers import check_outputs
 from farfield.tasks._checks import check_number, check_regime, freeze
 from farfield.tasks._class_task import ClassTask
@@ -220,7 +221,7 @@ class Digits(ClassTask):
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """1 where the digit is right, 0 where it is wrong or not a number.
+        """1 where the digit is right, 0 where it is wrong, a tie or not a number.
 
         Args:
             outputs: Logits.
@@ -230,8 +231,7 @@ class Digits(ClassTask):
             ValueError: If `outputs` is not of `(batch, num_outputs)`.
         """
         own = self._own(outputs, problems)
-        right = (own.argmax(1) == problems.target % DIGITS) & ~own.isnan().any(1)
-        return right.to(torch.float32)
+        return correct(own, problems.target % DIGITS).to(torch.float32)
 
     def _own(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
