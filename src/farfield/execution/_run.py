@@ -10,7 +10,7 @@ import torch
 
 from farfield.core import num_cores
 from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
-from farfield.execution._job import ExecutionError, Job, News, reason_of
+from farfield.execution._job import ExecutionError, Job, News, log_divergence, reason_of
 from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
@@ -71,7 +71,9 @@ def run(
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`. What cannot be sent to another process or mapped runs here, one network
-    after another; the record's `environment["engine"]` says how, and why.
+    after another; the record's `environment["engine"]` says how, and why. A network whose loss is
+    not finite is logged as a warning at once, with experiment, seed and step; it is trained to the
+    end, and its record says so (`Record.diverged`).
 
     Args:
         jobs: What to run.
@@ -88,13 +90,14 @@ def run(
         StoreError: If the folder of records cannot be used.
     """
     check_machine(device, workers)
+    report = log_divergence(report)
     cores = workers if workers is not None else num_cores()
     missing = []
     done = {key: store.whole_seeds(key) for key in {job.experiment.key for job in jobs}}
     for job in jobs:
         if job.seed not in done[job.experiment.key]:
             missing.append(job)
-        elif report:
+        else:
             report(News(job=job, found=True))
     failed: dict[Job, str | Exception] = {}
     waves = _waves(missing, store)

@@ -51,6 +51,7 @@ def main() -> None:
                 steps=progress.steps,
                 score=progress.score,
                 seconds=progress.seconds,
+                diverged=progress.diverged,
             )
         )
 

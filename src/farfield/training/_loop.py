@@ -17,6 +17,7 @@ from torch import Tensor
 from farfield.core import from_line, stream, to_line
 from farfield.experiments import Experiment
 from farfield.records import Score, StoreError, read_tensors, write_tensors
+from farfield.training._divergence import mark, not_finite_since
 from farfield.training._learner import Learner
 
 
@@ -30,12 +31,15 @@ class Progress:
         steps: Updates in all.
         score: Mean score on some of the training problems.
         seconds: Seconds so far, over all sittings.
+        diverged: Seeds of the networks whose loss is not finite now, each with the step since which
+            it has not been.
     """
 
     step: int
     steps: int
     score: float
     seconds: float
+    diverged: tuple[tuple[int, int], ...] = ()
 
 
 @final
@@ -80,6 +84,7 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     step: int
     seconds: float
     scores: tuple[tuple[Score, ...], ...]
+    since: tuple[int, ...]
 
 
 @contextlib.contextmanager
@@ -123,7 +128,8 @@ def train(
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
         point, and between them, after `curve_steps`, the metric and the loss on some training
-        problems.
+        problems. A network that diverged has the mark `DIVERGED` at the step since which its loss
+        has not been finite; it is trained to the last step like the others.
 
     Raises:
         StoreError: If the checkpoint cannot be written, or is a folder.
@@ -132,15 +138,16 @@ def train(
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     curve = set(curve_steps(steps)) - points
     with _settled():
-        step, before, scores = _resume(learner, experiment, checkpoint)
+        step, before, scores, since = _resume(learner, experiment, checkpoint)
         noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
         pause = clock.report_seconds
         while step < steps:
             # Modules that draw from torch's own generator (dropout) draw the same after a restart.
             torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())
-            learner.update(step)
+            losses = learner.update(step)
             step += 1
+            since = not_finite_since(since, losses, step)
             if step in points:
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
@@ -148,18 +155,32 @@ def train(
                 for place, new in enumerate(learner.glance(step)):
                     scores[place] += new
             now = time.monotonic()
-            if report and (now - reported > pause or step == 1):
+            is_due = now - reported > pause or step == 1
+            if report and (is_due or (step == steps and since.any())):
                 seconds, worked = before + now - started, time.process_time()
-                score = statistics.fmean(points[0].value for points in learner.glance(step))
-                report(Progress(step=step, steps=steps, score=score, seconds=seconds))
+                report(_progress(learner, step, steps, seconds, since))
                 # The processor's time, for a machine may have slept meanwhile.
                 worked = time.process_time() - worked
                 reported = time.monotonic()
                 pause = clock.report_seconds * max(1.0, PAUSE * worked)
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
-                _save(learner, experiment, checkpoint, step, before + now - started, scores)
+                _save(learner, experiment, checkpoint, step, before + now - started, scores, since)
+        for own, first in zip(scores, since.tolist(), strict=True):
+            mark(own, first, steps)
         return scores, before + time.monotonic() - started
+
+
+def _progress(learner: Learner, step: int, steps: int, seconds: float, since: Tensor) -> Progress:
+    """How far the networks are, from some of their training problems."""
+    score = statistics.fmean(points[0].value for points in learner.glance(step))
+    pairs = zip(learner.seeds, since.tolist(), strict=True)
+    diverged = tuple((seed, first) for seed, first in pairs if first)
+    return Progress(step=step, steps=steps, score=score, seconds=seconds, diverged=diverged)
+
+
+_Sitting = tuple[int, float, list[list[Score]], Tensor]
+"""Step, seconds, scores, and since when losses have not been finite."""
 
 
 def _save(
@@ -169,6 +190,7 @@ def _save(
     step: int,
     seconds: float,
     scores: list[list[Score]],
+    since: Tensor,
 ) -> None:
     tensors = learner.state()
     note = _Note(
@@ -179,15 +201,14 @@ def _save(
         step=step,
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
+        since=tuple(since.tolist()),
     )
     write_tensors(path, tensors, to_line(note))
 
 
-def _resume(
-    learner: Learner, experiment: Experiment, path: Path | None
-) -> tuple[int, float, list[list[Score]]]:
-    """Step, seconds and scores of the checkpoint, or of a fresh start if none can be used."""
-    fresh: tuple[int, float, list[list[Score]]] = 0, 0.0, [[] for _ in learner.seeds]
+def _resume(learner: Learner, experiment: Experiment, path: Path | None) -> _Sitting:
+    """What the checkpoint says, or a fresh start if it cannot be used."""
+    fresh: _Sitting = 0, 0.0, [[] for _ in learner.seeds], torch.zeros(len(learner.seeds)).long()
     if path is None or not path.exists():
         return fresh
     if path.is_dir():
@@ -200,12 +221,13 @@ def _resume(
     found = (note.key, note.engine, note.seeds)
     if found != (experiment.key, type(learner).__name__, learner.seeds):
         return fresh
-    if not 0 < note.step < experiment.recipe.steps or len(note.scores) != len(learner.seeds):
+    several = {len(learner.seeds), len(note.scores), len(note.since)}
+    if not 0 < note.step < experiment.recipe.steps or len(several) > 1:
         return fresh
     if note.tensors != _kinds(tensors) or not _fits(note.tensors, _kinds(learner.state())):
         return fresh
     learner.load_state(tensors)
-    return note.step, note.seconds, [list(part) for part in note.scores]
+    return note.step, note.seconds, [list(part) for part in note.scores], torch.tensor(note.since)
 
 
 def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
