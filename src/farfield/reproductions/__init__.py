@@ -26,9 +26,9 @@ from farfield.reproductions._published import Published as Published
 from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import FIGURES as FIGURES
 from farfield.reproductions._registry import TABLES as TABLES
+from farfield.reproductions._rule import VerdictRule as VerdictRule
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
-from farfield.reproductions._verdicts import VerdictRule as VerdictRule
 from farfield.reproductions._verdicts import judge as judge
 from farfield.reproductions._verdicts import summarize as summarize
 
