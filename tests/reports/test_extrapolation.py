@@ -53,6 +53,27 @@ def test_one_network_has_no_standard_error():
     assert "| 80.0 % | 80.0 % |" in " ".join(str(shown).split())
 
 
+def test_a_network_that_diverged_is_named_and_left_out_of_the_mean():
+    found = made_up.diverged(made_up.records(CLAIM, [80, 0, 90]), seed=1, step=12)
+    lines = str(extrapolation_profile(TASK, found)).splitlines()
+    assert [part.strip() for part in lines[3].split("|")[3:7]] == [
+        "85.0 ± 5.0 %",
+        "80.0 %",
+        "50 %",
+        "2 of 3, 1 diverged",
+    ]
+    note = "Seed 1 diverged (training, withheld-98): no finite loss since step 12."
+    assert lines[4:] == ["", note]
+
+
+def test_where_all_diverged_there_is_no_number():
+    found = made_up.diverged(made_up.records(CLAIM, [0]), seed=0, step=1)
+    shown = extrapolation_profile(TASK, found)
+    assert math.isnan(shown.points[1].mean)
+    last = [part.strip() for part in str(shown).splitlines()[3].split("|")[3:7]]
+    assert last == ["diverged", "diverged", "50 %", "0 of 1, 1 diverged"]
+
+
 def test_without_records_there_is_no_profile():
     with pytest.raises(ValueError, match="at least one record, got none"):
         extrapolation_profile(TASK, [])

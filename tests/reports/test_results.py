@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from farfield.experiments import Experiment, array_digest
-from farfield.reports import export, load_export, results_page
+from farfield.reports import _levels, export, load_export, results_page
 from farfield.reports._images import PAPER_DIGEST
 from farfield.reproductions import TABLES, Budget
 from farfield.tasks import Shapes
@@ -36,9 +36,26 @@ def disagreement(results: Path, page: Path) -> str:
     return "" if page.read_text(encoding="utf-8") == fresh else "the page is not that of results/"
 
 
-def test_the_committed_page_is_that_of_the_committed_records():
-    """`farfield report --export` writes both."""
+def test_the_committed_page_is_that_of_the_committed_records(monkeypatch):
+    """`farfield report --export` writes both, with floors and ceilings: no problem is drawn."""
+    monkeypatch.setattr(_levels, "_ceiling", None)
     assert disagreement(CHECKOUT / "results", CHECKOUT / "docs" / "results.md") == ""
+
+
+def test_a_network_that_diverged_is_named_and_the_others_are_shown(tmp_path):
+    whole = at(Budget.PAPER)
+
+    def find(claim):
+        found = whole(claim)
+        return made_up.diverged(found, seed=3, step=7) if claim is TABLE.claims[0] else found
+
+    export(TABLE, find, tmp_path)
+    page = results_page(tmp_path)
+    first = TABLE.claims[0]
+    assert f"- Diverged: {first.row}, {first.column}: seed 3 at step 7.\n" in page
+    assert "(9 of 10, 1 diverged)" in page
+    assert page.count("| diverged |") == 1
+    assert page.count("(10) |") == 3 + 2  # published of all three, ours of two
 
 
 def test_disagreement_is_noticed(tmp_path):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
+
+import msgspec
 
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import LSTM
-from farfield.records import Record, Score
+from farfield.records import DIVERGED, Record, Score
 from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
 from farfield.tasks import SameDifferent
 
@@ -72,13 +75,12 @@ def number_of(claim: Claim) -> float:
 
 def unpublished(
     goal: float | None = None,
-    low_goal: float | None = None,
     *,
     row: str = "Ours",
     hidden_size: int = 512,
 ) -> Claim:
     """One made-up cell of which no paper prints a number."""
-    own = Unpublished(runs=10, selection="last epoch", split="test", goal=goal, low_goal=low_goal)
+    own = Unpublished(runs=10, selection="last epoch", split="test", goal=goal)
     return dataclasses.replace(claim(row=row, hidden_size=hidden_size), published=own)
 
 
@@ -108,6 +110,23 @@ def records(
             environment=ENVIRONMENT,
         )
         for seed, percent in enumerate(percents, first_seed)
+    ]
+
+
+def diverged(
+    records: Sequence[Record], seed: int, step: int, loss: float = math.nan
+) -> list[Record]:
+    """The records with one as of a network whose loss is not finite since a step."""
+    steps = records[0].steps
+    marks = (
+        Score(step=step, regime="training", metric=DIVERGED, value=1.0, count=1),
+        Score(step=steps, regime="training", metric="loss", value=loss, count=4),
+    )
+    return [
+        msgspec.structs.replace(record, scores=record.scores + marks)
+        if record.seed == seed
+        else record
+        for record in records
     ]
 
 

@@ -115,10 +115,12 @@ class Display:
         if progress is None:
             return ""
         measure = measure_of(metric_of(news.job.experiment.task))
+        since = dict(progress.diverged).get(news.job.seed)
+        diverged = f", diverged at step {since}" if since else ""
         return (
             f"{self._labels.get(news.job.experiment.key, news.job.experiment.key)} "
             f"seed {news.job.seed}: step {progress.step}/{progress.steps}, "
-            f"training {measure.label} {measure.written(progress.score)}{measure.unit}"
+            f"training {measure.label} {measure.written(progress.score)}{measure.unit}{diverged}"
         )
 
     def _left(self) -> dict[tuple[str, int], int]:

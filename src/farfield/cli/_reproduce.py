@@ -16,6 +16,7 @@ from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
     Finder,
+    Levels,
     Plate,
     Report,
     export,
@@ -52,7 +53,8 @@ def reproduce(command: Reproduce) -> None:
     with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or REPORTS / f"{table.key.replace('/', '-')}-{budget.value}"
-    _report(table, records_at(store.records, budget, seeds), store, budget, folder, console)
+    levels = Levels(command.records)
+    _report(table, records_at(store.records, budget, seeds), store, budget, folder, console, levels)
 
 
 def _labels(table: Table, budget: Budget) -> dict[str, str]:
@@ -79,11 +81,12 @@ def report(command: ReportCommand) -> None:
     store = _store(command.records)
     names = [command.table] if command.table is not None else list(TABLES)
     find_records, reported = _finder(store, command, budget), 0
+    levels = Levels(command.records, command.results)
     for name in names:
         table = _table(name, command.shapes)
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
-            found, plates = _report(table, find_records, store, budget, folder, console)
+            found, plates = _report(table, find_records, store, budget, folder, console, levels)
             reported += 1
             if command.export:
                 for path in (
@@ -101,6 +104,7 @@ def report(command: ReportCommand) -> None:
             f"{budget.value} budget"
         )
     if command.export:
+        levels.keep(command.results)
         seen_from_page = Path(os.path.relpath(command.results, command.page.parent)).as_posix()
         write_whole(command.page, results_page(command.results, seen_from_page).encode())
         console.print(f"page of results: {command.page}", soft_wrap=True, markup=False, emoji=False)
@@ -143,9 +147,10 @@ def _report(
     budget: Budget,
     folder: Path,
     console: Console,
+    levels: Levels,
 ) -> tuple[Report, tuple[Plate, ...]]:
     """Print the table and write its files, and what a figure shows beyond; gives both back."""
-    found = tabulate(table, find_records, budget)
+    found = tabulate(table, find_records, budget, levels)
     figure = FIGURES.get(table.key)
     plates = illustrate(figure, found, store) if figure else ()
     if figure and store is None and len(plates) < len(figure.analyses):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from farfield.core import NonNegativeInt, check_fields, kind_of
 from farfield.experiments import Experiment
 from farfield.records import BusyError, StoreError
 from farfield.training import Progress
+
+LOGGER: Final = logging.getLogger("farfield")
 
 
 @final
@@ -83,3 +86,26 @@ def reason_of(error: Exception) -> str:
     said = f"{type(error).__name__}: {error}"
     places = traceback.extract_tb(error.__traceback__)
     return f"{said} ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else said
+
+
+def log_divergence(report: Callable[[News], None] | None) -> Callable[[News], None]:
+    """A report of news that also logs a warning, once, for each network that diverges.
+
+    Args:
+        report: Takes the news; `None` for nobody.
+    """
+    logged: set[tuple[str, int]] = set()
+
+    def take(news: News) -> None:
+        for seed, step in news.progress.diverged if news.progress else ():
+            key = news.job.experiment.key
+            if (key, seed) not in logged:
+                logged.add((key, seed))
+                LOGGER.warning(
+                    "seed %d of experiment %s: the loss is not finite since step %d",
+                    seed, key, step,
+                )  # fmt: skip
+        if report:
+            report(news)
+
+    return take

@@ -39,12 +39,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     score: float = 0.0
     seconds: float = 0.0
     warning: str = ""
+    diverged: tuple[tuple[int, int], ...] = ()
     done: bool = False
     error: str = ""
 
     def progress(self) -> Progress:
         """The answer as progress of a run."""
-        return Progress(step=self.step, steps=self.steps, score=self.score, seconds=self.seconds)
+        return Progress(
+            step=self.step,
+            steps=self.steps,
+            score=self.score,
+            seconds=self.seconds,
+            diverged=self.diverged,
+        )
 
 
 def order(job: Job, folder: str, engine: str, clock: Clock) -> Order:

@@ -10,7 +10,14 @@ import torch
 
 from farfield.core import NonNegativeInt, kind_of, num_cores
 from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
-from farfield.execution._job import ExecutionError, Job, News, distinct_jobs, reason_of
+from farfield.execution._job import (
+    ExecutionError,
+    Job,
+    News,
+    distinct_jobs,
+    log_divergence,
+    reason_of,
+)
 from farfield.execution._messages import foreign, why_not_elsewhere
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
@@ -70,7 +77,9 @@ def run(
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`. What cannot be sent to another process or mapped runs here, one network
-    after another; the record's `environment["engine"]` says how, and why.
+    after another; the record's `environment["engine"]` says how, and why. A network whose loss is
+    not finite is logged as a warning at once, with experiment, seed and step; it is trained to the
+    end, and its record says so (`Record.diverged`).
 
     Args:
         jobs: What to run.
@@ -89,6 +98,7 @@ def run(
     """
     check_machine(device, workers)
     jobs = distinct_jobs(jobs)
+    report = log_divergence(report)
     cores = workers if workers is not None else num_cores()
     missing = []
     for job in jobs:
@@ -96,8 +106,7 @@ def run(
             missing.append(job)
             continue
         store.sweep(job.experiment.key, job.seed)
-        if report:
-            report(News(job=job, found=True))
+        report(News(job=job, found=True))
     failed: dict[Job, str | Exception] = {}
     waves = _waves(missing, store)
     for wave in waves:

@@ -52,6 +52,7 @@ def main() -> None:
                 steps=progress.steps,
                 score=progress.score,
                 seconds=progress.seconds,
+                diverged=progress.diverged,
             )
         )
 

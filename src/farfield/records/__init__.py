@@ -8,11 +8,13 @@ from farfield.records._files import read_tensors as read_tensors
 from farfield.records._files import set_aside as set_aside
 from farfield.records._files import write_tensors as write_tensors
 from farfield.records._files import write_whole as write_whole
+from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
 from farfield.records._record import Score as Score
 from farfield.records._store import Store as Store
 
 __all__ = [
+    "DIVERGED",
     "BusyError",
     "DamageWarning",
     "Record",

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+import math
+from typing import Any, Final, final
 
 import msgspec
+
+from farfield.tasks import TRAINING
+
+DIVERGED: Final = "diverged"
+"""The metric of a mark in the record of a network that diverged; its step says since when."""
 
 
 @final
@@ -67,3 +73,29 @@ class Record(
             if (score.step, score.regime, score.metric) == (self.steps, regime, metric):
                 return score.value
         raise KeyError(f"no {metric} of regime {regime!r} at step {self.steps} in {self.key}")
+
+    def diverged(self, *regimes: str) -> int | None:
+        """Step from which the network gives no finite numbers; `None` for one that does.
+
+        A network has diverged if after its last step a loss or a score is not finite, in training
+        or in one of the regimes. One whose loss was infinite once, and is not at the end, has not.
+
+        Args:
+            regimes: Names of regimes beside training.
+        """
+        where = {TRAINING, *regimes}
+        broken = [s.step for s in self.scores if s.regime in where and not math.isfinite(s.value)]
+        if self.steps not in broken:
+            return None
+        marks = [score.step for score in self.scores if score.metric == DIVERGED]
+        return marks[0] if marks else self._first_broken()
+
+    def _first_broken(self) -> int:
+        """The first point of the curves of training from which nothing is finite any more."""
+        step = self.steps
+        for score in sorted(self.scores, key=lambda score: -score.step):
+            if score.regime == TRAINING and score.metric == "loss":
+                if math.isfinite(score.value):
+                    break
+                step = score.step
+        return step

@@ -14,6 +14,7 @@ from farfield.reports._figure_export import export_figure as export_figure
 from farfield.reports._figure_export import load_figure as load_figure
 from farfield.reports._html import html as html
 from farfield.reports._illustrate import illustrate as illustrate
+from farfield.reports._levels import Levels as Levels
 from farfield.reports._markdown import markdown as markdown
 from farfield.reports._plates import Finding as Finding
 from farfield.reports._plates import Plate as Plate
@@ -41,6 +42,7 @@ __all__ = [
     "FigureExport",
     "Finder",
     "Finding",
+    "Levels",
     "Line",
     "Plate",
     "Point",

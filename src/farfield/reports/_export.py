@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import msgspec
 
 from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
-from farfield.records import Record, write_whole
+from farfield.records import DIVERGED, Record, write_whole
 from farfield.reports._report import Finder
 from farfield.reproductions import Budget, Claim, Table
 from farfield.tasks import TRAINING, metric_of
@@ -55,7 +55,7 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
         The files written.
 
     Raises:
-        ValueError: If a number is not finite, or an older file is damaged.
+        ValueError: If a number is one that no run can leave, or an older file is damaged.
         StoreError: If a file cannot be written.
     """
     by_home: dict[str, list[Line]] = {}
@@ -83,7 +83,7 @@ def line_of(claim: Claim, record: Record) -> Line:
         claim: What it answers for.
         record: The record.
     """
-    metrics = {claim.metric, metric_of(claim.experiment.task), "loss"}
+    metrics = {claim.metric, metric_of(claim.experiment.task), "loss", DIVERGED}
     regimes = {claim.regime, TRAINING}
     kept = [s for s in record.scores if s.regime in regimes and s.metric in metrics]
     return Line(cell=claim.cell, record=msgspec.structs.replace(record, scores=tuple(kept)))
@@ -97,7 +97,31 @@ def encode(lines: Iterable[Line]) -> bytes:
     """
     encoder = msgspec.json.Encoder(order="sorted")
     ordered = sorted(lines, key=lambda line: line.place)
-    return b"".join(encoder.encode(line) + b"\n" for line in ordered)
+    return b"".join(encoder.encode(_as_text(line)) + b"\n" for line in ordered)
+
+
+NOT_FINITE: Final = ("nan", "inf", "-inf")
+"""Scores that JSON has no numbers for, as they are written."""
+
+
+def _as_text(line: Line) -> Line | dict[str, Any]:
+    """A line with scores that are not finite as text."""
+    if all(math.isfinite(score.value) for score in line.record.scores):
+        return line
+    plain: dict[str, Any] = msgspec.to_builtins(line)
+    for score in plain["record"]["scores"]:
+        if not math.isfinite(score["value"]):
+            score["value"] = str(score["value"])
+    return plain
+
+
+def _from_text(text: bytes) -> Line:
+    """A line, some of whose scores may be text."""
+    plain = msgspec.json.decode(text)
+    for score in plain["record"]["scores"]:
+        if score["value"] in NOT_FINITE:
+            score["value"] = float(score["value"])
+    return msgspec.convert(plain, Line)
 
 
 def load_export(path: Path) -> list[Line]:
@@ -159,8 +183,11 @@ def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Lin
     if not text.endswith(b"\n"):
         raise ValueError(f"{where}: the line is cut short or longer than {LARGEST_LINE} bytes")
     try:
-        line = decoder.decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        try:
+            line = decoder.decode(text)
+        except msgspec.ValidationError:
+            line = _from_text(text)
+    except (msgspec.MsgspecError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{where}: not a record: {error}") from error
     _check(line, where)
     return line
@@ -175,15 +202,15 @@ def _check(line: Line, where: str) -> None:
             f"got {record.seed} and {record.steps}"
         )
     _check_key(record, where)
-    numbers = (record.seconds, *(score.value for score in record.scores))
-    if not all(math.isfinite(number) for number in numbers) or record.seconds < 0:
-        raise ValueError(f"{where}: seconds and scores must be finite numbers")
+    if not 0 <= record.seconds < math.inf:
+        raise ValueError(f"{where}: seconds must be a finite number, got {record.seconds}")
     places = {(score.step, score.regime, score.metric) for score in record.scores}
     if len(places) < len(record.scores):
         raise ValueError(f"{where}: a score is there twice")
     for score in record.scores:
         measure = MEASURES.get(score.metric.partition("/")[0])
-        inside = measure is None or measure.lowest <= score.value <= measure.highest
+        value = score.value
+        inside = measure is None or math.isnan(value) or measure.lowest <= value <= measure.highest
         if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
             raise ValueError(f"{where}: no run can leave {score}")
 

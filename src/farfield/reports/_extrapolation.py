@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from farfield.metrics import Measure, mean_and_standard_error, measure_of
-from farfield.records import Record
-from farfield.reports._report import LOSS, no_memory_loss
-from farfield.tasks import NoMemoryLoss, Task, metric_of
+from farfield.records import DIVERGED, Record
+from farfield.reports._levels import LOSS
+from farfield.tasks import NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")
 """What is measured, unless said otherwise."""
@@ -26,11 +26,13 @@ class Point:
         regime: Name of the regime.
         distance: How far it lies from training.
         unit: Unit of the distance.
-        values: Score of each network.
+        values: Score of each network that did not diverge.
         floor: Expected score of an answer that ignores the problem.
         measure: What the score is.
-        losses: Loss of each network, where the task says what is lost without memory.
+        losses: Loss of every network, where the task says what is lost without memory.
         no_memory: That least loss without memory.
+        diverged: Seed of each network that diverged, with the step since which its loss is not
+            finite.
     """
 
     regime: str
@@ -41,11 +43,12 @@ class Point:
     measure: Measure = ACCURACY
     losses: tuple[float, ...] = ()
     no_memory: float = math.nan
+    diverged: tuple[tuple[int, int], ...] = ()
 
     @property
     def mean(self) -> float:
-        """Mean over the networks."""
-        return mean_and_standard_error(self.values).mean
+        """Mean over the networks that did not diverge; not a number where all did."""
+        return mean_and_standard_error(self.values).mean if self.values else math.nan
 
     @property
     def standard_error(self) -> float:
@@ -59,21 +62,33 @@ class Point:
         """The point in words and numbers, under the headings of a profile."""
         written, unit = self.measure.written, self.measure.unit
         spread = f" ± {written(self.standard_error)}" if len(self.values) > 1 else ""
+        mean, worst = DIVERGED, DIVERGED
+        if self.values:
+            mean = f"{written(self.mean)}{spread}{unit}"
+            worst = f"{written(self.measure.worst(self.values))}{unit}"
         return (
             self.regime,
             f"{self.distance:g} {self.unit}",
-            f"{written(self.mean)}{spread}{unit}",
-            f"{written(self.measure.worst(self.values))}{unit}",
+            mean,
+            worst,
             f"{written(self.floor, 0 if self.measure.percent else 1)}{unit}",
             *self._loss_cells,
-            str(len(self.values)),
+            self._networks,
         )
+
+    @property
+    def _networks(self) -> str:
+        """How many networks, and how many of them diverged."""
+        kept, gone = len(self.values), len(self.diverged)
+        return f"{kept} of {kept + gone}, {gone} diverged" if gone else str(kept)
 
     @property
     def _loss_cells(self) -> tuple[str, ...]:
         if not self.losses:
             return ()
-        return f"{statistics.fmean(self.losses):.4f}", f"{self.no_memory:.4f}"
+        finite = [loss for loss in self.losses if math.isfinite(loss)]
+        mean = f"{statistics.fmean(finite):.4f}" if finite else DIVERGED
+        return mean, f"{self.no_memory:.4f}"
 
 
 @final
@@ -99,7 +114,19 @@ class ExtrapolationProfile:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
         lines = [_line(row, widths) for row in rows]
-        return "\n".join([lines[0], _line(rule, widths), *lines[1:]])
+        return "\n".join([lines[0], _line(rule, widths), *lines[1:], *self._notes])
+
+    @property
+    def _notes(self) -> list[str]:
+        """The networks that diverged, a paragraph each, in training or in some regimes alone."""
+        where: dict[tuple[int, int], list[str]] = {}
+        for point in self.points:
+            for network in point.diverged:
+                where.setdefault(network, []).append(point.regime)
+        return [
+            f"\nSeed {seed} diverged ({', '.join(regimes)}): no finite loss since step {step:,}."
+            for (seed, step), regimes in where.items()
+        ]
 
 
 def extrapolation_profile(task: Task, records: Sequence[Record]) -> ExtrapolationProfile:
@@ -114,22 +141,27 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
     """
     if not records:
         raise ValueError("records must hold at least one record, got none: run the experiment")
-    metric, losses = metric_of(task), _losses(task, records)
-    return ExtrapolationProfile(
-        task=task.name,
-        points=tuple(
-            Point(
-                regime=regime.name,
-                distance=regime.distance,
-                unit=regime.unit,
-                values=tuple(record.final(regime.name, metric) for record in records),
-                floor=task.chance(regime.name),
-                measure=measure_of(metric),
-                losses=losses.get(regime.name, ()),
-                no_memory=no_memory_loss(task, regime.name),
-            )
-            for regime in task.regimes
-        ),
+    losses = _losses(task, records)
+    points = (_point(task, regime, records, losses.get(regime.name, ())) for regime in task.regimes)
+    return ExtrapolationProfile(task=task.name, points=tuple(points))
+
+
+def _point(
+    task: Task, regime: Regime, records: Sequence[Record], losses: tuple[float, ...]
+) -> Point:
+    """What the networks score in one regime."""
+    metric, name = metric_of(task), regime.name
+    since = {record.seed: record.diverged(name) for record in records}
+    return Point(
+        regime=name,
+        distance=regime.distance,
+        unit=regime.unit,
+        values=tuple(r.final(name, metric) for r in records if since[r.seed] is None),
+        floor=task.chance(name),
+        measure=measure_of(metric),
+        losses=losses,
+        no_memory=no_memory_loss(task, name),
+        diverged=tuple((seed, step) for seed, step in since.items() if step is not None),
     )
 
 

@@ -126,7 +126,7 @@ def export_figure(
     """
     if not plates:
         return []
-    runs = [(row.claim, record) for row in report.run for record in row.records]
+    runs = [(row.claim, record) for row in report.run for record in row.kept]
     images = {images_of(claim, record) for claim, record in runs}
     if len(images) > 1:
         raise ValueError(f"networks of a figure must have been shown the same images, got {images}")

@@ -60,6 +60,7 @@ def illustrate(figure: Figure, report: Report, store: Store | None) -> tuple[Pla
     Raises:
         StoreError: If a trained network is missing.
     """
+    report = report.without_diverged()
     plates = [_plate(figure, analysis, report, store) for analysis in figure.analyses]
     return tuple(plate for plate in plates if plate is not None)
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, cast, final
+from dataclasses import dataclass, replace
+from typing import final
 
-import numpy as np
-
-from farfield.core import stream
 from farfield.records import Record
+from farfield.reports._levels import Levels
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
-from farfield.tasks import NoMemoryLoss, Shapes, Task, is_at_hand
-
-ORACLE_PROBLEMS = 200
-"""Problems that the rule itself is scored on, for the ceiling."""
+from farfield.tasks import Shapes, Task, is_at_hand
 
 IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
 """What a command needs to show other images than the built-in ones, by the name of the table."""
-
-LOSS = "loss"
-"""The metric that is what training minimizes, not the score of the task."""
 
 Finder = Callable[[Claim], Sequence[Record]]
 """The records to judge a claim by."""
@@ -54,11 +44,17 @@ class Row:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Score of each network, by seed, in the unit of print."""
+        """Score of each network that did not diverge, by seed, in the unit of print."""
         scale = self.claim.published.scale
         return tuple(
-            scale * record.final(self.claim.regime, self.claim.metric) for record in self.records
+            scale * record.final(self.claim.regime, self.claim.metric) for record in self.kept
         )
+
+    @property
+    def kept(self) -> tuple[Record, ...]:
+        """The networks that did not diverge, by seed."""
+        gone = dict(self.judgement.diverged)
+        return tuple(record for record in self.records if record.seed not in gone)
 
     @property
     def seconds(self) -> float | None:
@@ -106,6 +102,11 @@ class Report:
         """The rows that were run."""
         return [row for row in self.rows if row.records]
 
+    def without_diverged(self) -> Report:
+        """The report as far as its networks did not diverge: what pictures can be made of."""
+        rows = tuple(replace(row, records=row.kept) for row in self.rows)
+        return replace(self, rows=rows)
+
     @property
     def verdicts(self) -> dict[str, int]:
         """How many claims got which verdict, the most frequent first."""
@@ -126,41 +127,42 @@ class Report:
         return found
 
 
-def tabulate(table: Table, find: Finder, budget: Budget = Budget.PAPER) -> Report:
+def tabulate(
+    table: Table, find: Finder, budget: Budget = Budget.PAPER, levels: Levels | None = None
+) -> Report:
     """The table with what the records say.
 
     Args:
         table: The claims.
         find: The records to judge a claim by, e.g. from `records_at`.
         budget: What the commands beside the rows ask for.
+        levels: Floors and ceilings that are known; `None` measures all of them.
 
     Raises:
         ValueError: If records do not belong to the claim they were found for.
     """
+    levels = levels or Levels()
     found = {claim.name: tuple(find(claim)) for claim in (*table.claims, *table.others)}
     runs = [(claim, found[claim.name]) for claim in (*table.claims, *table.others)]
+
+    def row(name: str, claim: Claim) -> Row:
+        missing = not is_at_hand(claim.experiment.task)
+        level, scale = levels.of(claim), claim.published.scale
+        return Row(
+            name=name,
+            claim=claim,
+            judgement=judge(claim, found[claim.name], runs, data_missing=missing),
+            records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
+            floor=scale * level.floor,
+            ceiling=scale * level.ceiling,
+            command=claim.command(budget) + _images_option(claim.experiment.task),
+        )
+
     return Report(
         key=table.key,
         title=table.title,
         tuned=table.tuned,
-        rows=tuple(
-            Row(
-                name=name,
-                claim=claim,
-                judgement=judge(
-                    claim,
-                    found[claim.name],
-                    runs,
-                    data_missing=not is_at_hand(claim.experiment.task),
-                ),
-                records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
-                floor=claim.published.scale * _floor(claim),
-                ceiling=claim.published.scale
-                * _ceiling(cast("Any", claim.experiment.task), claim.regime, claim.metric),
-                command=claim.command(budget) + _images_option(claim.experiment.task),
-            )
-            for name, claim in table.cells.items()
-        ),
+        rows=tuple(row(name, claim) for name, claim in table.cells.items()),
     )
 
 
@@ -183,36 +185,6 @@ def records_at(
         ]
 
     return find
-
-
-def _floor(claim: Claim) -> float:
-    """What answers that ignore the problem get; NaN for the loss of a task that does not say."""
-    task: Any = claim.experiment.task
-    if claim.metric != LOSS:
-        return float(task.chance(claim.regime))
-    return no_memory_loss(task, claim.regime)
-
-
-def no_memory_loss(task: Task, regime: str) -> float:
-    """Least loss without memory; NaN for a task that does not say.
-
-    Args:
-        task: The task.
-        regime: Name of the regime.
-    """
-    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
-
-
-@cache
-def _ceiling(task: Task, regime: str, metric: str) -> float:
-    """What the rule itself gets, over a few problems; where they are missing, the best there is."""
-    if not is_at_hand(task):
-        return 0.0 if metric == LOSS else 1.0
-    generator = stream(0, "report", "ceiling").numpy()
-    problems = task.sample(regime, ORACLE_PROBLEMS, generator)
-    measure = task.loss if metric == LOSS else task.score
-    values = measure(task.oracle(problems), problems)
-    return float(np.mean(values.numpy(), dtype=np.float64))
 
 
 def _images_option(task: Task) -> str:

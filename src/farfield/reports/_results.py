@@ -16,6 +16,8 @@ from farfield.reports import _text as text
 from farfield.reports._export import Line, exported_at, load_export
 from farfield.reports._figure_export import FigureExport, digest_of, load_figure
 from farfield.reports._images import BUILT_IN, PAPER_IMAGES, images_of
+from farfield.reports._levels import FILE as LEVELS_FILE
+from farfield.reports._levels import Levels
 from farfield.reports._markdown import as_words, exhibit_lines, markdown_rows
 from farfield.reports._report import IMAGES, Report, Row, tabulate
 from farfield.reports._said import INTRODUCTION, statement_lines
@@ -68,6 +70,7 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
     for key, path in paths.items():
         if key not in TABLES:
             raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
+    levels = Levels(folder)
     summary: list[str] = []
     parts: list[str] = []
     recorded: Recorded = {}
@@ -76,7 +79,7 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
             continue
         kinds = _kinds(table, paths[key])
         try:
-            reports = {kind: _report(table, found, kind) for kind, found in kinds.items()}
+            reports = {kind: _report(table, found, kind, levels) for kind, found in kinds.items()}
         except ValueError as error:
             raise ValueError(f"{paths[key]}: {error}") from error
         recorded |= _by_digest(table, kinds)
@@ -184,7 +187,8 @@ def _own_notes(reports: Iterable[Report]) -> list[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.jsonl")) if folder.is_dir() else []
+    """The exported tables."""
+    return sorted(path for path in folder.rglob("*.jsonl") if path.name != LEVELS_FILE)
 
 
 def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
@@ -219,7 +223,7 @@ def _claim(table: Table, line: Line, where: str) -> Claim:
     return claim
 
 
-def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind) -> Report:
+def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind, levels: Levels) -> Report:
     """The cells that have records, with commands that show the same images."""
     cells = [name for name, claim in table.cells.items() if claim.name in found]
     whole = any(
@@ -228,7 +232,7 @@ def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind) -> Repo
         for record in found.get(claim.name, [])
     )
     budget = Budget.PAPER if whole else Budget.QUICK
-    report = tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget)
+    report = tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget, levels)
     if kind[1] != PAPER_IMAGES:
         return report
     rows = tuple(replace(row, command=row.command + IMAGES["webb2021"]) for row in report.rows)

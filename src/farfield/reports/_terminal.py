@@ -18,12 +18,14 @@ from farfield.reproductions import Verdict
 
 STYLES: Final[dict[Verdict, str]] = {
     Verdict.REPRODUCED: "green",
+    Verdict.COMPATIBLE: "yellow",
     Verdict.DIRECTION_ONLY: "yellow",
     Verdict.NOT_REPRODUCED: "red",
     Verdict.UNDERPOWERED: "cyan",
     Verdict.REACHED: "green",
     Verdict.MISSED: "red",
     Verdict.MEASURED: "",
+    Verdict.DIVERGED: "magenta",
     Verdict.NEEDS_DATA: "dim",
     Verdict.NOT_RUN: "dim",
 }

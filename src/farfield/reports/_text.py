@@ -13,35 +13,51 @@ from farfield.reproductions import Published, Unpublished, Verdict, VerdictRule
 MISSING: Final = "–"
 """Stands where there is nothing to show."""
 
+CLEAR: Final = " †"
+"""Marks a difference whose interval leaves out 0."""
+
 
 def published(row: Row) -> str:
     """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
 
-    Where none is printed, the goal, e.g. `≥ 99.5`.
+    Where none is printed, the goal, e.g. `≥ 99.5`; that of an error is `≤ 0.01`.
     """
     number = row.claim.published
-    return f"{number} ({number.runs})" if isinstance(number, Published) else str(number)
+    if isinstance(number, Published):
+        return f"{number} ({number.runs})"
+    if number.goal is None:
+        return MISSING
+    sign = "≤" if measure_of(row.claim.metric).lower_is_better else "≥"
+    return f"{sign} {number.goal:.{number.decimals[0]}f}"
 
 
 def ours(row: Row) -> str:
     """Our mean, its standard error and the number of networks, to the digits of print.
 
-    A mean below a goal gets as many digits more as it takes not to read as the goal.
+    A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
+    diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`.
     """
-    summary = row.judgement.ours
+    summary, gone = row.judgement.ours, len(row.judgement.diverged)
     if summary is None:
-        return MISSING
+        return f"{MISSING} ({gone} diverged)" if gone else MISSING
+    count = f"{summary.count} of {summary.count + gone}, {gone} diverged" if gone else summary.count
     published = row.claim.published
     mean_digits, error_digits = published.decimals
     goal = published.goal if isinstance(published, Unpublished) else None
-    while goal is not None and summary.mean < goal <= round(summary.mean, mean_digits):
+    while goal is not None and _reads_as(goal, summary.mean, mean_digits):
         mean_digits, error_digits = mean_digits + 1, error_digits + 1
     error = (
         ""
         if math.isnan(summary.standard_error)
         else f" ± {summary.standard_error:.{error_digits}f}"
     )
-    return f"{plain(summary.mean, mean_digits)}{error} ({summary.count})"
+    return f"{plain(summary.mean, mean_digits)}{error} ({count})"
+
+
+def _reads_as(goal: float, mean: float, digits: int) -> bool:
+    """Whether a mean, rounded, lies on the other side of a goal than it does."""
+    written = round(mean, digits)
+    return mean < goal <= written or written <= goal < mean
 
 
 def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
@@ -59,13 +75,13 @@ def over_counted(values: Sequence[float], *, digits: int = 1, unit: str = " %") 
 
 
 def difference(row: Row) -> str:
-    """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`."""
+    """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`, marked if that lacks 0."""
     found = row.judgement.difference
     if found is None:
         return MISSING
     digits = row.claim.published.decimals[0]
     low, high = signed(found.interval.low, digits), signed(found.interval.high, digits)
-    return f"{signed(found.value, digits)} [{low}, {high}]"
+    return f"{signed(found.value, digits)} [{low}, {high}]{CLEAR if found.clear else ''}"
 
 
 def plain(value: float, digits: int) -> str:
@@ -159,11 +175,14 @@ def tally(report: Report) -> str:
 
 COMMON_NOTES: Final = (
     "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
+    "†: the interval of the difference leaves out 0.",
     "Floor: answers that ignore the problem. Ceiling: the rule itself.",
     "Steps: share of the paper's training steps, or of those planned here where it names none.",
     "Seconds: all networks together.",
     "Direction only: not shown to be reproduced, but clear differences from other rows all hold.",
+    "Compatible, wide: nothing speaks against it, but too little is known to speak for it.",
     "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
+    "Diverged: a network ends without finite loss; the mean is of the others, and nothing judged.",
 )
 """What is true of every table, a sentence or two each."""
 
@@ -191,6 +210,7 @@ def own_notes(report: Report) -> list[str]:
         *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
         *(f"Scored: {what}." for what in scored),
         *([f"Tuned: {report.tuned}."] if report.tuned is not None else []),
+        *_diverged(report),
         *(_rule(rule) for rule in rules),
         *_goals(report),
     ]
@@ -210,19 +230,27 @@ def _numbers(report: Report) -> dict[str, str]:
     return said
 
 
+def _diverged(report: Report) -> list[str]:
+    """The networks that diverged, by cell, with the step."""
+    found = [row for row in report.run if row.judgement.diverged]
+    return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
+
+
 def _goals(report: Report) -> list[str]:
     """The goals of our own, in words."""
-    ours = [row.claim.published for row in report.rows]
-    own = [number for number in ours if isinstance(number, Unpublished)]
-    lows = sorted({number.low_goal for number in own if number.low_goal is not None})
-    notes = ["≥: a goal of our own, set before the run."]
-    notes += [
-        f"Reached: the lower end of the interval is at least {low:g} as well." for low in lows
+    own = [row for row in report.rows if isinstance(row.claim.published, Unpublished)]
+    bare = [row for row in own if published(row) == MISSING]
+    signs = dict.fromkeys(published(row)[0] for row in own if row not in bare)
+    notes = [
+        f"{sign}: a goal of our own, set before the run. Reached: the whole interval of the mean "
+        f"is {'at most' if sign == '≤' else 'at least'} that, and better than the floor."
+        for sign in signs
     ]
-    goals = any(number.goal is not None for number in own)
-    measured = any(number.goal is None for number in own)
-    bare = "–: no paper prints a number; measured: as many networks and steps as planned."
-    return [*(notes if goals else []), *([bare] if measured else [])]
+    if bare:
+        notes.append(
+            "–: no paper prints a number; measured: as many networks and steps as planned."
+        )
+    return notes
 
 
 def _rule(rule: VerdictRule) -> str:
@@ -231,5 +259,6 @@ def _rule(rule: VerdictRule) -> str:
     return (
         f"Reproduced: the {interval} lies within ±{rule.margin:g}; or it holds 0, the difference "
         f"is at most the larger of {rule.margin:g} and {rule.noise:g} published standard errors, "
-        f"and the interval reaches at most {rule.reach:g} times as far."
+        f"and the interval reaches at most {rule.reach:g} times as far. Compatible, wide: so, but "
+        f"the interval reaches farther than ±{rule.widest:g}."
     )

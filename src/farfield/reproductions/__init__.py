@@ -27,12 +27,12 @@ from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import FIGURES as FIGURES
 from farfield.reproductions._registry import STATEMENTS as STATEMENTS
 from farfield.reproductions._registry import TABLES as TABLES
+from farfield.reproductions._rule import VerdictRule as VerdictRule
 from farfield.reproductions._statements import Statement as Statement
 from farfield.reproductions._statements import StatementJudgement as StatementJudgement
 from farfield.reproductions._statements import judge_statement as judge_statement
 from farfield.reproductions._verdicts import Judgement as Judgement
 from farfield.reproductions._verdicts import Verdict as Verdict
-from farfield.reproductions._verdicts import VerdictRule as VerdictRule
 from farfield.reproductions._verdicts import judge as judge
 from farfield.reproductions._verdicts import summarize as summarize
 

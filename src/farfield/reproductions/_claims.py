@@ -15,7 +15,8 @@ from farfield.core import REFERENCES, UnknownNameError
 from farfield.experiments import Experiment
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Published, Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
+from farfield.tasks import no_memory_loss
 
 Json = Any
 
@@ -56,7 +57,8 @@ class Claim:
         data: Real data that the experiment needs and nobody can generate; `None` for none.
 
     Raises:
-        ValueError: If the paper is unknown or the share lies outside (0, 1].
+        ValueError: If the paper is unknown, a share lies outside (0, 1], a goal is no possible
+            score, or the rule accepts intervals wider than a tenth of the range of the measure.
     """
 
     paper: str
@@ -83,9 +85,28 @@ class Claim:
             share = getattr(self, name)
             if share is not None and not 0 < share <= 1:
                 raise ValueError(f"{name} must lie in (0, 1], got {share}")
-        goal = isinstance(self.published, Unpublished) and self.published.goal is not None
-        if goal and measure_of(self.metric).lower_is_better:
-            raise ValueError(f"published must have no goal for an error ({self.metric})")
+        measure, scale = measure_of(self.metric), self.published.scale
+        lowest, highest = scale * measure.lowest, scale * measure.highest
+        if isinstance(self.published, Unpublished):
+            goal = self.published.goal
+            if goal is not None and not lowest <= goal <= highest:
+                raise ValueError(
+                    f"goal of {self.name} must lie in {lowest:g}…{highest:g} "
+                    f"({self.published.unit}), got {goal}"
+                )
+        elif self.rule.widest > 0.1 * (highest - lowest) * (1 + 1e-9):
+            raise ValueError(
+                f"widest of the rule of {self.name} must be at most {0.1 * (highest - lowest):g}, "
+                f"a tenth of the range, got {self.rule.widest}"
+            )
+
+    @property
+    def floor(self) -> float:
+        """Score of answers that ignore the problem, as recorded; NaN if unknown."""
+        task: Any = self.experiment.task
+        if self.metric == "loss":
+            return no_memory_loss(task, self.regime)
+        return float(task.chance(self.regime))
 
     @property
     def cell(self) -> str:

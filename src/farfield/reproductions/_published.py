@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, Literal, final
 
@@ -24,7 +25,7 @@ class Published:
         mean: The mean, as printed.
         spread: What stands behind ±, as printed, in the same unit; `None` where nothing does, and
             the mean is compared as if it were exact.
-        spread_kind: What the spread is.
+        spread_kind: What the spread is, of the mean or over the networks.
         runs: Number of trained networks behind it.
         decimals: Digits printed after the point, of the mean and of the spread.
         unit: Unit of both.
@@ -32,13 +33,13 @@ class Published:
         split: Which problems they were scored on.
 
     Raises:
-        ValueError: If the runs are below 1, the spread is negative, or the digits given do not
-            suffice to print the number.
+        ValueError: If the runs are below 1, or below 2 beside a standard deviation over them, the
+            spread is negative, or the digits given do not suffice to print the number.
     """
 
     mean: float
     spread: float | None
-    spread_kind: Literal["standard error"]
+    spread_kind: Literal["standard error", "standard deviation"]
     runs: int
     decimals: tuple[int, int]
     unit: Literal["percent", "fraction"]
@@ -48,6 +49,8 @@ class Published:
     def __post_init__(self) -> None:
         if self.runs < 1:
             raise ValueError(f"runs must be at least 1, got {self.runs}")
+        if self._is_deviation and self.runs < 2:
+            raise ValueError("runs must be at least 2 beside a standard deviation, got 1")
         if self.spread is not None and not self.spread >= 0:
             raise ValueError(f"spread must be at least 0, got {self.spread}")
         for name, digits in zip(("mean", "spread"), self.decimals, strict=True):
@@ -76,18 +79,28 @@ class Published:
             standard_error=self.standard_error,
             count=self.runs,
             mean_rounding=mean_half,
-            error_rounding=0.0 if self.spread is None else spread_half,
+            error_rounding=0.0 if self.spread is None else spread_half / self._divisor,
         )
 
     @property
     def standard_error(self) -> float:
-        """The spread, or 0 where none is printed."""
-        return 0.0 if self.spread is None else self.spread
+        """Standard error of the mean, or 0 where no spread is printed."""
+        return 0.0 if self.spread is None else self.spread / self._divisor
+
+    @property
+    def _is_deviation(self) -> bool:
+        return self.spread is not None and self.spread_kind == "standard deviation"
+
+    @property
+    def _divisor(self) -> float:
+        """What a spread as printed is divided by to give the standard error."""
+        return math.sqrt(self.runs) if self._is_deviation else 1.0
 
     def __str__(self) -> str:
-        """The number as printed, e.g. `99.7 ± 0.1`, or `99.7` without a spread."""
+        """The number as printed, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7` without a spread."""
         mean_digits, spread_digits = self.decimals
-        spread = "" if self.spread is None else f" ± {self.spread:.{spread_digits}f}"
+        kind = " SD" if self._is_deviation else ""
+        spread = "" if self.spread is None else f" ± {self.spread:.{spread_digits}f}{kind}"
         return f"{self.mean:.{mean_digits}f}{spread}"
 
 
@@ -102,12 +115,11 @@ class Unpublished:
         unit: Unit of both.
         selection: Which weights are scored, and how they are chosen.
         split: Which problems they are scored on.
-        goal: Least mean, fixed before the run; `None` for no goal.
-        low_goal: Least lower end of the interval of the mean; `None` for none beside the mean's.
+        goal: What the whole interval of the mean is to reach, fixed before the run: the least
+            score, or the largest error; `None` for no goal.
 
     Raises:
-        ValueError: If there are fewer than 2 runs, a goal lies outside the unit's scale, or there
-            is one for the lower end alone.
+        ValueError: If there are fewer than 2 runs.
     """
 
     runs: int
@@ -116,17 +128,10 @@ class Unpublished:
     decimals: tuple[int, int] = (1, 1)
     unit: Literal["percent", "fraction"] = "percent"
     goal: float | None = None
-    low_goal: float | None = None
 
     def __post_init__(self) -> None:
         if self.runs < 2:
             raise ValueError(f"runs must be at least 2, got {self.runs}")
-        for name in ("goal", "low_goal"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= self.scale:
-                raise ValueError(f"{name} must lie in 0…{self.scale:g} ({self.unit}), got {value}")
-        if self.low_goal is not None and self.goal is None:
-            raise ValueError(f"low_goal must stand beside a goal, got {self.low_goal} alone")
 
     @property
     def scale(self) -> float:
@@ -137,7 +142,3 @@ class Unpublished:
     def needed(self) -> int:
         """Networks behind a verdict."""
         return self.runs
-
-    def __str__(self) -> str:
-        """The goal, e.g. `≥ 99.5`, or that there is none."""
-        return "–" if self.goal is None else f"≥ {self.goal:.{self.decimals[0]}f}"

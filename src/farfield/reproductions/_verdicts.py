@@ -6,20 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from farfield.metrics import (
     Difference,
     Summary,
     mean_and_standard_error,
+    measure_of,
     t_interval,
     welch_interval,
 )
 from farfield.records import Record
+from farfield.reproductions._claims import Claim
 from farfield.reproductions._published import Published, Unpublished
-
-if TYPE_CHECKING:
-    from farfield.reproductions._claims import Claim
 
 
 @final
@@ -28,75 +27,16 @@ class Verdict(StrEnum):
     """What became of a claim."""
 
     REPRODUCED = "reproduced"
+    COMPATIBLE = "compatible, wide"
     DIRECTION_ONLY = "direction only"
     NOT_REPRODUCED = "not reproduced"
     UNDERPOWERED = "underpowered"
     REACHED = "reached"
     MISSED = "missed"
     MEASURED = "measured"
+    DIVERGED = "diverged"
     NEEDS_DATA = "needs data"
     NOT_RUN = "not run"
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class VerdictRule:
-    r"""When a claim counts as reproduced, fixed before the run.
-
-    Let $d$ be ours minus the published mean, $I$ its Welch interval with the rounding of print in
-    it, and $e'$ the published standard error. A claim with as many networks and steps as the
-    paper's is *reproduced* if either
-
-    1. all of $I$ lies within ±`margin`: whatever the difference is, it does not matter; or
-    2. $I$ holds 0, $|d| \le w$ and the half width of $I$ is at most `reach` · w, where
-       $w = \max(\texttt{margin}, \texttt{noise} \cdot e')$: the difference is no larger than the
-       paper's own noise would make it, and ours is no noisier than can be told from it.
-
-    The last condition keeps networks that scatter widely from passing for a published cell that
-    does not. Of claims that are not reproduced, those whose order against the other rows of their
-    column comes out as published stand as *direction only*.
-
-    The defaults are in percentage points. With ten networks on each side that differ in nothing
-    but the seed, at most 8 in 100 claims are called by mistake, and at most 2 in 100 where the
-    standard error is 0.3 or less. A true difference of 3 points or 6 standard errors of a cell,
-    whichever is more, is called in 95 of 100 or more. The tests measure both.
-
-    Args:
-        margin: Difference that would not matter, in the unit of print.
-        noise: Published standard errors that a difference may have where they exceed the margin.
-        reach: Largest half width of the interval, in widths of what is allowed.
-        confidence: Of all intervals.
-
-    Raises:
-        ValueError: If a number is not positive, or the confidence not below 1.
-    """
-
-    margin: float = 2.0
-    noise: float = 3.0
-    reach: float = 2.0
-    confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        for name in ("margin", "noise", "reach", "confidence"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        if not self.confidence < 1:
-            raise ValueError(f"confidence must be below 1, got {self.confidence}")
-
-    def allowed(self, standard_error: float) -> float:
-        """The largest difference that counts as none, beside a published standard error."""
-        return max(self.margin, self.noise * standard_error)
-
-    def equivalent(self, difference: Difference, standard_error: float) -> bool:
-        """Whether a difference from a published mean with that standard error counts as none."""
-        if difference.interval.within(self.margin):
-            return True
-        allowed = self.allowed(standard_error)
-        return (
-            difference.interval.contains(0.0)
-            and abs(difference.value) <= allowed
-            and difference.interval.half_width <= self.reach * allowed
-        )
 
 
 @final
@@ -109,8 +49,10 @@ class Judgement:
         reason: Why, in a line.
         seeds: Networks of ours.
         fraction: Share of the paper's steps they were trained for; `None` without records.
-        ours: Their mean and standard error; `None` without records.
-        difference: Ours minus published; `None` without records.
+        ours: Mean and standard error of those that did not diverge; `None` without any.
+        difference: Ours minus published; `None` where either lacks.
+        diverged: Seed of each network that diverged, with the step since which its loss is not
+            finite.
     """
 
     verdict: Verdict
@@ -119,6 +61,7 @@ class Judgement:
     fraction: float | None = None
     ours: Summary | None = None
     difference: Difference | None = None
+    diverged: tuple[tuple[int, int], ...] = ()
 
 
 def judge(
@@ -146,27 +89,28 @@ def judge(
         if claim.data is not None and data_missing:
             return Judgement(verdict=Verdict.NEEDS_DATA, reason=f"needs {claim.data}")
         return Judgement(verdict=Verdict.NOT_RUN, reason="no record")
-    ours = summarize(claim, records)
-    rule, published = claim.rule, claim.published
+    _check_records(claim, records)
+    gone, scores = diverged(claim, records), _scores(claim, records)
+    ours = mean_and_standard_error(scores) if scores else None
     difference = None
-    if isinstance(published, Published):
-        difference = welch_interval(ours, published.summary, rule.confidence)
-    fraction = claim.fraction(records[0].experiment)
-    verdict, reason = Verdict.REPRODUCED, "no difference that matters"
-    lack = _lack(claim, records)
-    if lack:
+    if ours and isinstance(claim.published, Published):
+        difference = welch_interval(ours, claim.published.summary, claim.rule.confidence)
+    if gone or ours is None:
+        verdict, reason = Verdict.DIVERGED, _since(gone)
+    elif lack := _lack(claim, records):
         verdict, reason = Verdict.UNDERPOWERED, lack
-    elif isinstance(published, Unpublished):
-        verdict, reason = _goal(claim, published, records)
-    elif difference and not rule.equivalent(difference, published.standard_error):
-        verdict, reason = _direction(claim, ours, others)
+    elif isinstance(claim.published, Unpublished) or difference is None:
+        verdict, reason = _goal(claim, scores)
+    else:
+        verdict, reason = _comparison(claim, claim.published, ours, difference, others)
     return Judgement(
         verdict=verdict,
         reason=reason,
-        seeds=ours.count,
-        fraction=fraction,
+        seeds=len(records),
+        fraction=claim.fraction(records[0].experiment),
         ours=ours,
         difference=difference,
+        diverged=gone,
     )
 
 
@@ -175,42 +119,88 @@ def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
 
     Args:
         claim: Which score.
-        records: Networks of its experiment, at one number of steps, one record a seed.
+        records: Networks of its experiment, at one number of steps, one record a seed. Those that
+            diverged do not count.
 
     Raises:
-        ValueError: As `judge`.
+        ValueError: As `judge`, or if all of them diverged.
     """
     _check_records(claim, records)
     return mean_and_standard_error(_scores(claim, records))
 
 
+def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], ...]:
+    """Seeds of the networks that diverged, each with the step since which its loss is not finite.
+
+    Args:
+        claim: In whose regime; beside training.
+        records: Networks of its experiment.
+    """
+    steps = {record.seed: record.diverged(claim.regime) for record in records}
+    return tuple((seed, step) for seed, step in sorted(steps.items()) if step is not None)
+
+
+def _since(gone: Sequence[tuple[int, int]]) -> str:
+    """The networks that diverged, in words."""
+    return ", ".join(f"seed {seed} at step {step:,}" for seed, step in gone)
+
+
 def _scores(claim: Claim, records: Sequence[Record]) -> list[float]:
-    """The claim's score of each network, in its unit of print."""
+    """The claim's score of each network that did not diverge, in its unit of print."""
     scale = claim.published.scale
-    return [scale * record.final(claim.regime, claim.metric) for record in records]
+    kept = [record for record in records if record.diverged(claim.regime) is None]
+    return [scale * record.final(claim.regime, claim.metric) for record in kept]
 
 
-def _goal(claim: Claim, published: Unpublished, records: Sequence[Record]) -> tuple[Verdict, str]:
-    """Whether a goal of our own is reached: by the mean, and by the lower end of its interval."""
-    if published.goal is None:
+def _comparison(
+    claim: Claim,
+    published: Published,
+    ours: Summary,
+    difference: Difference,
+    others: Sequence[tuple[Claim, Sequence[Record]]],
+) -> tuple[Verdict, str]:
+    """Whether a published number is reproduced."""
+    if not claim.rule.equivalent(difference, published.standard_error):
+        return _direction(claim, ours, others)
+    if claim.rule.is_wide(difference):
+        half, most = difference.interval.half_width, claim.rule.widest
+        return Verdict.COMPATIBLE, f"no clear difference, but known to ±{half:.3g}, not ±{most:g}"
+    return Verdict.REPRODUCED, "no difference that matters"
+
+
+def _goal(claim: Claim, scores: Sequence[float]) -> tuple[Verdict, str]:
+    """Whether a goal of our own is reached: by the whole interval, which excludes the floor too."""
+    published = claim.published
+    if isinstance(published, Published) or published.goal is None:
         return Verdict.MEASURED, "no published number, no goal"
-    scores = _scores(claim, records)
-    mean = mean_and_standard_error(scores).mean
-    low = t_interval(scores, claim.rule.confidence).low
+    # An error is turned over, so that more is better.
+    sign = -1 if measure_of(claim.metric).lower_is_better else 1
+    turned = [sign * score for score in scores]
+    low = t_interval(turned, claim.rule.confidence).low
     digits = max(2, published.decimals[0])
-    goals = (("mean", published.goal, mean), ("lower end", published.low_goal, low))
-    for what, goal, found in goals:
-        if goal is not None and not found >= goal:
-            return Verdict.MISSED, f"{what} {_down(found, digits)} is below {goal:g}"
-    return Verdict.REACHED, f"mean {_down(mean, digits)}, lower end {_down(low, digits)}"
+    mean = _down(mean_and_standard_error(turned).mean, digits, sign)
+    end = f"{'upper' if sign < 0 else 'lower'} end {_down(low, digits, sign)}"
+    if not low >= sign * published.goal:
+        side = "above" if sign < 0 else "below"
+        return Verdict.MISSED, f"mean {mean}, {end} is {side} the goal {published.goal:g}"
+    floor = published.scale * claim.floor
+    if low <= sign * floor:
+        return Verdict.MISSED, f"mean {mean}, {end} is not past the floor {floor:.{digits}f}"
+    return Verdict.REACHED, f"mean {mean}, {end}"
 
 
-def _down(value: float, digits: int) -> str:
-    """A number rounded down: what misses a goal must not read as if it did not."""
+def _down(value: float, digits: int, sign: int) -> str:
+    """A number rounded to the worse side: what misses a goal must not read as if it did not.
+
+    Args:
+        value: The number, turned over where less is better.
+        digits: Digits after the point.
+        sign: −1 where it is turned over, else 1.
+    """
     scale = 10**digits
     if not math.isfinite(value):
-        return f"{value}"
-    return f"{math.floor(scale * value + 1e-6) / scale:.{digits}f}"
+        return f"{sign * value}"
+    return f"{sign * math.floor(scale * value + 1e-6) / scale:.{digits}f}"
 
 
 def _check_records(claim: Claim, records: Sequence[Record]) -> None:
@@ -263,6 +253,8 @@ def _direction(
             continue
         if not records or _lack(other, records):
             return Verdict.NOT_REPRODUCED, f"differs; {other.row} has not been run in full"
+        if diverged(other, records):
+            return Verdict.NOT_REPRODUCED, f"differs; {other.row} diverged"
         own = welch_interval(ours, summarize(other, records), confidence)
         if not own.clear or (own.value > 0) != (theirs.value > 0):
             return Verdict.NOT_REPRODUCED, f"differs, and the order against {other.row} fails"

@@ -46,6 +46,7 @@ from farfield.tasks._task import Task as Task
 from farfield.tasks._task import answers_everywhere as answers_everywhere
 from farfield.tasks._task import is_at_hand as is_at_hand
 from farfield.tasks._task import metric_of as metric_of
+from farfield.tasks._task import no_memory_loss as no_memory_loss
 from farfield.tasks._task import scored_of as scored_of
 from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
@@ -128,6 +129,7 @@ __all__ = [
     "fetch",
     "is_at_hand",
     "metric_of",
+    "no_memory_loss",
     "read_matrices",
     "read_vaec",
     "read_visual_analogies",

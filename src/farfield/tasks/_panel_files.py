@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, expand_user, printable, read_regular
+from farfield.core import DrawnItems, Problems, expand_home, printable, read_regular
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._checks import check_number
 from farfield.tasks._data_sets import data_folder
@@ -74,7 +74,7 @@ def files_of(source: str | Path, pattern: str, at_most: int | None) -> Iterator[
     """
     if at_most is not None:
         check_number("at_most", at_most, 1, MOST_FILES)
-    source = expand_user(source)
+    source = expand_home(source)
     is_list = source.is_file()
     named = _listed(source) if is_list else _matching(source, pattern)
     folder = _resolved(source.parent if is_list else source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, final, runtime_checkable
 
@@ -138,6 +139,16 @@ class NoMemoryLoss(Protocol):
     def no_memory_loss(self, regime: str) -> float:
         """Least loss of a model that remembers nothing."""
         ...
+
+
+def no_memory_loss(task: Task, regime: str) -> float:
+    """Least loss without memory; NaN for a task that does not say.
+
+    Args:
+        task: The task.
+        regime: Name of the regime.
+    """
+    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
 
 
 @runtime_checkable

@@ -39,8 +39,8 @@ class Learner(Protocol):
 
     seeds: tuple[int, ...]
 
-    def update(self, step: int) -> None:
-        """Do update number `step`, counted from 0, in every network."""
+    def update(self, step: int) -> Tensor:
+        """Do update number `step`, counted from 0, in every network; gives the loss of each."""
         ...
 
     def score(self, step: int) -> list[list[Score]]:
@@ -207,8 +207,8 @@ class OneNetwork:
             stream=stream(self.seeds[0], "batches"),
         )
 
-    def update(self, step: int) -> None:
-        """Do update number `step`, counted from 0."""
+    def update(self, step: int) -> Tensor:
+        """Do update number `step`, counted from 0; gives its loss, `(1,)`."""
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
         with self._on_training_items():
@@ -223,6 +223,7 @@ class OneNetwork:
         shorten(gradients, self._experiment.recipe.clip_norm)
         set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
+        return loss.detach().reshape(1)
 
     def _on_training_items(self) -> contextlib.AbstractContextManager[None]:
         """The network as it takes the training problems: without encoder if they are embedded."""

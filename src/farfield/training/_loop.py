@@ -19,6 +19,7 @@ from torch import Tensor
 from farfield.core import expand_home, from_line, stream, to_line
 from farfield.experiments import Experiment
 from farfield.records import Score, StoreError, read_tensors, set_aside, write_tensors
+from farfield.training._divergence import mark, not_finite_since
 from farfield.training._learner import Learner
 
 
@@ -32,12 +33,15 @@ class Progress:
         steps: Updates in all.
         score: Mean score on some of the training problems.
         seconds: Seconds so far, over all sittings.
+        diverged: Seeds of the networks whose loss is not finite now, each with the step since which
+            it has not been.
     """
 
     step: int
     steps: int
     score: float
     seconds: float
+    diverged: tuple[tuple[int, int], ...] = ()
 
 
 @final
@@ -82,6 +86,7 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     step: int
     seconds: float
     scores: tuple[tuple[Score, ...], ...]
+    since: tuple[int, ...]
     digest: str = ""
 
     def digest_with(self, tensors: Mapping[str, Tensor]) -> str:
@@ -135,7 +140,8 @@ def train(
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
         point, and between them, after `curve_steps`, the metric and the loss on some training
-        problems.
+        problems. A network that diverged has the mark `DIVERGED` at the step since which its loss
+        has not been finite; it is trained to the last step like the others.
 
     Raises:
         StoreError: If the checkpoint cannot be written, or is a folder.
@@ -144,15 +150,16 @@ def train(
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     curve = set(curve_steps(steps)) - points
     with _settled():
-        step, before, scores = _resume(learner, experiment, checkpoint)
+        step, before, scores, since = _resume(learner, experiment, checkpoint)
         noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
         pause = clock.report_seconds
         while step < steps:
             # Modules that draw from torch's own generator (dropout) draw the same after a restart.
             torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())
-            learner.update(step)
+            losses = learner.update(step)
             step += 1
+            since = not_finite_since(since, losses, step)
             if step in points:
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
@@ -160,18 +167,32 @@ def train(
                 for place, new in enumerate(learner.glance(step)):
                     scores[place] += new
             now = time.monotonic()
-            if report and (now - reported > pause or step == 1):
+            is_due = now - reported > pause or step == 1
+            if report and (is_due or (step == steps and since.any())):
                 seconds, worked = before + now - started, time.process_time()
-                score = statistics.fmean(points[0].value for points in learner.glance(step))
-                report(Progress(step=step, steps=steps, score=score, seconds=seconds))
+                report(_progress(learner, step, steps, seconds, since))
                 # The processor's time, for a machine may have slept meanwhile.
                 worked = time.process_time() - worked
                 reported = time.monotonic()
                 pause = clock.report_seconds * max(1.0, PAUSE * worked)
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
-                _save(learner, experiment, checkpoint, step, before + now - started, scores)
+                _save(learner, experiment, checkpoint, step, before + now - started, scores, since)
+        for own, first in zip(scores, since.tolist(), strict=True):
+            mark(own, first, steps)
         return scores, before + time.monotonic() - started
+
+
+def _progress(learner: Learner, step: int, steps: int, seconds: float, since: Tensor) -> Progress:
+    """How far the networks are, from some of their training problems."""
+    score = statistics.fmean(points[0].value for points in learner.glance(step))
+    pairs = zip(learner.seeds, since.tolist(), strict=True)
+    diverged = tuple((seed, first) for seed, first in pairs if first)
+    return Progress(step=step, steps=steps, score=score, seconds=seconds, diverged=diverged)
+
+
+_Sitting = tuple[int, float, list[list[Score]], Tensor]
+"""Step, seconds, scores, and since when losses have not been finite."""
 
 
 def _save(
@@ -181,6 +202,7 @@ def _save(
     step: int,
     seconds: float,
     scores: list[list[Score]],
+    since: Tensor,
 ) -> None:
     tensors = learner.state()
     note = _Note(
@@ -191,19 +213,18 @@ def _save(
         step=step,
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
+        since=tuple(since.tolist()),
     )
     signed = msgspec.structs.replace(note, digest=note.digest_with(tensors))
     write_tensors(path, tensors, to_line(signed))
 
 
-def _resume(
-    learner: Learner, experiment: Experiment, path: Path | None
-) -> tuple[int, float, list[list[Score]]]:
-    """Step, seconds and scores of the checkpoint, or of a fresh start if none can be used.
+def _resume(learner: Learner, experiment: Experiment, path: Path | None) -> _Sitting:
+    """What the checkpoint says, or a fresh start if there is none that can be used.
 
     One that is damaged, or belongs elsewhere, is set aside with a warning.
     """
-    fresh: tuple[int, float, list[list[Score]]] = 0, 0.0, [[] for _ in learner.seeds]
+    fresh: _Sitting = 0, 0.0, [[] for _ in learner.seeds], torch.zeros(len(learner.seeds)).long()
     if path is None or not os.path.lexists(path):
         return fresh
     if path.is_dir():
@@ -218,7 +239,7 @@ def _resume(
     if (note.engine, note.seeds) != (type(learner).__name__, learner.seeds):
         return fresh  # of networks that were trained in another company
     learner.load_state(tensors)
-    return note.step, note.seconds, [list(part) for part in note.scores]
+    return note.step, note.seconds, [list(part) for part in note.scores], torch.tensor(note.since)
 
 
 def _check(
@@ -229,7 +250,8 @@ def _check(
         raise ValueError("it is not what was written")
     if note.key != experiment.key or learner.seeds[0] not in note.seeds:
         raise ValueError(f"it is of seeds {note.seeds} of experiment {note.key}")
-    if not 0 < note.step < experiment.recipe.steps or len(note.scores) != len(note.seeds):
+    several = {len(note.seeds), len(note.scores), len(note.since)}
+    if not 0 < note.step < experiment.recipe.steps or len(several) > 1:
         raise ValueError(f"it is of step {note.step}, with scores of {len(note.scores)} networks")
     same_engine = (note.engine, note.seeds) == (type(learner).__name__, learner.seeds)
     if same_engine and not _fits(note.tensors, _kinds(learner.state())):

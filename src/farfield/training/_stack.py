@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, stack_module_state, vmap
+from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment
@@ -92,7 +92,7 @@ class Stack:
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
         self._optimizer = adam(self._learned, experiment.recipe)
-        self._gradient = vmap(grad(self._loss))
+        self._gradient = vmap(grad_and_value(self._loss))
         self._outputs = vmap(self._call)
 
     def _call(
@@ -115,11 +115,11 @@ class Stack:
             mapped, problems, self._experiment.task.loss, Stream(0, closed=ONE_PROGRAM)
         )
 
-    def update(self, step: int) -> None:
-        """Do update number `step`, counted from 0, in every network."""
+    def update(self, step: int) -> Tensor:
+        """Do update number `step`, counted from 0, in every network; gives the loss of each."""
         self._model.train()
         batches = [batch(step) for batch in self._batches]
-        gradients = self._gradient(
+        gradients, losses = self._gradient(
             {name: parameter.detach() for name, parameter in self._learned.items()},
             self._fixed,
             torch.stack([batch.table() for batch in batches]),
@@ -133,6 +133,8 @@ class Stack:
             parameter.grad = gradients[name]
         set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
+        found: Tensor = losses
+        return found
 
     def _alone(self, place: int) -> nn.Module:
         """A copy of the network of one seed."""

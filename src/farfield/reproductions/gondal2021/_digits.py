@@ -27,7 +27,7 @@ from farfield.reproductions._figures import (
     TypesByIteration,
 )
 from farfield.reproductions._published import Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.gondal2021._cores import (
     FUNCTIONS,
     HEADS,

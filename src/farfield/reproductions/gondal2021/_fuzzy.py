@@ -16,7 +16,7 @@ from typing import Final
 from farfield.experiments import Experiment, Pretrained, Recipe
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.gondal2021 import _print as printed
 from farfield.reproductions.gondal2021._cores import CORE, TOKENS, fuzzy_network
 from farfield.tasks import FuzzyBoolean
@@ -32,7 +32,7 @@ ROUTING_RATE: Final = 0.01
 it has learned, and with the step size of tokens it loses that on the way."""
 QUICK: Final = 1 / 20
 
-RULE: Final = VerdictRule(margin=0.005)
+RULE: Final = VerdictRule(margin=0.005, widest=0.1)
 """A difference of 0.005 would not matter: it is less than any between printed rows but one."""
 
 PRETRAINING: Final = FuzzyBoolean()

@@ -30,8 +30,8 @@ from farfield.nn import ContextNorm, PanelEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._figures import Figure, IterationsAtTest, Saying, ScoredMatrix
 from farfield.reproductions._published import Published, Unpublished
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions._unbuilt import Unbuilt
-from farfield.reproductions._verdicts import VerdictRule
 from farfield.reproductions.gondal2021 import _print as printed
 from farfield.reproductions.gondal2021._cores import (
     INTERPRETER_OF_MATRICES,

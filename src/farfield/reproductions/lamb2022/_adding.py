@@ -12,7 +12,7 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS

@@ -16,7 +16,7 @@ from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import LinearDecoder, LinearEncoder, LSTMLayer, RIMs
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import BouncingBalls
 

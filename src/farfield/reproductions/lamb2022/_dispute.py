@@ -22,7 +22,7 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022 import _copying, _digits
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.reproductions.lamb2022._cores import AS_ANSWERED, PRINTED, RELEASED
@@ -53,7 +53,7 @@ EVERYWHERE: Final = Copying()
 """Copying with the loss of the released code, over all places."""
 MEASURED_ACCURACY: Final = replace(_copying.MEASURED, split=printed.DIGITS_SPLIT)
 MEASURED_LOSS: Final = replace(_copying.MEASURED, decimals=(4, 4), unit="fraction")
-LOSS_RULE: Final = VerdictRule(margin=0.01)
+LOSS_RULE: Final = VerdictRule(margin=0.01, widest=0.01)
 """A tenth of what a network without memory loses at T = 200, where the loss is over all places."""
 
 

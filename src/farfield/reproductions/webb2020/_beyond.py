@@ -30,7 +30,7 @@ RUNS: Final = 5
 MEASURED: Final = Unpublished(runs=RUNS, selection=printed.SELECTION, split=printed.SPLIT)
 
 GOALS: Final = {"region-6": 90.0, "scale-6": 80.0, "region-1": 90.0}
-"""Least mean of the first row, by regime."""
+"""What the interval of the mean of the first row is to reach, by regime."""
 
 ENCODERS: Final = {
     "Moments": Spec(MomentEncoder),

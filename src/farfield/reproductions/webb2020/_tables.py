@@ -25,7 +25,7 @@ from farfield.nn import (
 )
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.webb2020 import _print as printed
 from farfield.reproductions.webb2020._print import Cells
 from farfield.tasks import VAECScale, VAECTranslation

@@ -19,7 +19,7 @@ from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
 from farfield.objectives import Reconstructing, Supervised
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
-from farfield.reproductions._verdicts import VerdictRule
+from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.webb2021 import _print as printed
 from farfield.reproductions.webb2021._print import (
     DISTRIBUTION_OF_THREE,

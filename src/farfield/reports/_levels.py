@@ -1,0 +1,170 @@
+"""Floors and ceilings of what is scored, measured once and kept beside the records."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+import msgspec
+import numpy as np
+
+from farfield.core import stream
+from farfield.records import StoreError, write_whole
+from farfield.reproductions import Claim
+from farfield.tasks import Task, is_at_hand
+
+ORACLE_PROBLEMS: Final = 200
+"""Problems that the rule itself is scored on, for the ceiling."""
+
+LOSS: Final = "loss"
+"""The metric that is what training minimizes, not the score of the task."""
+
+FILE: Final = "floors-and-ceilings.jsonl"
+"""Name of the file in a folder of records, or of exports."""
+
+
+@final
+class Level(NamedTuple):
+    """Floor and ceiling of a score, as recorded.
+
+    Attributes:
+        floor: Score of answers that ignore the problem; NaN if unknown.
+        ceiling: Score of the rule itself.
+    """
+
+    floor: float
+    ceiling: float
+
+
+@final
+class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of the file.
+
+    Args:
+        task: The task as an experiment describes it, its version in it.
+        regime: Name of the regime.
+        metric: Name of the score.
+        floor: The floor; `None` if unknown.
+        ceiling: The ceiling.
+    """
+
+    task: dict[str, Any]
+    regime: str
+    metric: str
+    floor: float | None
+    ceiling: float
+
+    @property
+    def key(self) -> _Key:
+        """Text that is the same for the same task, regime and metric alone."""
+        return _key(self.task, self.regime, self.metric)
+
+    @property
+    def level(self) -> Level:
+        """The numbers."""
+        return Level(math.nan if self.floor is None else self.floor, self.ceiling)
+
+
+_Key = tuple[str, str, str]
+
+
+def _key(task: dict[str, Any], regime: str, metric: str) -> _Key:
+    return (json.dumps(task, sort_keys=True), regime, metric)
+
+
+@final
+class Levels:
+    """Floors and ceilings by task, regime and metric.
+
+    A level that no folder holds is measured, and kept in the first one from then on, so that a
+    report draws no problems for what was reported before.
+
+    Args:
+        folders: Folders of records or of exports; the first is written to. None keeps nothing.
+
+    Raises:
+        ValueError: If a file is damaged, naming file and line.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        self._folder = folders[0] if folders else None
+        self._known = {line.key: line for folder in folders for line in _load(folder / FILE)}
+        self._asked: dict[_Key, _Line] = {}
+
+    def of(self, claim: Claim) -> Level:
+        """Floor and ceiling of what a claim is about.
+
+        Args:
+            claim: Whose task, regime and metric.
+        """
+        task: Task = claim.experiment.task
+        if not is_at_hand(task):
+            return Level(claim.floor, float(claim.metric != LOSS))
+        described = claim.experiment.to_json()["task"]
+        key = _key(described, claim.regime, claim.metric)
+        if key not in self._known:
+            floor = claim.floor
+            self._known[key] = _Line(
+                task=described,
+                regime=claim.regime,
+                metric=claim.metric,
+                floor=None if math.isnan(floor) else floor,
+                ceiling=_ceiling(task, claim.regime, claim.metric),
+            )
+            if self._folder is not None:
+                _write(self._folder, [self._known[key]])
+        self._asked[key] = self._known[key]
+        return self._known[key].level
+
+    def keep(self, folder: Path) -> None:
+        """Keep in another folder too whatever was asked for so far.
+
+        Args:
+            folder: The folder.
+        """
+        _write(folder, self._asked.values())
+
+
+def _load(path: Path) -> list[_Line]:
+    """The lines of a file; none where there is no file."""
+    if not path.is_file():
+        return []
+    decoder, found = msgspec.json.Decoder(_Line), []
+    for number, text in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            found.append(decoder.decode(text))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise ValueError(
+                f"{path}, line {number}: no floor and ceiling: {error}; "
+                "remove the line, and they are measured again"
+            ) from error
+    return found
+
+
+def _write(folder: Path, lines: Iterable[_Line]) -> None:
+    """Add lines to the file of a folder, if it has not got them; a folder may be read-only."""
+    if not folder.is_dir():
+        return
+    before = {line.key: line for line in _load(folder / FILE)}
+    after = before | {line.key: line for line in lines}
+    if after == before:
+        return
+    encoder = msgspec.json.Encoder(order="sorted")
+    content = b"".join(encoder.encode(after[key]) + b"\n" for key in sorted(after))
+    with contextlib.suppress(StoreError):
+        write_whole(folder / FILE, content)
+
+
+@cache
+def _ceiling(task: Task, regime: str, metric: str) -> float:
+    """What the rule itself gets, over a few problems."""
+    generator = stream(0, "report", "ceiling").numpy()
+    problems = task.sample(regime, ORACLE_PROBLEMS, generator)
+    measure = task.loss if metric == LOSS else task.score
+    values = measure(task.oracle(problems), problems)
+    return float(np.mean(values.numpy(), dtype=np.float64))

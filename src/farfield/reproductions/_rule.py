@@ -1,0 +1,80 @@
+"""When a published number counts as reproduced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from farfield.metrics import Difference
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VerdictRule:
+    r"""When a claim counts as reproduced, fixed before the run.
+
+    Let $d$ be ours minus the published mean, $I$ its Welch interval with the rounding of print in
+    it, and $e'$ the published standard error. A claim with as many networks and steps as the
+    paper's is *reproduced* if either
+
+    1. all of $I$ lies within ±`margin`: whatever the difference is, it does not matter; or
+    2. $I$ holds 0, $|d| \le w$ and the half width of $I$ is at most `reach` · w, where
+       $w = \max(\texttt{margin}, \texttt{noise} \cdot e')$: the difference is no larger than the
+       paper's own noise would make it, and ours is no noisier than can be told from it.
+
+    The last condition keeps networks that scatter widely from passing for a published cell that
+    does not. Where $I$ is wider than ±`widest`, what would be reproduced is *compatible, wide*:
+    nothing speaks against it, and too little is known to speak for it. Of claims that are neither,
+    those whose order against the other rows of their column comes out as published stand as
+    *direction only*.
+
+    The defaults are in percentage points. With ten networks on each side that differ in nothing
+    but the seed, at most 8 in 100 claims are called different by mistake, and at most 2 in 100
+    where the standard error is 0.3 or less. A true difference of 3 points or 6 standard errors of a
+    cell, whichever is more, is called in 95 of 100 or more; one of 20 points is reproduced in at
+    most 1 of 100, however large the standard error. From a standard error of 5 on, at most 3 in 100
+    claims are reproduced at all. The tests measure all of this.
+
+    Args:
+        margin: Difference that would not matter, in the unit of print.
+        noise: Published standard errors that a difference may have where they exceed the margin.
+        reach: Largest half width of the interval, in widths of what is allowed.
+        widest: Largest half width of an interval that still tells enough, in the unit of print: 10
+            points, or a tenth of the range of what is measured.
+        confidence: Of all intervals.
+
+    Raises:
+        ValueError: If a number is not positive, or the confidence not below 1.
+    """
+
+    margin: float = 2.0
+    noise: float = 3.0
+    reach: float = 2.0
+    widest: float = 10.0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        for name in ("margin", "noise", "reach", "widest", "confidence"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if not self.confidence < 1:
+            raise ValueError(f"confidence must be below 1, got {self.confidence}")
+
+    def allowed(self, standard_error: float) -> float:
+        """The largest difference that counts as none, beside a published standard error."""
+        return max(self.margin, self.noise * standard_error)
+
+    def equivalent(self, difference: Difference, standard_error: float) -> bool:
+        """Whether a difference from a published mean with that standard error counts as none."""
+        if difference.interval.within(self.margin):
+            return True
+        allowed = self.allowed(standard_error)
+        return (
+            difference.interval.contains(0.0)
+            and abs(difference.value) <= allowed
+            and difference.interval.half_width <= self.reach * allowed
+        )
+
+    def is_wide(self, difference: Difference) -> bool:
+        """Whether a difference is known too badly to say that there is none."""
+        return difference.interval.half_width > self.widest

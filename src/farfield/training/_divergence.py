@@ -1,0 +1,51 @@
+"""Networks whose loss is not finite: since which step, and the mark in their scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from farfield.records import DIVERGED, Score
+from farfield.tasks import TRAINING
+
+
+def not_finite_since(
+    before: Int64[Tensor, " seed"], losses: Float[Tensor, " seed"], step: int
+) -> Int64[Tensor, " seed"]:
+    """The step since which the losses have not been finite, 0 where they are.
+
+    On the device of the losses, and without waiting for it.
+
+    Args:
+        before: What this gave at the step before; zeros at first.
+        losses: Loss of each network at this step.
+        step: Number of the step, counted from 1.
+    """
+    since = torch.where(before > 0, before.to(losses.device), step)
+    return torch.where(losses.isfinite(), 0, since)
+
+
+def mark(scores: list[Score], since: int, steps: int) -> None:
+    """Add to the scores of a finished network that it diverged, if it did.
+
+    It did if its loss on training problems is not finite after the last step. A loss that was
+    infinite on the way, or on the last batch alone, is no divergence.
+
+    Args:
+        scores: Of one network, all of them; added to in place.
+        since: From `not_finite_since` at the last step.
+        steps: Number of the last step.
+    """
+    if not _all_finite(scores, steps):
+        point = Score(step=since or steps, regime=TRAINING, metric=DIVERGED, value=1.0, count=1)
+        scores.append(point)
+
+
+def _all_finite(scores: Sequence[Score], step: int) -> bool:
+    """Whether the scores and losses on training problems are finite at a step."""
+    last = [score.value for score in scores if (score.step, score.regime) == (step, TRAINING)]
+    return all(map(math.isfinite, last))
