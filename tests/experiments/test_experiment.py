@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import math
 import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,16 +18,23 @@ from torch import nn
 from farfield.core import stream
 from farfield.experiments import (
     OFFERED,
+    AutoencoderNetwork,
     Experiment,
     Network,
+    PredictionNetwork,
     Pretrained,
     Recipe,
+    RollOutNetwork,
+    ScoringNetwork,
+    SequenceNetwork,
+    SetNetwork,
     Spec,
     array_digest,
     arrays_of,
 )
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
+from farfield.objectives import Supervised
 from farfield.tasks import SameDifferent, Shapes
 from small import prediction_experiment, small_experiment, tiny_experiment
 
@@ -233,6 +243,260 @@ def test_a_changed_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) 
     assert small_experiment(reasoner=Spec(Mean)).key != key
     with pytest.raises(ValueError, match=r"Mean is not what it was when the description was made"):
         Experiment.from_json(described, classes={name: Mean})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A task of somebody's own."""
+
+    name: ClassVar[str] = "made"
+    version: ClassVar[int] = 1
+    item_shape, length, num_outputs, segments = (2,), 2, 1, ((0, 1),)
+    regimes = ()
+
+    level: float = 0.5
+    options: tuple[object, ...] = ()
+
+    def draw(self, stream): ...
+    def sample(self, regime, n, generator): ...
+    def loss(self, outputs, problems): ...
+    def score(self, outputs, problems): ...
+    def chance(self, regime): ...
+    def oracle(self, problems): ...
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A task that cannot be drawn from."""
+
+    name: ClassVar[str] = "unfinished"
+    version: ClassVar[int] = 1
+    item_shape, length, num_outputs, segments = (2,), 2, 1, ((0, 1),)
+    regimes = ()
+
+    def loss(self, outputs, problems): ...
+    def score(self, outputs, problems): ...
+    def chance(self, regime): ...
+    def oracle(self, problems): ...
+
+
+def test_a_replaced_method_of_the_library_has_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ESBN, "forward", lambda self, z: z)
+    with pytest.raises(
+        ValueError, match=r"ESBN\.forward was replaced by code of .*; write a class"
+    ):
+        _ = small_experiment().key
+
+
+def test_a_key_that_is_no_longer_the_experiments_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    experiment = small_experiment(reasoner=Spec(Mean))
+    experiment.check_unchanged()
+    monkeypatch.setattr(Mean, "width", 3, raising=False)
+    with pytest.raises(ValueError, match=r"must be made again: .* since the key .* was taken"):
+        experiment.check_unchanged()
+    small_experiment(reasoner=Spec(Mean)).check_unchanged()
+
+
+EQUAL = [
+    ({"clip_norm": 1}, {"clip_norm": 1.0}),
+    ({"clip_norm": 1}, {"clip_norm": np.float32(1)}),
+    ({"learning_rate": 0.5}, {"learning_rate": np.float64(0.5)}),
+    ({"batch_size": 8}, {"batch_size": np.int64(8)}),
+    ({"batch_size": 8}, {"batch_size": torch.tensor(8)}),
+    ({"warmup": 0.0}, {"warmup": -0.0}),
+    ({"warmup": 1}, {"warmup": 1.0}),
+    ({"cosine_decay": True}, {"cosine_decay": np.True_}),
+    ({"part_rates": (("a", 1),)}, {"part_rates": [["a", 1.0]]}),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), EQUAL)
+def test_equal_recipes_have_one_key(
+    first: dict[str, object], second: dict[str, object], unchecked
+) -> None:
+    experiments = [
+        dataclasses.replace(tiny_experiment(), recipe=Recipe(steps=9, evaluations=1, **options))
+        for options in (first, second)
+    ]
+    assert experiments[0] == experiments[1]
+    assert experiments[0].key == experiments[1].key
+    assert experiments[0].to_python() == experiments[1].to_python()
+    assert Experiment.from_json(json.loads(json.dumps(experiments[1].to_json()))) == experiments[0]
+
+
+class Loose(nn.Module):
+    """A module whose options have no annotations."""
+
+    def __init__(self, in_features, num_outputs, scale=2, sizes=(1,)) -> None:
+        super().__init__()
+        self.scale = scale
+
+
+class Tight(Loose):
+    """The same with annotations."""
+
+    def __init__(
+        self, in_features: int, num_outputs: int, scale: float = 2, sizes: tuple[int, ...] = (1,)
+    ) -> None:
+        super().__init__(in_features, num_outputs, scale, sizes)
+
+
+def key_of(spec: Spec) -> str:
+    return small_experiment(reasoner=spec).key
+
+
+def test_options_are_numbers_of_the_annotated_type() -> None:
+    assert Spec(Tight, scale=1) == Spec(Tight, scale=1.0) == Spec(Tight, scale=np.int64(1))
+    assert key_of(Spec(Tight, scale=1)) == key_of(Spec(Tight, scale=np.float32(1)))
+    assert Spec(Tight, scale=2.0) == Spec(Tight)
+    assert Spec(Tight, sizes=[np.int64(3)]).options == (("sizes", (3,)),)
+    assert Spec(ESBN, hidden_size=np.int64(3)) == Spec(ESBN, hidden_size=3)
+    assert hash(Spec(ESBN, hidden_size=np.int64(3))) == hash(Spec(ESBN, hidden_size=3))
+    assert (
+        "hidden_size=3)"
+        in small_experiment(reasoner=Spec(ESBN, hidden_size=np.int64(3))).to_python()
+    )
+
+
+def test_options_without_annotations_are_told_apart_by_their_types() -> None:
+    specs = [Spec(Loose, scale=scale) for scale in (1, 1.0, True)]
+    assert len({key_of(spec) for spec in specs}) == 3
+    assert len(set(specs)) == 3
+    assert Spec(Loose, scale=2) == Spec(Loose) != Spec(Loose, scale=2.0)
+    assert Spec(Loose, scale=np.int64(1)) == Spec(Loose, scale=1)
+    assert Spec(Loose, scale=-0.0) == Spec(Loose, scale=0.0)
+    assert key_of(Spec(Loose, scale=-0.0)) == key_of(Spec(Loose, scale=0.0))
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, {"a": 1}, {1}, np.zeros(2), torch.zeros(2), object(), (1, [math.nan])]
+)
+def test_options_that_cannot_be_described_are_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"scale(\[1\]\[0\])? must be a (plain value, |number)"):
+        Spec(Loose, scale=value)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"hidden_size": "x"}, "hidden_size must be an int, got 'x'"),
+        ({"hidden_size": 2.5}, "hidden_size must be an int, got 2.5"),
+        ({"hidden_size": True}, "hidden_size must be an int, got True"),
+        ({"hidden_size": None}, "hidden_size must be an int, got None"),
+    ],
+)
+def test_options_of_the_library_are_of_their_types(option: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Spec(ESBN, **option)
+
+
+def parts(**changed: object) -> dict[str, Any]:
+    return {
+        "task": SameDifferent(withheld=98),
+        "model": Network(reasoner=Spec(ESBN)),
+        "recipe": Recipe(steps=1),
+    } | changed
+
+
+def four(model: object, problems: object, loss: object, stream: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"task": None}, "task must be a Task, got None"),
+        ({"task": 3}, "task must be a Task, got 3"),
+        (
+            {"task": "same-different"},
+            r"task must be a Task, got 'same-different'; write SameDifferent\(…\), from farfield",
+        ),
+        ({"task": "else"}, "task must be a Task, got 'else'$"),
+        ({"task": SameDifferent}, r"got the class SameDifferent; write SameDifferent\(…\)"),
+        ({"model": None}, "model must be an Architecture, got None"),
+        ({"model": "esbn"}, "model must be an Architecture, got 'esbn'"),
+        ({"model": ESBN}, r"got the class ESBN; write Network\(reasoner=Spec\(ESBN\)\)"),
+        ({"model": Spec(ESBN)}, r"model must be .*; write Network\(reasoner=Spec\(ESBN\)\)"),
+        ({"model": Network}, r"got the class Network; write Network\(…\)"),
+        ({"model": nn.Linear(1, 1)}, "model must be an Architecture, got Linear"),
+        ({"recipe": None}, "recipe must be a Recipe, got None"),
+        ({"recipe": 100}, r"recipe must be a Recipe, got 100; write Recipe\(steps=100\)"),
+        ({"recipe": Recipe}, r"got the class Recipe; write Recipe\(…\)"),
+        ({"recipe": {"steps": 3}}, "recipe must be a Recipe, got {'steps': 3}"),
+        ({"objective": None}, "objective must be an Objective, got None"),
+        ({"objective": Supervised}, r"got the class Supervised; write Supervised\(…\)"),
+        ({"objective": "supervised"}, r"write Supervised\(…\), from farfield.objectives import"),
+        ({"objective": nn.MSELoss()}, "objective must be a frozen dataclass of plain values"),
+        ({"objective": len}, "callable with .model, problems, loss, stream."),
+        ({"starts_from": 3}, "starts_from must be a Pretrained or None, got 3"),
+        (
+            {"starts_from": tiny_experiment()},
+            r"starts_from must be a Pretrained.*; write Pretrained\(experiment=…\)",
+        ),
+        ({"task": Unfinished()}, r"must be a Task, got Unfinished\(\); it has no draw, sample$"),
+        ({"task": Made(options=([1],))}, "task must be a frozen dataclass of plain values"),
+        ({"task": Made(options=({},))}, "task must be a frozen dataclass of plain values"),
+        ({"task": Made(level=math.nan)}, "task must be a frozen dataclass .*: nan is not equal"),
+    ],
+)
+def test_wrong_parts_are_refused_when_the_experiment_is_made(
+    changed: dict[str, Any], message: str, unchecked
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Experiment(**parts(**changed))
+
+
+def test_parts_of_ones_own_are_taken() -> None:
+    assert Experiment(**parts(objective=four)).key != Experiment(**parts()).key
+    keys = {Experiment(**parts(task=Made(level=level))).key for level in (1, 1.0, np.float32(1))}
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changed", "message"),
+    [
+        (Network, {"reasoner": ESBN}, r"reasoner must be a Spec.* ESBN; write Spec\(ESBN\)"),
+        (Network, {"reasoner": "esbn"}, "reasoner must be a Spec, got 'esbn'"),
+        (Network, {"reasoner": None}, "reasoner must be a Spec, got None"),
+        (Network, {"reasoner": Spec(ESBN), "encoder": None}, "encoder must be a Spec, got None"),
+        (
+            Network,
+            {"reasoner": Spec(ESBN), "context": nn.Flatten},
+            r"context must be a Spec, got the class Flatten; write Spec\(Flatten\)",
+        ),
+        (ScoringNetwork, {"scorer": 3}, "scorer must be a Spec, got 3"),
+        (AutoencoderNetwork, {"decoder": 3}, "decoder must be a Spec, got 3"),
+        (PredictionNetwork, {"trains_autoencoder": "no"}, "must be True or False, got 'no'"),
+        (SequenceNetwork, {"core": Spec(ESBN), "side": 0}, "side must be an int of at least 1"),
+        (SequenceNetwork, {"core": Spec(ESBN), "dropout": 1}, "dropout must be .* below 1, got 1"),
+        (
+            RollOutNetwork,
+            {"core": Spec(ESBN), "rounded": 1},
+            "rounded must be True or False, got 1",
+        ),
+        (SetNetwork, {"core": Spec(ESBN), "shared": "no"}, "shared must be True or False"),
+        (SetNetwork, {"core": Spec(ESBN), "outputs_per_token": 0}, "outputs_per_token must be"),
+        (SetNetwork, {"core": Spec(ESBN), "places_std": -1}, "places_std must be .* at least 0"),
+        (SetNetwork, {"core": Spec(ESBN), "trained": "reader"}, "trained must be a tuple"),
+    ],
+)
+def test_wrong_parts_of_a_network_are_refused(
+    architecture: type, changed: dict[str, Any], message: str, unchecked
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        architecture(**changed)
+
+
+@pytest.mark.parametrize("cls", [3, "ESBN", None, ESBN(4, 2), int, Recipe(steps=1)])
+def test_a_spec_is_of_a_class_of_modules(cls: object, unchecked) -> None:
+    with pytest.raises(TypeError, match="cls must be a class of modules, as ESBN or"):
+        Spec(cls)
+
+
+def test_flags_of_a_recipe_are_flags(unchecked) -> None:
+    with pytest.raises(ValueError, match="cosine_decay must be True or False, got 'no'"):
+        Recipe(steps=3, cosine_decay="no")
 
 
 def test_evaluation_steps_are_even_and_end_at_the_last() -> None:

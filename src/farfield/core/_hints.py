@@ -352,6 +352,8 @@ def _mend(cls: type, value: Any) -> str:
     """How an object of the class may be written where `value` was given."""
     if isinstance(value, type) and _may_stand_for(cls, value):
         return f"write {value.__name__}(…)"
+    if getattr(cls, "_is_protocol", False):
+        return _missing(cls, value)
     if not dataclasses.is_dataclass(cls):
         return ""
     first = next(iter(inspect.signature(cls).parameters.values()), None)
@@ -365,6 +367,15 @@ def _mend(cls: type, value: Any) -> str:
     named = f"{first.name}=" if first.kind is first.KEYWORD_ONLY else ""
     shown = _shown(value).removeprefix("the class ")
     return f"write {cls.__name__}({named}{'…' if shown.startswith('an object of') else shown})"
+
+
+def _missing(protocol: type, value: Any) -> str:
+    """The members of a protocol that an object lacks, where it has most of them."""
+    parts = [vars(part) for part in protocol.__mro__ if getattr(part, "_is_protocol", False)]
+    names = {name for part in parts for name in (*part, *part.get("__annotations__", ()))}
+    members = sorted(name for name in names if not name.startswith("_"))
+    lacking = [name for name in members if not hasattr(value, name)]
+    return f"it has no {', '.join(lacking)}" if 2 * len(lacking) < len(members) else ""
 
 
 def _may_stand_for(cls: type, value: type) -> bool:

@@ -13,13 +13,14 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from farfield.core import ArgumentError, Kind, hints_of, kind_of
 from farfield.experiments._arrays import array_digest
-from farfield.experiments._owners import is_ours
+from farfield.experiments._owners import is_of_the_user, is_ours
 from farfield.experiments._source import source_digest
 
 Json = Any
@@ -58,11 +59,26 @@ def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> 
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _describe_fields(value, digest)
     if isinstance(value, type) or inspect.isfunction(value):
+        _check_is_as_written(value)
         name: dict[str, Json] = {"name": public_path(value)}
         return name if is_ours(value) else {**name, "source": digest(value)}
     raise TypeError(
         f"an experiment holds frozen dataclasses, classes and plain values; got {value!r}"
     )
+
+
+def _check_is_as_written(thing: type | Callable[..., object]) -> None:
+    """Raise `ValueError` if a method of a class of Farfield was replaced by the user's code."""
+    for base in filter(is_ours, thing.__mro__) if isinstance(thing, type) else ():
+        for name, part in vars(base).items():
+            function = getattr(part, "__func__", getattr(part, "fget", part))
+            if isinstance(function, FunctionType):
+                module = str(function.__globals__.get("__name__"))
+                if not module.startswith("farfield.") and is_of_the_user(module):
+                    raise ValueError(
+                        f"{base.__name__}.{name} was replaced by code of {module}, which no key "
+                        "can tell; write a class of your own with it"
+                    )
 
 
 def _number(value: float) -> float:
@@ -73,6 +89,7 @@ def _number(value: float) -> float:
 
 
 def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, Json]:
+    _check_is_as_written(type(value))
     described: dict[str, Json] = {"class": public_path(type(value))}
     if not is_ours(type(value)):
         described["source"] = digest(type(value))
