@@ -246,9 +246,8 @@ def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]
     store = Store(tmp_path)
     jobs = [Job(experiment=bad, seed=0), *jobs_of([tiny_experiment()], (0, 1))]
     line = inspect.getsourcelines(Unlucky.__init__)[1] + 2
-    why = (
-        rf"1 of 3 runs did not finish: ArithmeticError: out .*\(test_execution\.py:{line}\)\. What"
-    )
+    where = rf"\(test_execution\.py:{line} in __init__\)"
+    why = rf"1 of 3 runs did not finish: ArithmeticError: out .*{where}\. What"
     with pytest.raises(ExecutionError, match=why) as caught:
         run(jobs, store, workers=2)
     assert isinstance(caught.value.__cause__, ArithmeticError) == (cls is LocallyUnlucky)
@@ -257,7 +256,8 @@ def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]
 
 def test_an_error_here_is_the_cause_and_holds_no_network(tmp_path: Path) -> None:
     jobs = jobs_of([small_experiment(reasoner=Spec(TooNarrow))], (0, 1))
-    with pytest.raises(ExecutionError, match=r"cannot be multiplied.*\(\w+\.py:\d+\)") as caught:
+    why = r"cannot be multiplied.*\(test_execution\.py:\d+ in forward\)"
+    with pytest.raises(ExecutionError, match=why) as caught:
         run(jobs, Store(tmp_path))
     cause = caught.value.__cause__
     assert isinstance(cause, RuntimeError)

@@ -167,7 +167,7 @@ MUTANTS = [
     ),
     (
         "experiments/_spec.py",
-        "        with torch.random.fork_rng(devices=[]):\n",
+        "        with forked_generators(stream):\n",
         "        if True:\n",
         [
             "tests/experiments/test_experiment.py::test_building_leaves_the_global_generator_alone_and_repeats"
@@ -211,8 +211,8 @@ MUTANTS = [
     ),
     (
         "training/_evaluate.py",
-        '    return task.draw(stream(seed, "problems"))',
-        '    return task.draw(stream(0, "problems"))',
+        '    problems = stream(seed, "problems")\n',
+        '    problems = stream(0, "problems")\n',
         ["tests/training/test_training.py::test_every_seed_has_problems_of_its_own"],
     ),
     (
@@ -253,7 +253,7 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "return model | moments(self._optimizer, self._learned)",
+        "to_tensors(model | moments(self._optimizer, self._learned))",
         "return model",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
@@ -275,8 +275,8 @@ MUTANTS = [
     ),
     (
         "training/_stack.py",
-        "[{name: both[name][place] for name in names} for place",
-        "[{name: both[name][-1 - place] for name in names} for place",
+        "{name: both[first][place] for",
+        "{name: both[first][-1 - place] for",
         ["tests/training/test_training.py::test_together_equals_alone"],
     ),
     (
@@ -311,29 +311,67 @@ MUTANTS = [
     ),
     (
         "training/_loop.py",
-        "own.items() <= found.items() and all(",
+        "fixed.items() <= found.items() and all(",
         "all(",
         ["tests/training/test_training.py::test_a_state_that_does_not_fit_means_a_fresh_start"],
     ),
     (
-        "training/_loop.py",
-        "torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())",
-        "noise.child(step)",
-        [
-            "tests/training/test_training.py::test_dropout_of_ones_own_repeats_and_leaves_the_global_generator_alone"
-        ],
+        "training/_learner.py",
+        "        self._seed(self._noise.child(step))\n",
+        "",
+        ["tests/training/test_states.py::test_a_network_of_ones_own_stops_goes_on_and_comes_back"],
     ),
     (
-        "training/_loop.py",
-        "noise.child(step)",
-        "noise.child(0)",
+        "training/_learner.py",
+        "self._noise.child(step)",
+        "self._noise.child(0)",
         ["tests/training/test_training.py::test_dropout_differs_from_step_to_step"],
     ),
     (
-        "training/_loop.py",
-        "        torch.set_num_threads(threads)\n",
+        "training/_settings.py",
+        "                stack.callback(write, before)\n",
         "",
         ["tests/training/test_training.py::test_threads_are_given_back"],
+    ),
+    (
+        "training/_settings.py",
+        "    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),\n",
+        "",
+        [
+            "tests/training/test_settings.py::test_a_setting_of_the_caller_s_changes_no_byte_and_is_left"
+        ],
+    ),
+    (
+        "training/_start.py",
+        'vars(type(encoder)).get("is_pure") is True',
+        'getattr(encoder, "is_pure", False) is True',
+        ["tests/training/test_start.py::test_only_an_encoder_that_never_changes_is_fixed"],
+    ),
+    (
+        "training/_stack.py",
+        "arguments, tie_weights=False)",
+        "arguments)",
+        ["tests/training/test_states.py::test_together_equals_alone_where_weights_have_two_names"],
+    ),
+    (
+        "records/_states.py",
+        "value.clone() if start in memory else value",
+        "value",
+        ["tests/training/test_states.py::test_ties_come_back_as_ties"],
+    ),
+    (
+        "execution/_run.py",
+        "    check_no_worker()\n",
+        "",
+        ["tests/execution/test_workers.py::test_a_worker_starts_no_runs"],
+    ),
+    (
+        "execution/_imports.py",
+        "    if module in _failed:\n",
+        "    if False:\n",
+        [
+            "tests/execution/test_workers.py::test_a_module_is_imported_once_however_many_jobs_need_it"
+        ],
     ),
     (
         "execution/_here.py",

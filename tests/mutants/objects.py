@@ -87,8 +87,8 @@ MUTANTS = [
     ),
     (
         "training/_start.py",
-        "_rows(tensor, found, grows=pretrained.grows(name)).copy_(found)",
-        "tensor.add_(0)",
+        "_rows(taken[name], found, grows=pretrained.grows(name)).copy_(found)",
+        "taken[name].add_(0)",
         ["tests/training/test_start.py::test_the_parts_named_are_taken_over_and_the_others_drawn"],
     ),
     (

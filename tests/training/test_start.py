@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import stream
-from farfield.experiments import Pretrained, Spec
-from farfield.nn import SequenceNorm, TimeStepNorm
+from farfield.experiments import Network, Pretrained, Spec
+from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from farfield.training._learner import GLANCE_NUMBERS, glimpsed
 from farfield.training._start import embedded, has_fixed_encoder, without_encoder
-from small import prediction_experiment, reconstruction_experiment
+from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
 FIRST = reconstruction_experiment()
 SECOND = prediction_experiment()
@@ -148,16 +149,57 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> N
         assert torch.equal(resumed.weights()[0][name], tensor), name
 
 
+class Heir(LinearEncoder):
+    """One that may do anything, whatever its parent says of itself."""
+
+
+class Noisy(nn.Module):
+    """An encoder without parameters that adds noise in training, and counts its calls."""
+
+    def __init__(self, item_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.out_features = math.prod(item_shape)
+        self.calls = 0
+
+    def forward(self, items: Tensor) -> Tensor:
+        self.calls += self.training
+        flat = items.flatten(1)
+        return flat + torch.randn_like(flat) if self.training else flat
+
+
+def test_an_encoder_that_adds_noise_is_run_at_every_update() -> None:
+    model = Network(reasoner=SMALL_LSTM, encoder=Spec(Noisy), context=None)
+    experiment = dataclasses.replace(tiny_experiment(steps=5), model=model)
+    learner = OneNetwork(experiment, 0)
+    train(learner, experiment)
+    assert learner.model.encoder.calls == 5
+
+
+def test_an_encoder_of_ones_own_is_fixed_where_it_says_so() -> None:
+    class Pure(Noisy):
+        is_pure = True
+
+    model = Network(reasoner=SMALL_LSTM, encoder=Spec(Pure), context=None)
+    experiment = dataclasses.replace(tiny_experiment(steps=5), model=model)
+    learner = OneNetwork(experiment, 0)
+    train(learner, experiment)
+    assert learner.model.encoder.calls <= 1
+
+
 def test_only_an_encoder_that_never_changes_is_fixed() -> None:
     def network(encoder: nn.Module) -> nn.Module:
         model = DRAWN.model.build(DRAWN.task, stream(0, "weights"))
         model.encoder = encoder
         return model
 
-    fixed = network(nn.Linear(3, 4).requires_grad_(False))
+    fixed = network(LinearEncoder((3,)).requires_grad_(False))
     assert has_fixed_encoder(fixed)
     for changing in (
-        nn.Linear(3, 4),
+        LinearEncoder((3,)),
+        Heir((3,)).requires_grad_(False),
+        Noisy((3,)),
+        nn.Sequential(LinearEncoder((3,)), nn.ReLU()).requires_grad_(False),
+        nn.Linear(3, 4).requires_grad_(False),
         nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.Dropout()),
         nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.BatchNorm1d(4, affine=False)),
         nn.Identity(),
@@ -166,10 +208,10 @@ def test_only_an_encoder_that_never_changes_is_fixed() -> None:
     assert not has_fixed_encoder(nn.Linear(3, 4))
     with without_encoder(fixed):
         assert isinstance(fixed.encoder, nn.Identity)
-    assert isinstance(fixed.encoder, nn.Linear)
+    assert isinstance(fixed.encoder, LinearEncoder)
     with pytest.raises(RuntimeError, match="on the way"), without_encoder(fixed):
         raise RuntimeError("on the way")
-    assert isinstance(fixed.encoder, nn.Linear)
+    assert isinstance(fixed.encoder, LinearEncoder)
     with pytest.raises(TypeError, match="network must have methods encode and answer"):
         embedded(nn.Linear(3, 4), DRAWN.task.draw(stream(0, "weights"))["training"])
 

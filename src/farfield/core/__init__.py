@@ -14,6 +14,10 @@ from farfield.core._files import expand_home as expand_home
 from farfield.core._files import open_regular as open_regular
 from farfield.core._files import read_regular as read_regular
 from farfield.core._files import writable_place as writable_place
+from farfield.core._generators import Generator as Generator
+from farfield.core._generators import forked_generators as forked_generators
+from farfield.core._generators import reseed as reseed
+from farfield.core._generators import seed_generators as seed_generators
 from farfield.core._hints import ArgumentError as ArgumentError
 from farfield.core._hints import Dropout as Dropout
 from farfield.core._hints import Fraction as Fraction
@@ -41,6 +45,7 @@ __all__ = [
     "DrawnItems",
     "Dropout",
     "Fraction",
+    "Generator",
     "Kind",
     "Limits",
     "NonNegativeFloat",
@@ -60,6 +65,7 @@ __all__ = [
     "check_sizes",
     "excerpt",
     "expand_home",
+    "forked_generators",
     "from_line",
     "hints_of",
     "kind_of",
@@ -67,6 +73,8 @@ __all__ = [
     "open_regular",
     "printable",
     "read_regular",
+    "reseed",
+    "seed_generators",
     "stream",
     "to_line",
     "writable_place",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from farfield.execution._job import Job, News
 from farfield.experiments import Experiment
@@ -91,24 +90,9 @@ def run_stack(
         _finish(learner, experiment, store, device, engine, report, clock)
 
 
-def why_not_stacked(experiment: Experiment, device: str) -> str | None:
-    """Why the networks of an experiment cannot be one program, or `None` if they can.
-
-    Args:
-        experiment: What would be run.
-        device: Where.
-    """
-    drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
-    try:
-        Stack(drawn, [0, 1], device=device).update(0)
-    except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-        return str(error).strip().partition("\n")[0][:200] or type(error).__name__
-    return None
-
-
 def _starts(
     experiment: Experiment, seeds: Sequence[int], store: Store
-) -> list[dict[str, Tensor] | None]:
+) -> list[dict[str, Any] | None]:
     """The trained networks that those of an experiment start from, by seed; `None` for none."""
     first = experiment.starts_from
     return [None if first is None else trained_weights(first.experiment, s, store) for s in seeds]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Final, final
 
 from farfield.core import NonNegativeInt, check_fields, kind_of
@@ -72,20 +75,68 @@ class News:
 
 @final
 class ExecutionError(RuntimeError):
-    """Some runs did not finish; those that did are kept."""
+    """Some runs did not finish; those that did are kept.
+
+    Tracebacks of worker processes are among its notes (`__notes__`); the first error that was
+    raised in this process is its cause.
+    """
 
 
-def reason_of(error: Exception) -> str:
+class WorkerError(RuntimeError):
+    """A run did not finish elsewhere, for a reason given in words.
+
+    Args:
+        reason: The words.
+        traceback: Traceback in the worker process, if there is one.
+    """
+
+    def __init__(self, reason: str, traceback: str = "") -> None:
+        super().__init__(reason)
+        self.traceback = traceback
+
+
+@final
+class OtherThereError(WorkerError):
+    """An experiment is not the same in a worker process, so it must be run in this one."""
+
+
+def reason_of(error: BaseException) -> str:
     """Why a run did not finish, in a line: what went wrong, and in which line of which file.
 
     Args:
-        error: What was raised.
+        error: What was raised; the line is the last of the user's own code, if any is.
     """
-    if isinstance(error, BusyError | StoreError):
-        return str(error)
-    said = f"{type(error).__name__}: {error}"
-    places = traceback.extract_tb(error.__traceback__)
-    return f"{said} ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else said
+    said = " ".join(str(error).split())
+    if isinstance(error, BusyError | StoreError | WorkerError):
+        return said
+    said = f"{type(error).__name__}: {said}"
+    frames = _frames(error)
+    if not frames:
+        return said
+    frame, line = next((found for found in reversed(frames) if _is_own(found[0])), frames[-1])
+    return f"{said} ({Path(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name})"
+
+
+def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
+    """Where an error and those that it was raised from came through, the last of them last."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    earlier = _frames(before) if before is not None else []
+    return [*earlier, *traceback.walk_tb(error.__traceback__)]
+
+
+_INSTALLED: Final = tuple(
+    str(Path(sysconfig.get_path(name)))
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if name in sysconfig.get_path_names()
+)
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Whether code is the user's: neither Farfield's nor installed."""
+    file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+    top = module.partition(".")[0]
+    is_library = top == "farfield" or top in sys.stdlib_module_names
+    return not (is_library or file.startswith(("<frozen", "<@", *_INSTALLED)))
 
 
 def log_divergence(report: Callable[[News], None] | None) -> Callable[[News], None]:

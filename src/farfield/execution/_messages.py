@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import base64
-import importlib
-from collections.abc import Iterable
-from importlib.machinery import PathFinder
+from collections.abc import Callable
 from typing import Any, final
 
 import msgspec
 import numpy as np
 
-from farfield.execution._job import Job
+from farfield.execution._imports import import_class
+from farfield.execution._job import Job, OtherThereError
 from farfield.experiments import Experiment, arrays_of, is_ours, public_path
 from farfield.training import Clock, Progress
 
@@ -32,7 +31,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @final
 class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How far the worker is, what it warns of, that it is done, or why it is not."""
+    """How far the worker is, what it imports or warns of, that it is done, or why it is not."""
 
     step: int = 0
     steps: int = 0
@@ -40,8 +39,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seconds: float = 0.0
     warning: str = ""
     diverged: tuple[tuple[int, int], ...] = ()
+    importing: str | None = None
     done: bool = False
     error: str = ""
+    traceback: str = ""
+    is_other: bool = False
 
     def progress(self) -> Progress:
         """The answer as progress of a run."""
@@ -82,25 +84,29 @@ def order(job: Job, folder: str, engine: str, clock: Clock) -> Order:
     )
 
 
-def experiment_of(message: Order) -> Experiment:
+def experiment_of(message: Order, announce: Callable[[str], None]) -> Experiment:
     """The experiment that an order describes.
 
     Args:
         message: The order.
+        announce: Takes the name of a module before it is imported, and nothing after it.
+
+    Raises:
+        OtherThereError: If the experiment is not the same here, where its modules are fresh.
+        WorkerError: If a module cannot be imported.
     """
     arrays = {
         digest: np.frombuffer(base64.b64decode(content), dtype=dtype).reshape(shape)
         for digest, (dtype, shape, content) in message.arrays.items()
     }
-    classes = {path: _attribute(module, name) for path, (module, name) in message.classes.items()}
-    return Experiment.from_json(message.experiment, classes=classes, arrays=arrays)
-
-
-def _attribute(module: str, name: str) -> Any:
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    classes = {
+        path: import_class(module, name, announce)
+        for path, (module, name) in message.classes.items()
+    }
+    try:
+        return Experiment.from_json(message.experiment, classes=classes, arrays=arrays)
+    except ValueError as error:
+        raise OtherThereError(f"in a new process, {error}") from error
 
 
 def foreign(value: object) -> list[type]:
@@ -120,19 +126,3 @@ def foreign(value: object) -> list[type]:
         for name in value.__dataclass_fields__:
             found += foreign(getattr(value, name))
     return found
-
-
-def why_not_elsewhere(classes: Iterable[type]) -> str | None:
-    """Why another process could not import these classes, or `None` if it can.
-
-    Args:
-        classes: Classes that are not Farfield's.
-    """
-    for cls in classes:
-        if cls.__module__ == "__main__":
-            return f"{cls.__name__} is defined in the script itself, not in a module"
-        if "<locals>" in cls.__qualname__:
-            return f"{cls.__name__} is defined inside a function"
-        if PathFinder.find_spec(cls.__module__.partition(".")[0]) is None:
-            return f"{cls.__name__} comes from {cls.__module__}, which cannot be imported again"
-    return None

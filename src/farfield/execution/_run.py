@@ -9,20 +9,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import torch
 
 from farfield.core import NonNegativeInt, kind_of, num_cores
-from farfield.execution._here import run_one, run_stack, tell, why_not_stacked
+from farfield.execution._here import run_one, run_stack, tell
+from farfield.execution._imports import check_no_worker, why_not_elsewhere
 from farfield.execution._job import (
     ExecutionError,
     Job,
     News,
+    OtherThereError,
+    WorkerError,
     distinct_jobs,
     log_divergence,
     reason_of,
 )
-from farfield.execution._messages import foreign, why_not_elsewhere
+from farfield.execution._messages import foreign
 from farfield.execution._processes import run_processes
 from farfield.experiments import Experiment
 from farfield.records import Record, Store
-from farfield.training import Clock, is_complete
+from farfield.training import Clock, is_complete, why_not_stacked
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
@@ -94,8 +97,10 @@ def run(
             experiment were changed since its key was taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
+        WorkerError: If this is a worker process, which imports a module that starts runs.
         StoreError: If the folder of records cannot be used.
     """
+    check_no_worker()
     check_machine(device, workers)
     jobs = distinct_jobs(jobs)
     report = log_divergence(report)
@@ -107,10 +112,10 @@ def run(
             continue
         store.sweep(job.experiment.key, job.seed)
         report(News(job=job, found=True))
-    failed: dict[Job, str | Exception] = {}
+    failed: dict[Job, BaseException] = {}
     waves = _waves(missing, store)
     for wave in waves:
-        failed |= {job: _UNREADY for job in wave if _before(job) in failed}
+        failed |= {job: WorkerError(_UNREADY) for job in wave if _before(job) in failed}
         ready = [job for job in wave if job not in failed]
         if torch.device(device).type == "cpu":
             failed |= dict(_run_on_cpu(ready, store, cores, report, clock))
@@ -118,6 +123,9 @@ def run(
             failed |= dict(_run_on_gpu(ready, store, device, report, clock))
     _raise_failures(failed, sum(map(len, waves)))
 
+
+SHOWN = 3
+"""Most reasons that are told of runs that did not finish."""
 
 _UNREADY = "what it starts from did not finish"
 
@@ -148,13 +156,19 @@ def _run_on_cpu(
     cores: int,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str | Exception]]:
+) -> list[tuple[Job, BaseException]]:
     """Run jobs in processes, or here; returns those that failed, and why."""
     reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
     elsewhere = [job for job in jobs if reasons[job] is None]
-    failed: list[tuple[Job, str | Exception]] = []
+    failed: list[tuple[Job, BaseException]] = []
     if elsewhere:
-        failed += run_processes(elsewhere, store, workers=cores, report=report, clock=clock)
+        for job, error in run_processes(
+            elsewhere, store, workers=cores, report=report, clock=clock
+        ):
+            if isinstance(error, OtherThereError):
+                reasons[job] = str(error)
+            else:
+                failed.append((job, error))
     for job in jobs:
         if reasons[job] is not None:
             engine = f"one after another: {reasons[job]}"
@@ -169,33 +183,39 @@ def _try_here(
     engine: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str | Exception]]:
+) -> list[tuple[Job, BaseException]]:
     """Run a job in this process; returns it with the error if it failed."""
     try:
         run_one(job, store, device=device, engine=engine, report=tell(job, report), clock=clock)
-    except Exception as error:  # noqa: BLE001 — the other jobs must still run
+    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other jobs must still run
         return [(job, _without_locals(error))]
     if report:
         report(News(job=job))
     return []
 
 
-def _without_locals(error: Exception) -> Exception:
+def _without_locals(error: BaseException) -> BaseException:
     """An error that says where it came from, but no longer holds the network and data there."""
     traceback.clear_frames(error.__traceback__)
     return error
 
 
-def _raise_failures(failed: Mapping[Job, str | Exception], asked: int) -> None:
-    """Say which jobs failed, if any did; the cause is the first error raised in this process."""
-    if failed:
-        told = {why if isinstance(why, str) else reason_of(why) for why in failed.values()}
-        reasons = "; ".join(sorted(told - {_UNREADY})[:3])
-        errors = (why for why in failed.values() if isinstance(why, Exception))
-        raise ExecutionError(
-            f"{len(failed)} of {asked} runs did not finish: {reasons}. "
-            "What finished is kept; the same command goes on with the rest"
-        ) from next(errors, None)
+def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
+    """Say which jobs failed, if any did, with the tracebacks of those that failed in a worker."""
+    if not failed:
+        return
+    by_reason = {reason_of(error): error for error in reversed([*failed.values()])}
+    by_reason.pop(_UNREADY, None)
+    shown = sorted(by_reason)[:SHOWN]
+    raised = ExecutionError(
+        f"{len(failed)} of {asked} runs did not finish: {'; '.join(shown)}. "
+        "What finished is kept; the same command goes on with the rest"
+    )
+    for reason in shown:
+        error = by_reason[reason]
+        if isinstance(error, WorkerError) and error.traceback:
+            raised.add_note(f"In a worker process: {error.traceback.rstrip()}")
+    raise raised from next((e for e in failed.values() if not isinstance(e, WorkerError)), None)
 
 
 def _run_on_gpu(
@@ -204,12 +224,12 @@ def _run_on_gpu(
     device: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str | Exception]]:
+) -> list[tuple[Job, BaseException]]:
     """Run the seeds of each experiment as one program, or here; returns what failed, and why."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.experiment.key, []).append(job)
-    failed: list[tuple[Job, str | Exception]] = []
+    failed: list[tuple[Job, BaseException]] = []
     for group in groups.values():
         experiment = group[0].experiment
         reason = why_not_stacked(experiment, device)
@@ -228,13 +248,13 @@ def _try_stack(
     device: str,
     report: Callable[[News], None] | None,
     clock: Clock | None,
-) -> list[tuple[Job, str | Exception]]:
+) -> list[tuple[Job, BaseException]]:
     """Run the seeds of one experiment as one program; returns them with the error if it failed."""
     experiment, seeds = jobs[0].experiment, [job.seed for job in jobs]
     shown = tell(jobs[0], report)
     try:
         run_stack(experiment, seeds, store, device=device, report=shown, clock=clock)
-    except Exception as error:  # noqa: BLE001 — the other experiments must still run
+    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other experiments must still run
         return [(job, _without_locals(error)) for job in jobs]
     if report:
         for job in jobs:

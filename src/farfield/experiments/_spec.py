@@ -11,10 +11,9 @@ from types import FunctionType
 from typing import Any, final
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
-from farfield.core import ArgumentError, Stream
+from farfield.core import ArgumentError, Stream, forked_generators
 from farfield.experiments._describe import as_annotated, kinds_of
 from farfield.experiments._owners import is_ours
 
@@ -46,8 +45,8 @@ class Spec:
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.
 
-    Any `nn.Module` class serves. One that takes no `generator` is built inside a forked global
-    generator seeded by the run, and leaves the global generator as it was.
+    Any `nn.Module` class serves. What it draws from the global generators of Python, NumPy and
+    torch is that of the run, and leaves them as they were.
 
     Args:
         cls: Class of the module.
@@ -110,9 +109,8 @@ class Spec:
         options = {name: offered[name] for name in OFFERED if name in parameters & offered.keys()}
         options |= dict(self.options)
         if "generator" in parameters:
-            return self.cls(**options, generator=stream.torch())
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(stream.torch().initial_seed())
+            options["generator"] = stream.torch()
+        with forked_generators(stream):
             return self.cls(**options)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast, final
+from typing import ClassVar, cast, final
 
 import torch
 from jaxtyping import Float, Shaped
@@ -56,6 +56,8 @@ class AnalogyEncoder(nn.Module):
     Reference:
         webb2020, section 4.1.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

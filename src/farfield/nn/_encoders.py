@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from jaxtyping import Float
@@ -41,6 +41,8 @@ class ConvEncoder(nn.Module):
     Reference:
         webb2021, appendix A.3.1.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -95,6 +97,8 @@ class MLPEncoder(nn.Module):
     Reference:
         webb2021, appendix A.5.4.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

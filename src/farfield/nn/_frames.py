@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import torch
 from einops import rearrange
@@ -42,6 +42,8 @@ class FrameEncoder(nn.Module):
     Reference:
         webb2020, section 4.3.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

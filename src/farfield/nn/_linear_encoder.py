@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from jaxtyping import Float
@@ -36,6 +36,8 @@ class LinearEncoder(nn.Module):
     Reference:
         lamb2022, section 8.4.1; the bound is that of the released code.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast, final
+from typing import ClassVar, cast, final
 
 import torch
 from jaxtyping import Float, Shaped
@@ -59,6 +59,8 @@ class MomentEncoder(nn.Module):
         Made for webb2020, whose supplement 4 names the lack of a code for location as what holds
         its encoder back.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast, final
+from typing import ClassVar, cast, final
 
 import torch
 from jaxtyping import Float, Shaped
@@ -43,6 +43,8 @@ class PanelEncoder(nn.Module):
     Reference:
         webb2020, supplement 2; hill2019.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

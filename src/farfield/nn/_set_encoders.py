@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from einops import rearrange
@@ -42,6 +42,8 @@ class PatchEncoder(nn.Module):
     Reference:
         gondal2021, section 4.2; Dosovitskiy et al. 2021, equation 1.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -122,6 +124,8 @@ class ComponentEncoder(nn.Module):
     Reference:
         gondal2021, section 4.1.
     """
+
+    is_pure: ClassVar[bool] = True
 
     def __init__(
         self,

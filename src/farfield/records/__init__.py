@@ -11,10 +11,14 @@ from farfield.records._files import write_whole as write_whole
 from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
 from farfield.records._record import Score as Score
+from farfield.records._states import JSON as JSON
+from farfield.records._states import from_tensors as from_tensors
+from farfield.records._states import to_tensors as to_tensors
 from farfield.records._store import Store as Store
 
 __all__ = [
     "DIVERGED",
+    "JSON",
     "BusyError",
     "DamageWarning",
     "Record",
@@ -22,8 +26,10 @@ __all__ = [
     "Store",
     "StoreError",
     "environment",
+    "from_tensors",
     "read_tensors",
     "set_aside",
+    "to_tensors",
     "write_tensors",
     "write_whole",
 ]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, final
 
 import msgspec
-from torch import Tensor
 
 from farfield.core import expand_home
 from farfield.records._database import Database
@@ -18,6 +17,7 @@ from farfield.records._errors import BusyError, DamageWarning, StoreError
 from farfield.records._files import read_tensors, scraps, set_aside, write_tensors
 from farfield.records._locks import Lock, hold
 from farfield.records._record import Record
+from farfield.records._states import from_tensors, to_tensors
 
 
 @final
@@ -48,7 +48,7 @@ class Store:
         self._database = Database(self.folder / "records.sqlite")
         self._locks: dict[tuple[str, int], list[Lock]] = {}
 
-    def write(self, record: Record, weights: Mapping[str, Tensor]) -> None:
+    def write(self, record: Record, weights: Mapping[str, Any]) -> None:
         """Keep a finished run; one that is already there stays as it is.
 
         Args:
@@ -60,7 +60,7 @@ class Store:
         """
         self.write_all([(record, weights)])
 
-    def write_all(self, runs: Sequence[tuple[Record, Mapping[str, Tensor]]]) -> None:
+    def write_all(self, runs: Sequence[tuple[Record, Mapping[str, Any]]]) -> None:
         """Keep runs that finished together: all of them or none, however the process ends.
 
         Args:
@@ -80,7 +80,9 @@ class Store:
         records = [
             msgspec.structs.replace(
                 record,
-                weights=write_tensors(self.weights_path(record.key, record.seed), weights),
+                weights=write_tensors(
+                    self.weights_path(record.key, record.seed), to_tensors(weights)
+                ),
             )
             for record, weights in new
         ]
@@ -143,8 +145,8 @@ class Store:
         """
         return {seed for seed in self.seeds(key) if self.is_whole(key, seed)}
 
-    def weights(self, key: str, seed: int) -> dict[str, Tensor]:
-        """The trained network of one run, by the names of its state.
+    def weights(self, key: str, seed: int) -> dict[str, Any]:
+        """The state dictionary of the trained network of one run.
 
         Args:
             key: `Experiment.key`.
@@ -156,7 +158,7 @@ class Store:
         """
         return self._weights(key, seed, is_recorded=False)
 
-    def _weights(self, key: str, seed: int, *, is_recorded: bool) -> dict[str, Tensor]:
+    def _weights(self, key: str, seed: int, *, is_recorded: bool) -> dict[str, Any]:
         """The trained network of one run, which may have to be recorded."""
         found, damaged = self._database.read(key, seed)
         for number, reason in damaged.items():
@@ -164,7 +166,7 @@ class Store:
         if is_recorded and seed not in found:
             raise StoreError(f"seed {seed} of experiment {key} is not recorded in {self.folder}")
         digest = found[seed].weights if seed in found else ""
-        return read_tensors(self.weights_path(key, seed), digest)[0]
+        return from_tensors(read_tensors(self.weights_path(key, seed), digest)[0])
 
     def _damage(self, key: str, seed: Any, reason: str) -> str:
         """That a run cannot be read, in words."""

@@ -11,9 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, stream
+from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.records import Score
 from farfield.tasks import TRAINING, InParts, SeveralAnswers, Task, metric_of, scored_of
+from farfield.training._settings import fixed_settings
 
 CHUNK = 512
 """Problems scored at once: large enough to fill the products, small enough for the cache."""
@@ -65,7 +66,9 @@ def problems_of_run(task: Task, seed: int) -> dict[str, Problems]:
         task: The task.
         seed: Number of the run; every model sees the same problems under the same seed.
     """
-    return task.draw(stream(seed, "problems"))
+    problems = stream(seed, "problems")
+    with fixed_settings(), forked_generators(problems):
+        return task.draw(problems)
 
 
 def score_problems(
@@ -220,6 +223,15 @@ def score_regimes(
     return found
 
 
+def scoring_stream(seed: int) -> Stream:
+    """Where models that draw in evaluation draw from, at every scoring anew.
+
+    Args:
+        seed: Number of the run.
+    """
+    return stream(seed, "scoring")
+
+
 def _mean_score(step: int, regime: str, metric: str, values: Float[Tensor, " batch"]) -> Score:
     """The mean over problems."""
     mean = float(values.double().mean())
@@ -242,12 +254,16 @@ def evaluate(model: nn.Module, task: Task, *, seed: int = 0) -> dict[str, float]
     """
     parameter = next(model.parameters(), torch.zeros(()))
     was_training = model.training
+    sets = problems_of_run(task, seed)
     model.eval()
     try:
-        return {
-            regime: float(score_problems(model, task, problems)[0].double().mean())
-            for regime, whole in problems_of_run(task, seed).items()
-            for problems in [scored_of(task, regime, whole).to(parameter.device, parameter.dtype)]
-        }
+        with forked_generators(scoring_stream(seed)):
+            return {
+                regime: float(score_problems(model, task, problems)[0].double().mean())
+                for regime, whole in sets.items()
+                for problems in [
+                    scored_of(task, regime, whole).to(parameter.device, parameter.dtype)
+                ]
+            }
     finally:
         model.train(was_training)

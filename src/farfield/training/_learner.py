@@ -5,15 +5,25 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from typing import Protocol, final, runtime_checkable
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, final, runtime_checkable
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from farfield.core import Problems, stream
+from farfield.core import (
+    Generator,
+    Problems,
+    Stream,
+    forked_generators,
+    reseed,
+    seed_generators,
+    stream,
+)
 from farfield.experiments import Experiment, Recipe
-from farfield.records import Score
+from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
 from farfield.training._evaluate import (
@@ -21,9 +31,11 @@ from farfield.training._evaluate import (
     problems_of_run,
     score_problems,
     score_regimes,
+    scoring_stream,
     settle,
     settled_on,
 )
+from farfield.training._settings import fixed_settings
 from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
 
 GLANCE = 256
@@ -51,12 +63,12 @@ class Learner(Protocol):
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         ...
 
-    def weights(self) -> list[dict[str, Tensor]]:
-        """The state of the networks by name, one mapping per seed."""
+    def weights(self) -> list[dict[str, Any]]:
+        """The state dictionaries of the networks, one per seed."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that changes with a step: parameters, buffers, moments."""
+        """Parameters, buffers and moments: what changes with a step, none sharing memory."""
         ...
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
@@ -145,6 +157,51 @@ def load_moments(
         }
 
 
+BUFFER = "buffer."
+"""Beginning of the name of a buffer in a checkpoint that is in no state dictionary."""
+
+
+def passing_buffers(network: nn.Module) -> dict[str, Tensor]:
+    """The buffers of a network that its state dictionary leaves out, for a checkpoint.
+
+    Args:
+        network: The network.
+    """
+    kept = network.state_dict().keys()
+    buffers = network.named_buffers(remove_duplicate=False)
+    return {BUFFER + name: buffer for name, buffer in buffers if name not in kept}
+
+
+def load_passing_buffers(network: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Take over what `passing_buffers` gave.
+
+    Args:
+        network: The network, changed in place.
+        state: Buffers, among other things.
+    """
+    for name, found in state.items():
+        if not name.startswith(BUFFER):
+            continue
+        part, _, leaf = name.removeprefix(BUFFER).rpartition(".")
+        module = network.get_submodule(part)
+        own = getattr(module, leaf, None)
+        if isinstance(own, Tensor) and own.shape == found.shape:
+            own.copy_(found)
+        else:
+            module.register_buffer(leaf, found, persistent=False)
+
+
+def held_generators(network: nn.Module) -> list[Generator]:
+    """The generators of random numbers that the modules of a network hold as attributes.
+
+    Args:
+        network: The network.
+    """
+    kinds = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
+    values = (value for module in network.modules() for value in vars(module).values())
+    return [value for value in values if isinstance(value, kinds)]
+
+
 def glimpsed(problems: Problems) -> Problems:
     """The problems behind a glance: fewer where their items are large.
 
@@ -170,7 +227,8 @@ class OneNetwork:
             `None` where it starts from none.
 
     Raises:
-        ValueError: If `start` is missing, given for nothing, or does not fit.
+        ValueError: If `start` is missing, given for nothing, or does not fit, or if the state of
+            the network cannot be kept, which the first update may show.
     """
 
     def __init__(
@@ -180,7 +238,7 @@ class OneNetwork:
         *,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
-        start: Mapping[str, Tensor] | None = None,
+        start: Mapping[str, Any] | None = None,
     ) -> None:
         self.seeds: tuple[int, ...] = (seed,)
         self._experiment = experiment
@@ -189,15 +247,19 @@ class OneNetwork:
             for name, problems in problems_of_run(experiment.task, seed).items()
         }
         self.model = first_network(experiment, seed, start).to(device=device, dtype=dtype)
+        self._names = [*self.model.state_dict()]
+        self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
         self._is_embedded = has_fixed_encoder(self.model)
         if self._is_embedded:
-            self._training = embedded(self.model, self._training)
+            with fixed_settings():
+                self._training = embedded(self.model, self._training)
         self._batches = self._batches_of(self._training)
         self._shown = self._batches_of(self._sets[TRAINING]) if self._is_embedded else None
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         self._optimizer = adam(self._learned, experiment.recipe)
         self._objective_stream = stream(seed, "objective")
+        self._noise = stream(seed, "noise")
 
     def _batches_of(self, problems: Problems) -> Batches:
         """The batches of the run over some form of the training problems."""
@@ -208,13 +270,18 @@ class OneNetwork:
         )
 
     def update(self, step: int) -> Tensor:
-        """Do update number `step`, counted from 0; gives its loss, `(1,)`."""
+        """Do update number `step`, counted from 0; gives its loss, `(1,)`.
+
+        It leaves the global generators seeded, which `train` puts back.
+        """
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
+        batch = self._batches(step)
+        self._seed(self._noise.child(step))
         with self._on_training_items():
             loss = self._experiment.objective(
                 self.model,
-                self._batches(step),
+                batch,
                 lambda outputs, problems: self._loss(outputs, problems, step),
                 self._objective_stream.child(step),
             )
@@ -223,7 +290,24 @@ class OneNetwork:
         shorten(gradients, self._experiment.recipe.clip_norm)
         set_rate(self._optimizer, self._experiment.recipe.rate(step))
         self._optimizer.step()
+        if step == 0:
+            self._check_names()
         return loss.detach().reshape(1)
+
+    def _seed(self, numbers: Stream) -> None:
+        """Seed all generators that modules may draw from (dropout): they hold no state of a run."""
+        seed_generators(numbers)
+        for position, generator in enumerate(self._held):
+            reseed(generator, numbers.child("held", position))
+
+    def _check_names(self) -> None:
+        """Refuse a network that has made parameters or buffers on the way."""
+        if new := [name for name in self.model.state_dict() if name not in self._names]:
+            raise ValueError(
+                f"every parameter and buffer must be made with its module, got {new[0]}, which is "
+                "there since the first update; make it in the constructor, or register it with "
+                "persistent=False"
+            )
 
     def _on_training_items(self) -> contextlib.AbstractContextManager[None]:
         """The network as it takes the training problems: without encoder if they are embedded."""
@@ -238,28 +322,43 @@ class OneNetwork:
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
-        with self._on_training_items():
+        with self._on_training_items(), self._scoring():
             settle(self.model, self._training)
-        return [score_regimes(self.model, self._experiment.task, self._sets, step)]
+        with self._scoring():
+            return [score_regimes(self.model, self._experiment.task, self._sets, step)]
+
+    @contextlib.contextmanager
+    def _scoring(self) -> Iterator[None]:
+        """All generators as every scoring finds them; then the global ones as they were."""
+        with forked_generators(numbers := scoring_stream(self.seeds[0])):
+            self._seed(numbers)
+            yield
 
     def glance(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         some, task = glimpsed(self._sets[TRAINING]), self._experiment.task
-        model = settled_on(self.model, some)
-        return [glanced(step, task, *score_problems(model, task, some))]
+        with self._scoring():
+            model = settled_on(self.model, some)
+            return [glanced(step, task, *score_problems(model, task, some))]
 
-    def weights(self) -> list[dict[str, Tensor]]:
-        """The state of the network by name."""
+    def weights(self) -> list[dict[str, Any]]:
+        """The state dictionary of the network."""
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers and moments."""
         model = {f"model.{name}": content for name, content in self.model.state_dict().items()}
-        return model | moments(self._optimizer, self._learned)
+        model |= passing_buffers(self.model)
+        return to_tensors(model | moments(self._optimizer, self._learned))
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         self.model.load_state_dict(
-            {n.removeprefix("model."): t for n, t in state.items() if n.startswith("model.")}
+            {
+                name.removeprefix("model."): content
+                for name, content in from_tensors(state).items()
+                if name.startswith("model.")
+            }
         )
+        load_passing_buffers(self.model, state)
         load_moments(self._optimizer, self._learned, state)

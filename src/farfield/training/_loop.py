@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -16,11 +15,12 @@ import msgspec
 import torch
 from torch import Tensor
 
-from farfield.core import expand_home, from_line, stream, to_line
+from farfield.core import expand_home, forked_generators, from_line, stream, to_line
 from farfield.experiments import Experiment
-from farfield.records import Score, StoreError, read_tensors, set_aside, write_tensors
+from farfield.records import JSON, Score, StoreError, read_tensors, set_aside, write_tensors
 from farfield.training._divergence import mark, not_finite_since
-from farfield.training._learner import Learner
+from farfield.training._learner import BUFFER, Learner
+from farfield.training._settings import fixed_settings
 
 
 @final
@@ -99,24 +99,6 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return digest.hexdigest()
 
 
-@contextlib.contextmanager
-def _settled() -> Iterator[None]:
-    """One thread and no denormal numbers; then threads and global generator as they were.
-
-    Once a network answers with confidence, its gradients sink below 1e-38, and a product of such
-    numbers takes several times as long as any other. They are counted as zero.
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_flush_denormal(False)
-        torch.set_num_threads(threads)
-
-
 def train(
     learner: Learner,
     experiment: Experiment,
@@ -128,7 +110,8 @@ def train(
     """Train to the last step of the recipe, from the checkpoint if there is one.
 
     Stopped at any moment and started again on the same machine with the same kind of learner, the
-    networks end with the same bytes.
+    networks end with the same bytes, whatever settings of torch the caller has, and whatever was
+    drawn from the global generators before: both are as they were afterwards.
 
     Args:
         learner: The networks.
@@ -149,14 +132,14 @@ def train(
     clock, checkpoint = clock or Clock(), None if checkpoint is None else expand_home(checkpoint)
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     curve = set(curve_steps(steps)) - points
-    with _settled():
+    with (
+        fixed_settings(flush_denormal=True),
+        forked_generators(stream(learner.seeds[0], "noise")),
+    ):
         step, before, scores, since = _resume(learner, experiment, checkpoint)
-        noise = stream(learner.seeds[0], "noise")
         started = reported = saved = time.monotonic()
         pause = clock.report_seconds
         while step < steps:
-            # Modules that draw from torch's own generator (dropout) draw the same after a restart.
-            torch.default_generator.manual_seed(noise.child(step).torch().initial_seed())
             losses = learner.update(step)
             step += 1
             since = not_finite_since(since, losses, step)
@@ -259,11 +242,15 @@ def _check(
 
 
 def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
-    """Type and shape of every tensor, in words."""
-    return {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors.items()}
+    """Type and shape of every tensor, in words; those of a text are its own matter."""
+    return {
+        name: "JSON" if name.endswith(JSON) else f"{tensor.dtype} {tuple(tensor.shape)}"
+        for name, tensor in tensors.items()
+    }
 
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
     """Whether a state is that of a learner which has made no update yet, and so has no moments."""
+    fixed = {name: kind for name, kind in own.items() if not name.startswith(BUFFER)}
     more = found.keys() - own.keys()
-    return own.items() <= found.items() and all(name.startswith("adam.") for name in more)
+    return fixed.items() <= found.items() and all(n.startswith(("adam.", BUFFER)) for n in more)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, final
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
-from farfield.core import Problems, Stream, stream
+from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.records import Score
 from farfield.tasks import TRAINING
@@ -20,11 +22,14 @@ from farfield.training._evaluate import (
     problems_of_run,
     score_problems,
     score_regimes,
+    scoring_stream,
     settle,
     settled_on,
     wants_statistics,
 )
 from farfield.training._learner import adam, glimpsed, load_moments, moments, set_rate, shorten
+from farfield.training._settings import fixed_settings
+from farfield.training._stackable import check_alike, check_kept, first_names, names_to_set
 from farfield.training._start import first_network
 
 ONE_PROGRAM: Final = (
@@ -49,8 +54,8 @@ class Stack:
             starts from none.
 
     Raises:
-        ValueError: If a network to start from is missing, given for nothing, or does not fit; and
-            at an update, if the objective draws.
+        ValueError: If a network to start from is missing, given for nothing, or does not fit; if
+            the networks hold what cannot be stacked; and at an update, if the objective draws.
     """
 
     def __init__(
@@ -60,7 +65,7 @@ class Stack:
         *,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
-        starts: Sequence[Mapping[str, Tensor] | None] | None = None,
+        starts: Sequence[Mapping[str, Any] | None] | None = None,
     ) -> None:
         self.seeds = tuple(seeds)
         self._experiment = experiment
@@ -84,7 +89,9 @@ class Stack:
             first_network(experiment, seed, start).to(device, dtype)
             for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
         ]
+        check_alike(models)
         self._model = models[0]
+        self._first_names = first_names(self._model)
         parameters, self._fixed = stack_module_state(models)
         learned = {name for name, p in self._model.named_parameters() if p.requires_grad}
         self._fixed |= {name: p.detach() for name, p in parameters.items() if name not in learned}
@@ -117,15 +124,7 @@ class Stack:
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0, in every network; gives the loss of each."""
-        self._model.train()
-        batches = [batch(step) for batch in self._batches]
-        gradients, losses = self._gradient(
-            {name: parameter.detach() for name, parameter in self._learned.items()},
-            self._fixed,
-            torch.stack([batch.table() for batch in batches]),
-            torch.stack([batch.index for batch in batches]),
-            torch.stack([batch.target for batch in batches]),
-        )
+        gradients, losses = self._gradients(step)
         # The fused optimizer walks gradients as they lie, whatever their strides say.
         gradients = {name: gradient.contiguous() for name, gradient in gradients.items()}
         shorten([*gradients.values()], self._experiment.recipe.clip_norm, stacked=True)
@@ -136,10 +135,50 @@ class Stack:
         found: Tensor = losses
         return found
 
-    def _alone(self, place: int) -> nn.Module:
-        """A copy of the network of one seed."""
+    def _gradients(self, step: int) -> tuple[dict[str, Tensor], Tensor]:
+        self._model.train()
+        batches = [batch(step) for batch in self._batches]
+        gradients, losses = self._gradient(
+            *self._parts(),
+            torch.stack([batch.table() for batch in batches]),
+            torch.stack([batch.index for batch in batches]),
+            torch.stack([batch.target for batch in batches]),
+        )
+        return gradients, losses
+
+    def rehearse(self) -> None:
+        """Raise what keeps the networks from being one program; they are of no use afterwards.
+
+        Raises:
+            ValueError: If an update or a score depends on Python's or NumPy's global generator,
+                which would draw alike for all networks; `vmap` itself refuses draws of torch's.
+        """
+        found = []
+        for seed in (0, 1):
+            fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
+            with forked_generators(stream(seed, "noise")):
+                (gradients, losses), shown = self._gradients(0), self.glance(0)
+            values = torch.tensor([[score.value for score in scores] for scores in shown])
+            found.append([*gradients.values(), losses, values])
+            self._fixed = fixed
+        for first, second in zip(*found, strict=True):
+            # A GPU adds in any order: what differs by rounding alone was not drawn.
+            rounding = 1e-3 * float(first.nan_to_num().abs().sum())
+            if not torch.allclose(first, second, rtol=0.0, atol=rounding, equal_nan=True):
+                raise ValueError(
+                    "the network draws from the global generator of Python or NumPy, which would "
+                    "draw alike for all networks"
+                )
+        self.update(0)
+        self.network(0)
+
+    def network(self, position: int) -> nn.Module:
+        """A copy of the network of the seed at a position among the seeds."""
         network = copy.deepcopy(self._model)
-        network.load_state_dict(self.weights()[place])
+        learned, fixed = self._parts()
+        with torch.no_grad():
+            for name, tensor in chain(network.named_parameters(), network.named_buffers()):
+                tensor.copy_((learned | fixed)[name][position])
         return network
 
     def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -150,10 +189,12 @@ class Stack:
         task = self._experiment.task
         scores = []
         for place, sets in enumerate(self._sets):
-            network = self._alone(place)
-            settle(network, sets[TRAINING])
+            network = self.network(place)
+            with forked_generators(scoring_stream(self.seeds[place])):
+                settle(network, sets[TRAINING])
             self._keep(place, network)
-            scores.append(score_regimes(network, task, sets, step))
+            with forked_generators(scoring_stream(self.seeds[place])):
+                scores.append(score_regimes(network, task, sets, step))
         return scores
 
     def _keep(self, place: int, network: nn.Module) -> None:
@@ -165,7 +206,7 @@ class Stack:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         some, task = [glimpsed(sets[TRAINING]) for sets in self._sets], self._experiment.task
         if wants_statistics(self._model):
-            alone = [settled_on(self._alone(place), part) for place, part in enumerate(some)]
+            alone = [settled_on(self.network(place), part) for place, part in enumerate(some)]
             pairs = zip(alone, some, strict=True)
             return [glanced(step, task, *score_problems(one, task, part)) for one, part in pairs]
         self._model.eval()
@@ -179,12 +220,15 @@ class Stack:
             for pair in zip(outputs, some, strict=True)
         ]
 
-    def weights(self) -> list[dict[str, Tensor]]:
-        """The state of the networks by name, one mapping per seed."""
-        names = self._model.state_dict().keys()
+    def weights(self) -> list[dict[str, Any]]:
+        """The state dictionaries of the networks, one per seed."""
+        names = {name: self._first_names[name] for name in self._model.state_dict()}
         learned, fixed = self._parts()
         both = learned | fixed
-        return [{name: both[name][place] for name in names} for place in range(len(self.seeds))]
+        return [
+            {name: both[first][place] for name, first in names.items()}
+            for place in range(len(self.seeds))
+        ]
 
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers and moments, stacked over seeds."""
@@ -200,6 +244,35 @@ class Stack:
         load_moments(self._optimizer, self._learned, state)
 
 
+def why_not_stacked(experiment: Experiment, device: str) -> str | None:
+    """Why the networks of an experiment cannot be one program, or `None` if they can.
+
+    Args:
+        experiment: What would be run.
+        device: Where.
+    """
+    drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
+    try:
+        with fixed_settings():
+            Stack(drawn, [0, 1], device=device).rehearse()
+    except Exception as error:  # noqa: BLE001 — what it is shows where the networks run alone
+        return str(error).strip().partition("\n")[0][:200] or type(error).__name__
+    return None
+
+
+def _call_with(tensors: Mapping[str, Tensor], module: nn.Module, *arguments: Tensor) -> Any:
+    """What a module gives under other parameters and buffers, which it may change in place.
+
+    Tied weights are put under every name by hand: torch leaves a module that has two names with
+    the weights of the call.
+    """
+    given = {name: tensors[first] for name, first in names_to_set(module).items()}
+    left = dict(given)
+    outputs = functional_call(module, left, arguments, tie_weights=False)
+    check_kept(given, left)
+    return outputs
+
+
 @final
 class _Called(nn.Module):
     """A shared module with given parameters, as a module from `(items, index)` to outputs."""
@@ -213,7 +286,7 @@ class _Called(nn.Module):
     def forward(self, items: Tensor, index: Tensor) -> Tensor:
         """Outputs of the module under the given parameters."""
         shared, learned, fixed = self._inner
-        outputs: Tensor = functional_call(shared, (learned, fixed), (items, index))
+        outputs: Tensor = _call_with(learned | fixed, shared, items, index)
         return outputs
 
     def watched(self) -> nn.Module:
@@ -230,8 +303,8 @@ class _Called(nn.Module):
 
     def _told(self, tell: Callable[[Any], Any]) -> Any:
         shared, learned, fixed = self._inner
-        parts = tuple({f"shared.{n}": t for n, t in part.items()} for part in (learned, fixed))
-        return functional_call(_Telling(shared, tell), parts, ())
+        parts = {f"shared.{name}": tensor for name, tensor in (learned | fixed).items()}
+        return _call_with(parts, _Telling(shared, tell))
 
 
 @final

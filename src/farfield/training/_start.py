@@ -5,18 +5,34 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
-from farfield.core import Problems, stream
-from farfield.experiments import Experiment, Pretrained, check_parts
-from farfield.training._evaluate import TwoStages, encode_all
+from farfield.core import Problems, forked_generators, stream
+from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
+from farfield.records import from_tensors, to_tensors
+from farfield.tasks import TRAINING
+from farfield.training._evaluate import TwoStages, encode_all, problems_of_run
+from farfield.training._settings import fixed_settings
 
 
-def first_network(
-    experiment: Experiment, seed: int, start: Mapping[str, Tensor] | None
-) -> nn.Module:
+def build_network(experiment: Experiment, seed: int) -> nn.Module:
+    """The network of a seed as its experiment makes it, whatever was drawn or set before.
+
+    Args:
+        experiment: Whose network.
+        seed: Number of the run.
+    """
+    weights = stream(seed, "weights")
+    with fixed_settings(), forked_generators(weights):
+        return experiment.model.build(experiment.task, weights)
+
+
+def first_network(experiment: Experiment, seed: int, start: Mapping[str, Any] | None) -> nn.Module:
     """The network of a seed before its first update.
 
     Args:
@@ -27,9 +43,12 @@ def first_network(
 
     Raises:
         ValueError: If the experiment starts from another and its network is not given, is given
-            for nothing, or does not fit, or if it names parts that the network has not.
+            for nothing, or does not fit, or if it names parts that the network has not; and if the
+            state of the network could not be kept.
     """
-    network = experiment.model.build(experiment.task, stream(seed, "weights"))
+    network = build_network(experiment, seed)
+    _initialize(network, experiment, seed)
+    check_state(network)
     if (experiment.starts_from is None) != (start is None):
         wanted = "none" if experiment.starts_from is None else "the network that it starts from"
         raise ValueError(f"start must be {wanted} for experiment {experiment.key}")
@@ -38,7 +57,44 @@ def first_network(
     return network
 
 
-def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, Tensor]) -> None:
+def _initialize(network: nn.Module, experiment: Experiment, seed: int) -> None:
+    """Give lazy modules their weights, by showing the network the first training problems."""
+    if not _lazy_names(network):
+        return
+    problems = problems_of_run(experiment.task, seed)[TRAINING]
+    some = problems[: experiment.recipe.batch_size].to("cpu", torch.float32).compact()
+    with fixed_settings(), forked_generators(stream(seed, "weights", "lazy")), torch.no_grad():
+        network.eval()
+        network(some.table(), some.index)
+        network.train()
+    if left := _lazy_names(network):
+        raise ValueError(
+            f"every lazy module must be called in the forward pass, got {left[0]} without values "
+            "after one; make it with its sizes"
+        )
+
+
+def _lazy_names(network: nn.Module) -> list[str]:
+    """Parameters and buffers that have no values yet."""
+    tensors = chain(network.named_parameters(), network.named_buffers())
+    return [name for name, tensor in tensors if is_lazy(tensor)]
+
+
+def check_state(network: nn.Module) -> None:
+    """Raise `ValueError` unless the state of a network can be written and loaded again.
+
+    Args:
+        network: The network; its state is loaded into itself.
+    """
+    try:
+        tensors = to_tensors(network.state_dict())
+        network.load_state_dict(from_tensors({n: t.clone() for n, t in tensors.items()}))
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"the state of the network must load again, got: {reason}") from error
+
+
+def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, Any]) -> None:
     """Copy what the network shares with the one it starts from."""
     state = network.state_dict()
     for field in ("parts", "without", "grown"):
@@ -48,7 +104,10 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, T
         raise ValueError(
             f"without must leave something to take over, got all of it: {pretrained.without}"
         )
+    extra = {name: start[name] for name in taken if _is_extra(name) and name in start}
     for name, tensor in taken.items():
+        if name in extra:
+            continue
         found = start.get(name)
         if found is None or found.shape != _rows(tensor, found, grows=pretrained.grows(name)).shape:
             what = "nothing" if found is None else f"shape {tuple(found.shape)}"
@@ -57,9 +116,15 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, T
                 f"({pretrained.experiment.key}), which has {what} there"
             )
     with torch.no_grad():
-        for name, tensor in taken.items():
+        for name in taken.keys() - extra.keys():
             found = start[name]
-            _rows(tensor, found, grows=pretrained.grows(name)).copy_(found)
+            _rows(taken[name], found, grows=pretrained.grows(name)).copy_(found)
+    network.load_state_dict(extra, strict=False)
+
+
+def _is_extra(name: str) -> bool:
+    """Whether an entry of a state dictionary is a module's extra state."""
+    return name.rpartition(".")[2] == "_extra_state"
 
 
 def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
@@ -70,18 +135,21 @@ def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
 def has_fixed_encoder(network: nn.Module) -> bool:
     """Whether items have the same embeddings at every step: nothing in the encoder is trained.
 
-    An encoder that behaves otherwise in training than in evaluation, or keeps anything, is not
-    taken for one.
+    The class of the encoder must say itself (`is_pure = True`; no parent says it for it) that an
+    embedding is a function of the item and the parameters alone: the same in training and in
+    evaluation, whatever else is in the batch, with nothing drawn or kept.
 
     Args:
-        network: Any network.
+        network: Any network; in one that is not Farfield's, nobody knows what is encoded.
     """
     encoder = getattr(network, "encoder", None)
     if not isinstance(network, TwoStages) or not isinstance(encoder, nn.Module):
         return False
-    kept = [*encoder.buffers(), *(p for p in encoder.parameters() if p.requires_grad)]
-    moody = any("drop" in type(part).__name__.lower() for part in encoder.modules())
-    return not kept and not moody and not isinstance(encoder, nn.Identity)
+    return (
+        is_ours(type(network))
+        and vars(type(encoder)).get("is_pure") is True
+        and not any(parameter.requires_grad for parameter in encoder.parameters())
+    )
 
 
 @contextlib.contextmanager

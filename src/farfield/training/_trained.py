@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import Tensor, nn
 
-from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
+from farfield.training._start import build_network
 
 
 def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Module:
@@ -23,9 +24,9 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
         StoreError: If the weights are missing, damaged or those of another network.
     """
     path, weights = store.weights_path(experiment.key, seed), store.weights(experiment.key, seed)
-    network = experiment.model.build(experiment.task, stream(seed, "weights"))
+    network = build_network(experiment, seed)
     own = network.state_dict()
-    types = {name: tensor.dtype for name, tensor in weights.items() if name in own}
+    types = {n: t.dtype for n, t in weights.items() if n in own and isinstance(t, Tensor)}
     others = [f"{name} is {kind}" for name, kind in types.items() if kind != own[name].dtype]
     try:
         network.load_state_dict(weights)
@@ -41,7 +42,7 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
     return network.eval()
 
 
-def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str, Tensor]:
+def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str, Any]:
     """The state of the network of a finished run, by name.
 
     Where the record has no digest of it, from before there was one, the network is built to see

@@ -1,0 +1,112 @@
+"""Modules of the user's in a worker process: where they are found, and imported once."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from farfield.execution._job import WorkerError, reason_of
+
+WORKER: Final = "FARFIELD_WORKER"
+"""Variable of the environment of a worker process: the module of the user's imported there."""
+
+
+def check_no_worker() -> None:
+    """Refuse to start runs in a worker process, which would start workers without end.
+
+    Raises:
+        WorkerError: If this process, or one that it came from, is a worker.
+    """
+    if module := os.environ.get(WORKER):
+        raise WorkerError(
+            f"runs must not be started while {module} is imported, as worker processes import it "
+            f"too: in {module}, put what starts them under if __name__ == '__main__':"
+        )
+
+
+def import_paths(classes: Iterable[type]) -> list[str]:
+    """The path of this process for modules, for another process that needs some classes.
+
+    Entries are those that they were when they were first used, wherever this process is now.
+
+    Args:
+        classes: Classes that are not Farfield's.
+    """
+    paths = list[str]()
+    with contextlib.suppress(FileNotFoundError):  # the current folder may be gone
+        paths += [_absolute(entry) for entry in sys.path if isinstance(entry, str)]
+    tops = [sys.modules.get(cls.__module__.partition(".")[0]) for cls in classes]
+    return [*dict.fromkeys([*paths, *(root for top in tops for root in _roots(top))])]
+
+
+def _absolute(entry: str) -> str:
+    finder = sys.path_importer_cache.get(entry)
+    return str(getattr(finder, "path", None) or os.path.abspath(entry))  # noqa: PTH100
+
+
+def _roots(module: ModuleType | None) -> list[str]:
+    """The folders that a module or package lies in."""
+    file = getattr(module, "__file__", None)
+    if file is not None:
+        folder = Path(file).absolute().parent
+        return [str(folder.parent if Path(file).stem == "__init__" else folder)]
+    return [str(Path(part).absolute().parent) for part in getattr(module, "__path__", ())]
+
+
+def why_not_elsewhere(classes: Iterable[type]) -> str | None:
+    """Why another process could not import these classes, or `None` if it can.
+
+    Args:
+        classes: Classes that are not Farfield's.
+    """
+    for cls in classes:
+        if cls.__module__ == "__main__":
+            return f"{cls.__name__} is defined in the script itself, not in a module"
+        if "<locals>" in cls.__qualname__:
+            return f"{cls.__name__} is defined inside a function"
+        if PathFinder.find_spec(cls.__module__.partition(".")[0], import_paths([cls])) is None:
+            return f"{cls.__name__} comes from {cls.__module__}, which cannot be imported again"
+    return None
+
+
+_failed: Final = dict[str, str]()
+"""Why modules could not be imported in this process."""
+
+
+def import_class(module: str, name: str, announce: Callable[[str], None]) -> Any:
+    """A class of the user's, in a worker process; its module is imported at most once.
+
+    Args:
+        module: Name of the module.
+        name: Name of the class in it.
+        announce: Takes the name of the module before it is imported, and nothing after it.
+
+    Raises:
+        WorkerError: If the module cannot be imported, now or before, or has no such class.
+    """
+    if module in _failed:
+        raise WorkerError(_failed[module])
+    if module not in sys.modules:
+        announce(module)
+    os.environ[WORKER] = module
+    try:
+        found: Any = importlib.import_module(module)
+    except BaseException as error:  # also sys.exit
+        _failed[module] = f"a worker process cannot import {module}: {reason_of(error)}"
+        raise WorkerError(_failed[module]) from error
+    announce("")
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise WorkerError(
+                f"{module} has no {name} where a worker process imports it; define it at the top "
+                "of the module"
+            )
+        found = getattr(found, part)
+    return found

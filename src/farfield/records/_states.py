@@ -1,0 +1,61 @@
+"""State dictionaries as tensors that share no memory, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import is_lazy
+
+JSON: Final = "_extra_state.json"
+"""End of the name of extra state that is no tensor: its text in UTF-8."""
+
+
+def to_tensors(state: Mapping[str, Any]) -> dict[str, Tensor]:
+    """A state dictionary as tensors that share no memory: tied weights are there twice.
+
+    Args:
+        state: Tensors, and what modules return as extra state, by name.
+
+    Raises:
+        ValueError: If an entry is neither a dense tensor nor JSON.
+    """
+    tensors, memory = dict[str, Tensor](), set[int]()
+    for name, value in state.items():
+        if not isinstance(value, Tensor):
+            tensors[f"{name}.json"] = _text(name, value)
+            continue
+        if is_lazy(value) or value.layout is not torch.strided or value.is_meta:
+            raise ValueError(f"{name} must be a dense tensor with values, got {value!r}")
+        start = value.untyped_storage().data_ptr()
+        tensors[name] = value.clone() if start in memory else value
+        memory.add(start)
+    return tensors
+
+
+def from_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """A state dictionary from what `to_tensors` gave.
+
+    Args:
+        tensors: Tensors by name.
+    """
+    state: dict[str, Any] = {n: t for n, t in tensors.items() if not n.endswith(JSON)}
+    for name in tensors.keys() - state.keys():
+        state[name.removesuffix(".json")] = json.loads(bytes(tensors[name].cpu().numpy()))
+    return state
+
+
+def _text(name: str, value: Any) -> Tensor:
+    """A value as the bytes of its JSON."""
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a tensor or JSON, got {value!r}: {error}") from error
+    if repr(json.loads(text)) != repr(value):
+        raise ValueError(
+            f"{name} must be a tensor or JSON, which would read {value!r} as {json.loads(text)!r}"
+        )
+    return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)

@@ -1,0 +1,68 @@
+"""Settings of torch that a result depends on, fixed for a run and given back after it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import torch
+
+Setting = tuple[Callable[[], Any], Callable[[Any], Any], Any]
+"""What reads it, what writes it, and its value in a run."""
+
+
+def _flushes_denormals() -> bool:
+    """Whether denormal numbers count as zero in this thread, which torch itself does not tell."""
+    return sys.float_info.min / 2 == 0.0
+
+
+def _flag(owner: Any, name: str, value: Any) -> Setting:
+    return (
+        functools.partial(getattr, owner, name),
+        functools.partial(setattr, owner, name),
+        value,
+    )
+
+
+_FIXED: Final[tuple[Setting, ...]] = (
+    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    (torch.get_num_threads, torch.set_num_threads, 1),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, 0),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
+    _flag(torch.backends.mkldnn, "enabled", True),
+    _flag(torch.backends.mkldnn, "deterministic", False),
+    _flag(torch.backends.cudnn, "enabled", True),
+    _flag(torch.backends.cudnn, "deterministic", False),
+    _flag(torch.backends.cudnn, "benchmark", False),
+)
+
+
+@contextlib.contextmanager
+def fixed_settings(*, flush_denormal: bool = False) -> Iterator[None]:
+    """Torch as a fresh process has it, on one thread; then the caller's settings again.
+
+    They are the default type and device, automatic casts, gradients, the number of threads and the
+    choice among kernels.
+
+    Args:
+        flush_denormal: Whether denormal numbers count as zero. Once a network answers with
+            confidence, its gradients sink below 1e-38, and a product of such numbers takes several
+            times as long as any other.
+    """
+    flush = (_flushes_denormals, torch.set_flush_denormal, flush_denormal)
+    with contextlib.ExitStack() as stack:
+        for read, write, value in (*_FIXED, flush):
+            if (before := read()) != value:
+                write(value)
+                stack.callback(write, before)
+        for kind in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        if torch.get_default_device() != torch.device("cpu"):
+            stack.enter_context(torch.device("cpu"))  # slows every call: only where it is needed
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.enable_grad())
+        yield

@@ -1,0 +1,402 @@
+# ruff: noqa: NPY002 — networks of others draw from NumPy's old generator
+"""Networks whose state is not one tensor a name: they train, stop, go on and come back."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrizations
+
+from farfield.core import stream
+from farfield.execution import Job, run_one, why_not_stacked
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.records import Store
+from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
+from small import SMALL_ENCODER, small_experiment
+
+
+class Flat(nn.Module):
+    """A reasoner of two layers, to which others add what is unusual."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.a = nn.Linear(in_features, in_features)
+        self.b = nn.Linear(in_features, in_features)
+        self.output = nn.Linear(length * in_features, num_outputs)
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.output(self.b(torch.tanh(self.a(z))).flatten(1))
+
+
+class Tied(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.b.weight = self.a.weight
+
+
+class UnderTwoNames(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.b = self.again = self.a
+
+
+class NormedTwice(Flat):
+    """One module with buffers under two names."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.a = nn.Sequential(self.a, nn.BatchNorm1d(length))
+        self.norm = self.a[1]
+
+
+class Views(Flat):
+    """Buffers that are views of one, and one that is not contiguous."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.register_buffer("sums", torch.zeros(2, 3))
+        self.register_buffer("first", self.sums[0])
+        self.register_buffer("turned", torch.arange(6.0).reshape(2, 3).T)
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.training:
+            self.first += 1.0
+        return super().forward(z) + self.sums.sum() / 100 + self.turned[0, 1]
+
+
+class TiedByMemory(Flat):
+    """Two parameters of the same memory."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.b.weight = nn.Parameter(self.a.weight.data)
+
+
+class Counting(Flat):
+    """Extra state that is JSON."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.seen = {"calls": 0, "names": ["x"]}
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.training:
+            self.seen["calls"] += 1
+        return super().forward(z) * (1 + self.seen["calls"] / 100)
+
+    def get_extra_state(self) -> Any:
+        return self.seen
+
+    def set_extra_state(self, state: Any) -> None:
+        self.seen = dict(state)
+
+
+class CountingInATensor(Counting):
+    def get_extra_state(self) -> Any:
+        return torch.tensor(self.seen["calls"])
+
+    def set_extra_state(self, state: Any) -> None:
+        self.seen["calls"] = int(state)
+
+
+class Lazy(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.a = nn.LazyLinear(in_features)
+        self.b = nn.Sequential(nn.LazyBatchNorm1d(), nn.Linear(in_features, in_features))
+
+
+class Parametrized(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        parametrizations.weight_norm(self.a)
+        parametrizations.spectral_norm(self.b)
+
+
+class Passing(Flat):
+    """A running mean that the state dictionary leaves out, and one that is replaced."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.register_buffer("mean", torch.zeros(()), persistent=False)
+        self.register_buffer("kept", torch.zeros(()))
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.training:
+            self.mean += z.detach().mean()
+            self.kept = self.kept + self.mean
+        return super().forward(z) + self.kept
+
+
+class DrawingFromNumPy(Flat):
+    def forward(self, z: Tensor) -> Tensor:
+        return super().forward(z + float(np.random.normal()))
+
+
+class DrawingFromPython(Flat):
+    def forward(self, z: Tensor) -> Tensor:
+        return super().forward(z + random.gauss(0, 1))
+
+
+class DrawingFromTorch(Flat):
+    def forward(self, z: Tensor) -> Tensor:
+        return super().forward(z + torch.randn(()))
+
+
+class DrawingWhenBuilt(Flat):
+    """Plain numbers that differ from seed to seed, and are in no state."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.scales = (random.random(), np.random.rand(2), torch.rand(1))
+
+    def forward(self, z: Tensor) -> Tensor:
+        first, second, third = self.scales
+        return super().forward(z * first * float(second.sum()) * third)
+
+
+class Holding(Flat):
+    """Generators of its own."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.random = random.Random(1)
+        self.numpy = np.random.default_rng(2)
+        self.old = np.random.RandomState(3)
+        self.torch = torch.Generator()
+
+    def forward(self, z: Tensor) -> Tensor:
+        drawn = self.random.random() + self.numpy.random() + self.old.rand()
+        return super().forward(z + drawn + torch.rand(1, generator=self.torch))
+
+
+STACKED = [Flat, Tied, UnderTwoNames, NormedTwice, Lazy]
+ALONE = {
+    Parametrized: "",
+    Views: "first shares memory with reasoner.sums",
+    TiedByMemory: "reasoner.b.weight shares memory with reasoner.a.weight",
+    Counting: "_extra_state is neither parameter nor buffer",
+    CountingInATensor: "_extra_state is neither parameter nor buffer",
+    Passing: "reasoner.kept is replaced in the forward pass",
+    DrawingFromNumPy: "draws from the global generator of Python or NumPy",
+    DrawingFromPython: "draws from the global generator of Python or NumPy",
+    DrawingFromTorch: "random",
+    DrawingWhenBuilt: "scales differs from seed to seed",
+    Holding: "a module holds a generator",
+}
+
+
+def with_reasoner(cls: type[nn.Module], steps: int = 6) -> Experiment:
+    return Experiment(
+        task=small_experiment().task,
+        model=Network(reasoner=Spec(cls), encoder=SMALL_ENCODER),
+        recipe=Recipe(steps=steps, evaluations=2, batch_size=16),
+    )
+
+
+def same(first: object, second: object) -> bool:
+    return torch.equal(first, second) if isinstance(first, Tensor) else first == second
+
+
+class StoppedError(Exception):
+    """Stands in for the end of the process."""
+
+
+def disturb() -> None:
+    """What may happen between two parts of a run."""
+    random.seed(5)
+    np.random.seed(5)
+    torch.manual_seed(5)
+
+
+@pytest.mark.parametrize("cls", [*STACKED, *ALONE])
+def test_a_network_of_ones_own_stops_goes_on_and_comes_back(
+    tmp_path: Path, cls: type[nn.Module]
+) -> None:
+    experiment, path = with_reasoner(cls), tmp_path / "state"
+    whole = OneNetwork(experiment, 1)
+    expected, _ = train(whole, experiment)
+
+    def stop(progress: Progress) -> None:
+        if progress.step == 4:
+            raise StoppedError
+
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    disturb()
+    with pytest.raises(StoppedError):
+        train(OneNetwork(experiment, 1), experiment, checkpoint=path, report=stop, clock=clock)
+    seen = list[int]()
+    disturb()
+    resumed = OneNetwork(experiment, 1)
+    scores, _ = train(
+        resumed, experiment, checkpoint=path, report=lambda p: seen.append(p.step), clock=clock
+    )
+    assert seen[0] == 4
+    assert scores == expected
+    found, wanted = resumed.weights()[0], whole.weights()[0]
+    assert all(same(found[name], wanted[name]) for name in wanted)
+
+    store = Store(tmp_path / "runs")
+    run_one(Job(experiment=experiment, seed=1), store, device="cpu", engine="here")
+    assert store.is_whole(experiment.key, 1)
+    kept = store.weights(experiment.key, 1)
+    assert kept.keys() == wanted.keys()
+    network = trained_network(experiment, 1, store)
+    by_hand = experiment.model.build(experiment.task, stream(0))
+    by_hand.load_state_dict(kept)
+    for state in (kept, network.state_dict(), by_hand.state_dict()):
+        assert all(same(state[name], wanted[name]) for name in wanted)
+
+
+def test_ties_come_back_as_ties(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for cls in (Tied, UnderTwoNames):
+        experiment = with_reasoner(cls)
+        run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="here")
+        reasoner = trained_network(experiment, 0, store).reasoner
+        assert reasoner.a.weight is reasoner.b.weight
+
+
+def test_a_tied_weight_takes_one_step_along_both_gradients() -> None:
+    learner = OneNetwork(with_reasoner(Tied), 0, dtype=torch.float64)
+    weight = learner.model.reasoner.a.weight
+    before = weight.detach().clone()
+    learner.update(0)
+    moved = (weight.detach() - before).abs()
+    # Adam's first step is its step size, whatever the gradient; two would be twice that.
+    assert float(moved.max()) == pytest.approx(5e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize("cls", STACKED)
+def test_together_equals_alone_where_weights_have_two_names(cls: type[nn.Module]) -> None:
+    experiment = with_reasoner(cls, steps=4)
+    assert why_not_stacked(experiment, "cpu") is None
+    together = Stack(experiment, (0, 3), dtype=torch.float64)
+    scores, _ = train(together, experiment)
+    for position, seed in enumerate((0, 3)):
+        alone = OneNetwork(experiment, seed, dtype=torch.float64)
+        [own], _ = train(alone, experiment)
+        found, wanted = together.weights()[position], alone.weights()[0]
+        assert found.keys() == wanted.keys()
+        for name, tensor in wanted.items():
+            torch.testing.assert_close(found[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
+        assert [s.value for s in scores[position]] == pytest.approx(
+            [s.value for s in own], rel=1e-8
+        )
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ALONE if ALONE[cls]])
+def test_what_cannot_be_stacked_is_refused_before(cls: type[nn.Module]) -> None:
+    reason = why_not_stacked(with_reasoner(cls), "cpu")
+    assert reason is not None
+    assert ALONE[cls] in reason
+
+
+class Unknown(Flat):
+    """Extra state that no file can hold."""
+
+    def get_extra_state(self) -> Any:
+        return {1, 2}
+
+    def set_extra_state(self, state: Any) -> None:
+        pass
+
+
+class Pairs(Unknown):
+    def get_extra_state(self) -> Any:
+        return {"pair": (1, 2)}
+
+
+class OneWay(Flat):
+    """Extra state that cannot be set."""
+
+    def get_extra_state(self) -> Any:
+        return 1
+
+
+class Expanded(Flat):
+    """A buffer that torch itself cannot load."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.register_buffer("same", torch.zeros(1).expand(5))
+
+
+class NeverCalled(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.spare = nn.LazyLinear(3)
+
+
+class MadeOnTheWay(Flat):
+    def forward(self, z: Tensor) -> Tensor:
+        if not hasattr(self, "more"):
+            self.more = nn.Parameter(torch.zeros(()))
+        return super().forward(z) + self.more
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (Unknown, r"reasoner\._extra_state must be a tensor or JSON, got \{1, 2\}"),
+        (Pairs, r"reasoner\._extra_state must be a tensor or JSON"),
+        (OneWay, "the state of the network must load again"),
+        (Expanded, "the state of the network must load again, got: .*same"),
+        (NeverCalled, r"got reasoner\.spare\.\w+ without values"),
+        (MadeOnTheWay, r"must be made with its module, got reasoner\.more"),
+    ],
+)
+def test_a_state_that_cannot_be_kept_is_refused_before_or_at_the_first_update(
+    cls: type[nn.Module], message: str
+) -> None:
+    experiment, seen = with_reasoner(cls), list[Progress]()
+    with pytest.raises(ValueError, match=message):
+        train(OneNetwork(experiment, 0), experiment, report=seen.append)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    "cls", [DrawingFromNumPy, DrawingFromPython, DrawingFromTorch, DrawingWhenBuilt]
+)
+def test_draws_of_a_network_depend_on_its_seed_and_leave_the_caller_s_alone(
+    unchecked: None, cls: type[nn.Module]
+) -> None:
+    experiment = with_reasoner(cls, steps=2)
+
+    def run(seed: int) -> dict[str, Tensor]:
+        learner = OneNetwork(experiment, seed)
+        train(learner, experiment)
+        return learner.weights()[0]
+
+    def next_draws() -> list[float]:
+        return [random.random(), float(np.random.rand()), float(torch.rand(()))]
+
+    disturb()
+    wanted = next_draws()
+    first = run(1)
+    disturb()
+    again = run(1)
+    assert next_draws() == wanted
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert any(not torch.equal(first[name], other) for name, other in run(2).items())
+
+
+def test_steps_draw_other_numbers_from_every_generator() -> None:
+    drawn = list[tuple[float, float, float]]()
+
+    class Noting(Flat):
+        def forward(self, z: Tensor) -> Tensor:
+            if self.training:
+                drawn.append((random.random(), float(np.random.rand()), float(torch.rand(()))))
+            return super().forward(z)
+
+    experiment = with_reasoner(Noting, steps=3)
+    train(OneNetwork(experiment, 0), experiment)
+    for column in zip(*drawn, strict=True):
+        assert len(set(column)) == 3
