@@ -218,14 +218,17 @@ def test_a_damaged_record_is_run_anew_and_the_others_stay(tmp_path: Path) -> Non
 
 def test_a_chain_goes_on_from_no_network_but_its_own(tmp_path: Path) -> None:
     first = tiny_experiment()
-    second = replace(first, starts_from=Pretrained(first), recipe=Recipe(steps=2))
+    second = replace(first, starts_from=Pretrained(experiment=first), recipe=Recipe(steps=2))
     store, jobs = Store(tmp_path), jobs_of([first, second], (0, 1))
     run(jobs, store, workers=1)
     expected = store.weights(second.key, 1)
     paths = [store.weights_path(first.key, seed) for seed in range(2)]
     paths[1].write_bytes(paths[0].read_bytes())
     store.weights_path(second.key, 1).unlink()
-    with pytest.raises(StoreError, match="it is not the file that the run wrote"):
+    with (
+        pytest.warns(DamageWarning, match="No such file"),
+        pytest.raises(StoreError, match="it is not the file that the run wrote"),
+    ):
         run_one(jobs[3], store, device="cpu", engine="here")
     with pytest.warns(DamageWarning) as caught:
         run(jobs[3:], store, workers=1)
