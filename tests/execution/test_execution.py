@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import signal
+import sqlite3
 import threading
 import traceback
 from collections.abc import Callable
@@ -32,9 +33,9 @@ from farfield.execution import (
     why_not_stacked,
 )
 from farfield.execution._run import _run_on_gpu
-from farfield.experiments import Experiment, Network, Recipe, SequenceNetwork, Spec
+from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearRecurrentUnit
-from farfield.records import BusyError, Store, read_tensors
+from farfield.records import BusyError, DamageWarning, Store, StoreError, read_tensors
 from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from processes import children, wait_for
@@ -163,19 +164,103 @@ def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
     assert [item.job.seed for item in news if item.found] == [0]
 
 
-@pytest.mark.parametrize("is_missing", [False, True], ids=["cut short", "missing"])
-def test_a_network_that_cannot_be_read_is_trained_again(tmp_path: Path, is_missing: bool) -> None:
+def flipped(content: bytes) -> bytes:
+    return content[:-1] + bytes([content[-1] ^ 64])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda content: content[:-5], "it is not the file that the run wrote"),
+        (flipped, "it is not the file that the run wrote"),
+        (None, "No such file or directory; the network is trained anew"),
+    ],
+    ids=["cut short", "flipped", "missing"],
+)
+def test_a_network_that_is_not_what_was_written_is_trained_anew_and_its_record_replaced(
+    tmp_path: Path, change: Callable[[bytes], bytes] | None, said: str
+) -> None:
+    store, news = Store(tmp_path), list[News]()
+    jobs = jobs_of([tiny_experiment()], (0, 1))
+    run(jobs, store, workers=2)
+    before = results(jobs, store)
+    path = store.weights_path(jobs[0].experiment.key, 0)
+    whole = path.read_bytes()
+    path.unlink() if change is None else path.write_bytes(change(whole))
+    with pytest.warns(DamageWarning, match=rf"{path}: .*{said}"):
+        run(jobs, store, workers=1, report=news.append)
+    assert [item.job.seed for item in news if item.found] == [1]
+    assert path.read_bytes() == whole
+    after = results(jobs, store)
+    assert after[0].environment["engine"] == "1 single-threaded processes"
+    assert after[0].scores == before[0].scores
+    assert after[1] == before[1]
+    aside = path.with_name("0.safetensors.damaged")
+    assert aside.exists() == (change is not None)
+    assert change is None or aside.read_bytes() == change(whole)
+
+
+def test_a_damaged_record_is_run_anew_and_the_others_stay(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1))
     run(jobs, store, workers=1)
     before = results(jobs, store)
-    path = store.weights_path(jobs[0].experiment.key, 0)
-    whole = path.read_bytes()
-    path.unlink() if is_missing else path.write_bytes(whole[:-5])
-    run(jobs, store, workers=1, report=news.append)
+    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+        connection.execute("UPDATE scores SET value = value + 0.125 WHERE seed = 0 AND step = 1")
+    connection.close()
+    with pytest.warns(DamageWarning, match="damaged record of .*, seed 0: it is not what was wri"):
+        run(jobs, store, workers=1, report=news.append)
     assert [item.job.seed for item in news if item.found] == [1]
-    assert path.read_bytes() == whole
-    assert results(jobs, store) == before
+    after = results(jobs, store)
+    assert [record.scores for record in after] == [record.scores for record in before]
+    assert after[1] == before[1]
+
+
+def test_a_chain_goes_on_from_no_network_but_its_own(tmp_path: Path) -> None:
+    first = tiny_experiment()
+    second = replace(first, starts_from=Pretrained(experiment=first), recipe=Recipe(steps=2))
+    store, jobs = Store(tmp_path), jobs_of([first, second], (0, 1))
+    run(jobs, store, workers=1)
+    expected = store.weights(second.key, 1)
+    paths = [store.weights_path(first.key, seed) for seed in range(2)]
+    paths[1].write_bytes(paths[0].read_bytes())
+    store.weights_path(second.key, 1).unlink()
+    with (
+        pytest.warns(DamageWarning, match="No such file"),
+        pytest.raises(StoreError, match="it is not the file that the run wrote"),
+    ):
+        run_one(jobs[3], store, device="cpu", engine="here")
+    with pytest.warns(DamageWarning) as caught:
+        run(jobs[3:], store, workers=1)
+    said = [str(warning.message) for warning in caught]
+    assert [str(paths[1]) in text for text in said] == [True, False]
+    found = store.weights(second.key, 1)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_damaged_checkpoint_in_a_worker_is_named_here(tmp_path: Path) -> None:
+    store, [job] = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
+    path = store.checkpoint_path(job.experiment.key, 0)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"torn")
+    with pytest.warns(DamageWarning, match=f"checkpoint {path} cannot be used"):
+        run([job], store, workers=1)
+    assert path.with_name("0.safetensors.damaged").read_bytes() == b"torn"
+    assert not path.exists()
+
+
+def test_what_a_killed_process_left_of_a_finished_run_is_swept(tmp_path: Path) -> None:
+    store, [job] = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
+    run_one(job, store, device="cpu", engine="here")
+    path = store.checkpoint_path(job.experiment.key, 0)
+    for again in (run_one, None):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"of a process killed between the record and its last word")
+        if again is None:
+            run([job], store)
+        else:
+            again(job, store, device="cpu", engine="again")
+        assert not path.exists()
 
 
 def test_one_experiment_named_twice_is_run_once() -> None:

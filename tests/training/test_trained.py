@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import sqlite3
+from collections.abc import Callable
 
+import msgspec
 import pytest
 import torch
 
 from farfield.execution import Job, run_one
 from farfield.records import Store, StoreError, write_tensors
-from farfield.training import problems_of_run, score_problems, trained_network
+from farfield.training import (
+    is_complete,
+    problems_of_run,
+    score_problems,
+    trained_network,
+    trained_weights,
+)
 from small import small_experiment
 
 EXPERIMENT = small_experiment(steps=6, evaluations=1)
@@ -47,3 +57,50 @@ def test_weights_that_are_missing_or_another_s_are_refused(store: Store) -> None
     write_tensors(path, store.weights(EXPERIMENT.key, 3))
     with pytest.raises(StoreError, match=r"3\.safetensors holds the weights of another network"):
         trained_network(other, 3, store)
+
+
+State = dict[str, torch.Tensor]
+
+
+def planted(state: State) -> State:
+    return state | {name: torch.full_like(t, torch.nan) for name, t in [*state.items()][-1:]}
+
+
+def in_half(state: State) -> State:
+    return {name: tensor.half() for name, tensor in state.items()}
+
+
+def without_one(state: State) -> State:
+    return dict([*state.items()][1:])
+
+
+@pytest.mark.parametrize("change", [planted, in_half, without_one])
+@pytest.mark.parametrize("is_signed", [True, False], ids=["with a digest", "from before"])
+def test_weights_that_are_not_the_run_s_do_not_count(
+    store: Store, change: Callable[[State], State], is_signed: bool
+) -> None:
+    key, path = EXPERIMENT.key, store.weights_path(EXPERIMENT.key, 3)
+    record, weights = store.find(key, 3), store.weights(key, 3)
+    if not is_signed:
+        with sqlite3.connect(store.folder / "records.sqlite") as connection:  # as format 1 was
+            connection.execute("ALTER TABLE runs DROP COLUMN weights")
+            connection.execute("ALTER TABLE runs DROP COLUMN digest")
+            connection.execute("PRAGMA user_version = 1")
+        connection.close()
+        assert store.find(key, 3) == msgspec.structs.replace(record, weights="")
+    assert is_complete(EXPERIMENT, 3, store)
+    write_tensors(path, change(weights))
+    assert not is_complete(EXPERIMENT, 3, store)
+    for read in (trained_network, trained_weights):
+        with pytest.raises(StoreError, match=r"3\.safetensors"):
+            read(EXPERIMENT, 3, store)
+
+
+def test_a_network_of_old_that_diverged_counts(store: Store) -> None:
+    key, path = EXPERIMENT.key, store.weights_path(EXPERIMENT.key, 3)
+    record, weights = store.find(key, 3), store.weights(key, 3)
+    worst = [msgspec.structs.replace(score, value=math.nan) for score in record.scores]
+    path.unlink()
+    store.write(msgspec.structs.replace(record, scores=tuple(worst)), planted(weights))
+    assert is_complete(EXPERIMENT, 3, store)
+    assert not is_complete(EXPERIMENT, 4, store)

@@ -8,17 +8,18 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from farfield.core import Problems, stream
+from farfield.core import Problems, from_line, stream, to_line
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
 from farfield.objectives import Reconstructing
-from farfield.records import Score, StoreError, read_tensors, write_tensors
+from farfield.records import DamageWarning, Score, StoreError, read_tensors, write_tensors
 from farfield.tasks import TRAINING
 from farfield.training import (
     Batches,
@@ -33,7 +34,7 @@ from farfield.training import (
     train,
 )
 from farfield.training._learner import shorten
-from farfield.training._loop import _kinds
+from farfield.training._loop import _kinds, _Note
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 
@@ -321,8 +322,13 @@ def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
         assert path.exists()
     else:
         path.write_bytes(content)
+    before = path.read_bytes()
     expected, _ = train(one(experiment), experiment)
-    assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+    with pytest.warns(
+        DamageWarning, match=rf"^checkpoint {path} .*c\.damaged, and"
+    ):
+        assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+    assert (tmp_path / "c.damaged").read_bytes() == before
 
 
 def test_a_network_that_diverged_goes_on_from_its_checkpoint_too(tmp_path: Path) -> None:
@@ -341,6 +347,12 @@ def checkpoint_of(experiment: Experiment, path: Path) -> tuple[dict[str, torch.T
     """What a checkpoint of a run that was stopped holds."""
     train(one(experiment), experiment, checkpoint=path, clock=Clock(checkpoint_seconds=-1.0))
     return read_tensors(path)
+
+
+def signed(text: str, saved: dict[str, torch.Tensor], **changes: object) -> str:
+    """A note with changes, as if it had been written so with these tensors."""
+    note = msgspec.structs.replace(from_line(text, _Note), **changes)
+    return to_line(msgspec.structs.replace(note, digest=note.digest_with(saved)))
 
 
 def with_more(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -388,28 +400,79 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
     tensors, text = checkpoint_of(experiment, path)
     changed = change(tensors)
     if is_listed:  # as if written by a class that has changed since
-        text = json.dumps(json.loads(text) | {"tensors": _kinds(changed)})
+        text = signed(text, changed, tensors=_kinds(changed))
     write_tensors(path, changed, text)
     undisturbed, resumed, seen = one(experiment), one(experiment), list[int]()
     expected, _ = train(undisturbed, experiment)
-    scores, _ = train(
-        resumed, experiment, checkpoint=path, report=lambda progress: seen.append(progress.step)
-    )
+    report = lambda progress: seen.append(progress.step)  # noqa: E731
+    said = "its tensors are not those of the network" if is_listed else "it is not what was written"
+    with pytest.warns(DamageWarning, match=said):
+        scores, _ = train(resumed, experiment, checkpoint=path, report=report)
     assert seen == [1]
     assert scores == expected
     for name, content in undisturbed.weights()[0].items():
         assert torch.equal(resumed.weights()[0][name], content), name
 
 
-@pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": []}])
+@pytest.mark.parametrize("is_signed", [True, False])
+@pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": ()}])
 def test_a_note_that_does_not_fit_means_a_fresh_start(
-    tmp_path: Path, changes: dict[str, object]
+    tmp_path: Path, changes: dict[str, object], is_signed: bool
 ) -> None:
     experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
     tensors, text = checkpoint_of(experiment, path)
-    write_tensors(path, tensors, json.dumps(json.loads(text) | changes))
+    changed = signed(text, tensors, **changes)
+    if not is_signed:
+        digest = json.loads(text)["digest"]
+        changed = json.dumps(json.loads(changed) | {"digest": digest})
+    write_tensors(path, tensors, changed)
     expected, _ = train(one(experiment), experiment)
-    assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+    said = r"it is of step .*, with scores of" if is_signed else "it is not what was written"
+    with pytest.warns(DamageWarning, match=said):
+        assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+
+
+@pytest.mark.parametrize("at", [3, 20, 200, -4000, -900, -1])
+def test_a_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path, at: int) -> None:
+    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    checkpoint_of(experiment, path)
+    content = bytearray(path.read_bytes())
+    content[at] ^= 64
+    path.write_bytes(content)
+    expected, _ = train(one(experiment), experiment)
+    with pytest.warns(DamageWarning, match=f"^checkpoint {path} cannot be used: "):
+        assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+
+
+def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
+    experiment, path = small_experiment(steps=12, evaluations=1), tmp_path / "c"
+    kept, written = list[bytes](), write_tensors
+
+    def keep(path: Path, tensors: dict[str, torch.Tensor], note: str = "") -> str:
+        digest = written(path, tensors, note)
+        kept.append(path.read_bytes())
+        return digest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("farfield.training._loop.write_tensors", keep)
+        checkpoint_of(experiment, path)
+        train(
+            OneNetwork(experiment, 2),
+            experiment,
+            checkpoint=tmp_path / "other",
+            clock=Clock(checkpoint_seconds=-1.0),
+        )
+    first, last, others = kept[0], kept[10], kept[-1]
+    (tmp_path / "first").write_bytes(first)
+    path.write_bytes(last)
+    tensors, _ = read_tensors(path)
+    write_tensors(path, tensors, read_tensors(tmp_path / "first")[1])
+    expected, _ = train(one(experiment), experiment)
+    with pytest.warns(DamageWarning, match="it is not what was written"):
+        assert train(one(experiment), experiment, checkpoint=path)[0] == expected
+    path.write_bytes(others)
+    with pytest.warns(DamageWarning, match=r"it is of seeds \(2,\) of experiment"):
+        assert train(one(experiment), experiment, checkpoint=path)[0] == expected
 
 
 def test_a_folder_in_place_of_a_checkpoint_is_named_before_anything_is_trained(
