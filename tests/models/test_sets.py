@@ -79,6 +79,11 @@ def test_transformer_is_that_of_torch() -> None:
     torch.testing.assert_close(
         ours(x, mask)[kept], theirs(x, src_key_padding_mask=mask)[kept], rtol=1e-9, atol=1e-12
     )
+    for attention in (torch.ones(ITEMS, ITEMS, dtype=torch.bool).triu(1), drawn(ITEMS, ITEMS)):
+        own, other = (core(x, mask=attention) for core in (ours, theirs))
+        torch.testing.assert_close(own, other, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(ours(x[0], mask=attention), other[0], rtol=1e-9, atol=1e-12)
+    assert torch.equal(ours(x, src_key_padding_mask=mask), ours(x, mask))
 
 
 def test_padding_is_no_element() -> None:

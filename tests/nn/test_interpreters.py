@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from torch.nn import functional as F
 from farfield.functional import (
     _line_of_code,
     interpreter,
+    line_of_code,
     modulated_attention,
     modulated_linear,
     script,
@@ -45,13 +47,14 @@ TEXT = Syntax(
     functions=Functions(code_size=4),
     matching=TypeMatching(type_size=3, truncation=1.1, bandwidth=0.6),
     instructions=Instructions(num_heads=2),
+    sums_changes=False,
 )
 LEARNED = replace(TEXT, functions=Functions(code_size=4, learned_signatures=True))
 WIDE = Instructions(num_heads=3, key_size=5, hidden_size=7)
 SYNTAXES = {
     "text": TEXT,
     "released": replace(TEXT, instructions=WIDE, outer_residual=False),
-    "changes": replace(TEXT, sums_changes=True),
+    "changes": replace(TEXT, sums_changes=None),
     "no residual inside": replace(TEXT, instructions=Instructions(num_heads=2, residual=False)),
 }
 syntaxes = pytest.mark.parametrize("syntax", SYNTAXES.values(), ids=SYNTAXES)
@@ -90,7 +93,7 @@ def expected_of(core: NeuralInterpreter, number: int, x: Tensor) -> tuple[Tensor
         grid=core.grid,
         residual=own.instructions.residual,
         outer_residual=own.outer_residual,
-        sums_changes=own.sums_changes,
+        sums_changes=own.changes_are_summed,
     )
     weights = {name: t.detach().numpy() for name, t in core.scripts[number].state_dict().items()}
     found = oracle.script(x.detach().numpy(), weights, core.num_iterations, options)
@@ -525,6 +528,112 @@ def test_in_place_of_a_transformer_encoder() -> None:
     torch_core = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
     core = built()
     assert core(x, mask).shape == torch_core(x, src_key_padding_mask=mask).shape
+    assert torch.equal(core(x, src_key_padding_mask=mask), core(x, mask))
+    with pytest.raises(ValueError, match="key_padding_mask and src_key_padding_mask are one"):
+        core(x, mask, src_key_padding_mask=mask)
+
+
+@syntaxes
+@pytest.mark.parametrize("grid", [None, (1, ITEMS)])
+def test_an_element_does_not_know_those_hidden_from_it(syntax: Syntax, grid: object) -> None:
+    core, x = built(syntax, num_lines=2, num_scripts=2, grid=grid), drawn(BATCH, ITEMS, FEATURES)
+    causal = torch.ones(ITEMS, ITEMS, dtype=torch.bool).triu(1)
+    found = core(x, mask=causal)
+    assert not torch.allclose(found, core(x))
+    for number in range(1, ITEMS):
+        later = x.clone()
+        later[:, number:] = drawn(BATCH, ITEMS - number, FEATURES, seed=9)
+        assert_same(core(later, mask=causal)[:, :number], found[:, :number])
+        if grid is None:
+            part = causal[:number, :number]
+            assert_same(core(x[:, :number], mask=part), found[:, :number])
+    added = torch.zeros(ITEMS, ITEMS).double().masked_fill(causal, -torch.inf)
+    assert_same(core(x, mask=added), found)
+    assert_same(core(x[0], mask=causal), found[0])
+    assert_same(core.trace(x, mask=causal)[-1].outputs[-1], found)
+    assert core(x, mask=torch.ones_like(causal)).isfinite().all()
+
+
+def test_what_a_mask_adds_to_scores_is_not_scaled() -> None:
+    """A key that is e times as likely is as good as two of it are, in the sum of the others."""
+    attention = unsettled(ModAttn(FEATURES, 4, num_heads=2, key_size=5, generator=generator()))
+    line = LineOfCode(FEATURES, 4, instructions=Instructions(num_heads=2, key_size=5))
+    line.attention = attention
+    line, x, codes = line.double(), drawn(1, BATCH, 3, FEATURES), drawn(FUNCTIONS, 4)
+    shares = torch.ones(FUNCTIONS, BATCH, 4, dtype=torch.float64)
+    mask = torch.zeros(3, 3, dtype=torch.float64)
+    mask[:, 2] = math.log(2)
+    once, rules = line.functional(codes, 3, mask=mask)
+    twice, _ = line.functional(codes, 4)
+    again = torch.cat((x, x[:, :, 2:]), dim=2)
+    found = line_of_code(x, shares[..., :3], once, rules)
+    assert_same(found, line_of_code(again, shares, twice, rules)[:, :, :3], 1e-5)
+
+
+@pytest.mark.parametrize("grid", [None, (1, ITEMS)])
+def test_masks_of_attention_with_gradients_by_hand(grid: object, monkeypatch) -> None:
+    core = built(replace(TEXT, instructions=replace(WIDE, key_size=40)), grid=grid)
+    x, causal = drawn(BATCH, ITEMS, FEATURES), torch.ones(ITEMS, ITEMS, dtype=torch.bool).triu(1)
+    found = []
+    for worthwhile in (0, math.inf):
+        monkeypatch.setattr(_line_of_code, "WORTHWHILE", worthwhile)
+        out = core(x, mask=causal)
+        gradients = torch.autograd.grad(out.sin().sum(), [*core.parameters()])
+        found.append((out, *gradients))
+    assert_same(*found, 1e-9)
+
+
+@pytest.mark.parametrize("core", [NeuralInterpreter, PreNormTransformer])
+def test_masks_of_attention_of_another_kind_are_refused(core, unchecked) -> None:
+    layer, x = core(8), torch.zeros(BATCH, ITEMS, 8)
+    for mask in (torch.zeros(BATCH, ITEMS, dtype=torch.bool), torch.zeros(5, 5).long(), [True]):
+        with pytest.raises(ValueError, match=r"mask must be bool, .* of shape \(5, 5\), .* got"):
+            layer(x, mask=mask)
+
+
+def test_a_bare_interpreter_keeps_elements_as_large_as_they_are(unchecked) -> None:
+    x = drawn(4, 20, 32).float()
+    bare = NeuralInterpreter(32, generator=generator())
+    printed = NeuralInterpreter(32, syntax=Syntax.printed(), generator=generator())
+    assert bare(x).std() < 2 * x.std()
+    assert printed(x).std() > 100 * x.std()
+    bare(x).square().mean().backward()
+    assert all(0 < p.grad.norm() < 100 for p in bare.parameters() if p.grad is not None)
+    assert Syntax() == Syntax(sums_changes=None)
+    assert Syntax().changes_are_summed
+    assert not Syntax(outer_residual=False).changes_are_summed
+    assert not Syntax.printed().changes_are_summed
+    with pytest.raises(ValueError, match="sums_changes must be True or False or None"):
+        Syntax(sums_changes="no")
+
+
+@pytest.mark.parametrize("syntax", [TEXT, LEARNED])
+def test_new_functions_learn_alone_where_the_others_are_frozen(syntax: Syntax) -> None:
+    core, x = built(syntax, num_scripts=2), drawn(BATCH, ITEMS, FEATURES)
+    core.add_functions(2, freeze=True, generator=generator(5))
+    before = {name: tensor.clone() for name, tensor in core.state_dict().items()}
+    free = copy.deepcopy(core)
+    for each in free.scripts:
+        each.num_fixed = 0
+    assert_same(core(x), free(x))
+    learned = {name for name, p in core.named_parameters() if p.requires_grad}
+    rows = {"codes", "signatures"} if syntax is LEARNED else {"codes"}
+    assert learned == {f"scripts.{n}.{row}" for n in range(2) for row in rows}
+    optimizer = torch.optim.Adam([p for p in core.parameters() if p.requires_grad], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        core(x).square().sum().backward()
+        optimizer.step()
+    for name, tensor in core.state_dict().items():
+        old, new = before[name], tensor
+        if name in learned:
+            assert not torch.equal(old[FUNCTIONS:], new[FUNCTIONS:])
+            old, new = old[:FUNCTIONS], new[:FUNCTIONS]
+        assert torch.equal(old, new)
+    core.remove_functions([0, FUNCTIONS])
+    assert [each.num_fixed for each in core.scripts] == [FUNCTIONS - 1] * 2
+    core.add_functions(1)
+    assert [each.num_fixed for each in core.scripts] == [FUNCTIONS - 1] * 2
 
 
 def test_frozen_signatures_are_no_parameters() -> None:

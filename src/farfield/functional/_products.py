@@ -162,7 +162,8 @@ def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
 def is_transformed() -> bool:
     """Whether `torch.func` or `torch.jit.trace` is at work; yes where this torch does not tell."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
-    return tell is None or bool(tell()) or torch.jit.is_tracing()
+    traced: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return tell is None or bool(tell()) or traced
 
 
 def is_rewritten() -> bool:

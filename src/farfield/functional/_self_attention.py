@@ -19,6 +19,7 @@ def self_attention(
     *,
     num_heads: int,
     key_padding_mask: Bool[Tensor, "*batch time"] | None = None,
+    added: Float[Tensor, "time time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
     r"""What every place gathers from all places, heads side by side, before the output layer.
 
@@ -34,6 +35,7 @@ def self_attention(
         key_padding_mask: True at places that no place attends to, as of
             `torch.nn.MultiheadAttention`; None for none. Where all of a sequence are, they attend
             to all alike.
+        added: What is added to the scores of each place with each, as a mask of attention is.
 
     Raises:
         ValueError: If the number of features cannot be divided among the heads, or the mask has
@@ -59,6 +61,8 @@ def self_attention(
         head=num_heads,
     ).unbind(0)
     scores = (query / math.sqrt(num_features // num_heads)) @ key.transpose(-1, -2)
+    if added is not None:
+        scores = scores + added
     if key_padding_mask is not None:
         hidden = key_padding_mask[..., None, None, :]
         scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)

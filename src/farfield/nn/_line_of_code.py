@@ -12,6 +12,7 @@ from farfield.functional import LineParameters, LineRules, folded_query, line_of
 from farfield.nn._mod_attn import ModAttn
 from farfield.nn._mod_lin import ModMLP
 from farfield.nn._relative_position import RelativePosition
+from farfield.nn._sets import attention_bias
 from farfield.nn._syntax import Instructions
 
 
@@ -84,7 +85,12 @@ class LineOfCode(nn.Module):
         self.mlp = ModMLP((num_features, hidden, num_features), code_size, generator=generator)
 
     def functional(
-        self, codes: Float[Tensor, "function code"], num_items: int, *, shared: bool = False
+        self,
+        codes: Float[Tensor, "function code"],
+        num_items: int,
+        *,
+        shared: bool = False,
+        mask: Tensor | None = None,
     ) -> tuple[LineParameters, LineRules]:
         """Weights for these codes and so many elements, for `farfield.functional.line_of_code`.
 
@@ -92,6 +98,7 @@ class LineOfCode(nn.Module):
             codes: Of the functions.
             num_items: Number of elements of a set.
             shared: Whether all functions have the same elements.
+            mask: Which element may not attend to which, `(item, item)`, or what is added to scores.
         """
         layers = self.attention.modulated(codes)
         query, key = layers.query, layers.key
@@ -106,9 +113,21 @@ class LineOfCode(nn.Module):
             self.norm2.weight,
             self.norm2.bias,
             self.mlp.modulated(codes),
-            None if self.position is None else self.position(codes, num_items),
+            self._position_scores(codes, num_items, mask),
         )
         return parameters, self.rules
+
+    def _position_scores(self, codes: Tensor, num_items: int, mask: Tensor | None) -> Tensor | None:
+        """What is added to scores before they are scaled, by positions and by a mask."""
+        scores = None if self.position is None else self.position(codes, num_items)
+        if mask is None:
+            return scores
+        # Some way from the least number, as products are added to it.
+        added = attention_bias(mask, num_items, codes.dtype) * self.attention.key_size**0.5
+        added = added.clamp(min=torch.finfo(codes.dtype).min / 4)
+        if scores is None:
+            return added.expand(len(codes), self.instructions.num_heads, -1, -1)
+        return scores + added
 
     @property
     def rules(self) -> LineRules:

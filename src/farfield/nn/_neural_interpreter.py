@@ -13,7 +13,7 @@ from farfield.core import check_sizes
 from farfield.functional import ScriptTrace
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._script import Script
-from farfield.nn._sets import check_set, of_one_set
+from farfield.nn._sets import check_set, of_one_set, padding_of
 from farfield.nn._syntax import Syntax
 
 
@@ -35,16 +35,17 @@ class NeuralInterpreter(nn.Module):
     $$y_i = x_i + \sum_u C_{ui} \,
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
 
-    As a line of code gives the element itself with what it changes, an element so doubles in every
-    iteration; `Syntax(sums_changes=True)` sums up the changes alone, which is what comes of
-    `outer_residual=False`, the released code's way, for every element that has its functions.
+    A line of code gives the element itself with what it changes, so that in equation 11 as printed
+    an element about doubles in every iteration, and eight of them, the number here, cannot be
+    trained. By default what the functions change is summed up, $\sum_u C_{ui} (y_{ui} - x_i)$, and
+    the element is there once; for an element that has its functions that is what the released code
+    gives, too. `syntax=Syntax.printed()` is the equation as printed.
 
     Beside a Transformer encoder its size does not grow with its depth, which is the number of
     iterations, nor but by two vectors with the number of functions: both can be changed after
     training (`num_iterations`, `add_functions`, `remove_functions`), and the state of a network is
     loaded into one of as many functions as it has then. Functions' weights are formed once per
-    call, not once per element. Called by name, the mask of padding is `key_padding_mask`, not
-    `src_key_padding_mask`; attention between elements has no mask here.
+    call, not once per element.
 
     Args:
         num_features: Number of features of an element.
@@ -52,8 +53,8 @@ class NeuralInterpreter(nn.Module):
         num_iterations: How many times a script calls them.
         num_lines: Lines of code of a call.
         num_scripts: Number of scripts.
-        syntax: What they are made of; None is `Syntax()`, the text's. `Syntax.released()` is that
-            of the released code.
+        syntax: What they are made of; None is `Syntax()`, the text's where that can be trained.
+            `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
         grid: Rows and columns of image patches, which are the last elements, row by row, with what
             is no patch before them; None where elements have no positions.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -61,7 +62,8 @@ class NeuralInterpreter(nn.Module):
     Shape:
         Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding, or one set
         without the axis of the batch; out as in, with zeros for padding, which changes nothing for
-        the others.
+        the others. A `mask` of attention `(item, item)` is True where an element does not attend to
+        another, or added to the scores, as of `torch.nn.TransformerEncoder`.
 
     Attributes:
         scripts: Each a `Script`.
@@ -135,14 +137,25 @@ class NeuralInterpreter(nn.Module):
         x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
         *,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
         num_iterations: int | None = None,
     ) -> Float[Tensor, "*batch item feature"]:
-        """The elements after all scripts, with so many iterations where a number is given."""
+        """The elements after all scripts.
+
+        Args:
+            x: The sets.
+            key_padding_mask: True for padding.
+            mask: Which element does not attend to which.
+            src_key_padding_mask: `key_padding_mask` by the name that an encoder of torch has.
+            num_iterations: How many iterations, if others than the module's.
+        """
+        key_padding_mask = padding_of(key_padding_mask, src_key_padding_mask)
         if x.ndim == 2:
-            return of_one_set(self, x, key_padding_mask, num_iterations=num_iterations)
+            return of_one_set(self, x, key_padding_mask, mask=mask, num_iterations=num_iterations)
         x = self._checked(x, key_padding_mask)
         for script in self._each():
-            x = script(x, key_padding_mask, num_iterations)
+            x = script(x, key_padding_mask, num_iterations, mask=mask)
         if key_padding_mask is None:
             return x
         return x.masked_fill(key_padding_mask.unsqueeze(-1), 0.0)
@@ -152,6 +165,7 @@ class NeuralInterpreter(nn.Module):
         x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
         *,
+        mask: Tensor | None = None,
         num_iterations: int | None = None,
     ) -> tuple[ScriptTrace, ...]:
         """What each element was routed through, iteration by iteration; all functions are there.
@@ -159,6 +173,7 @@ class NeuralInterpreter(nn.Module):
         Args:
             x: The set.
             key_padding_mask: True for padding.
+            mask: As in a call.
             num_iterations: As in a call.
 
         Returns:
@@ -166,28 +181,38 @@ class NeuralInterpreter(nn.Module):
             either.
         """
         if x.ndim == 2:
-            mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-            found = self.trace(x.unsqueeze(0), mask, num_iterations=num_iterations)
+            padding = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+            found = self.trace(x.unsqueeze(0), padding, mask=mask, num_iterations=num_iterations)
             return tuple(ScriptTrace(*(part.squeeze(1) for part in each)) for each in found)
         x = self._checked(x, key_padding_mask)
         traces: list[ScriptTrace] = []
         for script in self._each():
-            traces.append(script.trace(x, key_padding_mask, num_iterations))
+            traces.append(script.trace(x, key_padding_mask, num_iterations, mask=mask))
             x = traces[-1].outputs[-1]
         return tuple(traces)
 
-    def add_functions(self, number: int, *, generator: torch.Generator | None = None) -> None:
+    def add_functions(
+        self,
+        number: int,
+        *,
+        freeze: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
         """Put new functions behind those of every script; an optimizer has to be made anew.
 
         Args:
             number: How many.
+            freeze: Whether all that was there is fixed from now on, and the new functions learn
+                alone, as where gondal2021 adapts by them: gradients of older functions are 0, and
+                what all functions share asks for none. Weight decay shrinks older ones all the
+                same.
             generator: Where signatures and codes are drawn from; None is torch's global generator.
 
         Raises:
             ValueError: If `number` is below 1.
         """
         for script in self._each():
-            script.add_functions(number, generator=generator)
+            script.add_functions(number, freeze=freeze, generator=generator)
 
     def remove_functions(self, which: Sequence[int]) -> None:
         """Take functions away from every script; an optimizer has to be made anew.

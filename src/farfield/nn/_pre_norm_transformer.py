@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
 from farfield.nn._input_checks import check_dtype
-from farfield.nn._sets import check_set, of_one_set
+from farfield.nn._sets import attention_bias, check_set, of_one_set, padding_of
 
 
 @final
@@ -80,6 +80,9 @@ class PreNormTransformer(nn.Module):
         self,
         x: Float[Tensor, "*batch item feature"],
         key_padding_mask: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
     ) -> Float[Tensor, "*batch item feature"]:
         """What becomes of the elements of every set.
 
@@ -87,13 +90,18 @@ class PreNormTransformer(nn.Module):
             x: The sets.
             key_padding_mask: True where there is no element but padding, which no element attends
                 to; None for sets without padding.
+            mask: `(item, item)`: True where an element does not attend to another, or added to the
+                scores.
+            src_key_padding_mask: `key_padding_mask` by the name that an encoder of torch has.
         """
+        key_padding_mask = padding_of(key_padding_mask, src_key_padding_mask)
         if x.ndim == 2:
-            return of_one_set(self, x, key_padding_mask)
+            return of_one_set(self, x, key_padding_mask, mask=mask)
         check_set(x, self.num_features, key_padding_mask)
         check_dtype(x, self)
+        added = None if mask is None else attention_bias(mask, x.shape[1], x.dtype)
         for block in self.blocks:
-            x = block(x, key_padding_mask)
+            x = block(x, key_padding_mask, added)
         return self.norm(x)
 
 
@@ -115,13 +123,14 @@ class _Block(nn.Module):
         self.fc1 = fan_in_uniform_(uninitialized(nn.Linear, size, feedforward_size), generator)
         self.fc2 = fan_in_uniform_(uninitialized(nn.Linear, feedforward_size, size), generator)
 
-    def forward(self, x: Tensor, padding: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, padding: Tensor | None, added: Tensor | None) -> Tensor:
         gathered = self_attention(
             self.norm1(x),
             self.attention_in.weight,
             self.attention_in.bias,
             num_heads=self.num_heads,
             key_padding_mask=padding,
+            added=added,
         )
         x = x + self.attention_out(gathered)
         return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))

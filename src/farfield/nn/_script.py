@@ -33,15 +33,17 @@ class Script(nn.Module):
         num_functions: Number of functions.
         num_iterations: How many times they are called.
         num_lines: Lines of code of a call.
-        syntax: What it is made of; None is `Syntax()`, the text's.
+        syntax: What it is made of; None is `Syntax()`.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(batch, item, num_features)` and a mask `(batch, item)`, True for padding; out as in.
+        `(batch, item, num_features)`, a mask `(batch, item)`, True for padding, and a mask of
+        attention `(item, item)`; out as in.
 
     Attributes:
+        num_fixed: How many of the first functions no longer learn.
         signatures: `(function, type)`, from a normal distribution; a buffer where they are not
             learned.
         codes: `(function, code)`, likewise.
@@ -79,6 +81,7 @@ class Script(nn.Module):
             num_lines=num_lines,
         )
         self.num_features, self.num_iterations = num_features, num_iterations
+        self.num_fixed = 0
         self.syntax = own = syntax or Syntax()
         check_part("syntax", own, Syntax)
         functions, matching = own.functions, own.matching
@@ -116,11 +119,13 @@ class Script(nn.Module):
         x: Float[Tensor, "batch item feature"],
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
         num_iterations: int | None = None,
+        *,
+        mask: Tensor | None = None,
     ) -> Float[Tensor, "batch item feature"]:
         """The elements after all iterations."""
         return script(
             x,
-            self.functional(x.shape[-2]),
+            self.functional(x.shape[-2], mask=mask),
             self.rules,
             self.num_iterations if num_iterations is None else num_iterations,
             key_padding_mask=key_padding_mask,
@@ -132,28 +137,42 @@ class Script(nn.Module):
         x: Float[Tensor, "batch item feature"],
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
         num_iterations: int | None = None,
+        *,
+        mask: Tensor | None = None,
     ) -> ScriptTrace:
         """What happens in each iteration, all functions being there."""
         return script_trace(
             x,
-            self.functional(x.shape[-2]),
+            self.functional(x.shape[-2], mask=mask),
             self.rules,
             self.num_iterations if num_iterations is None else num_iterations,
             key_padding_mask=key_padding_mask,
         )
 
-    def functional(self, num_items: int) -> ScriptParameters:
-        """The weights for so many elements, for `farfield.functional.script`."""
+    def functional(self, num_items: int, *, mask: Tensor | None = None) -> ScriptParameters:
+        """The weights for so many elements, for `farfield.functional.script`.
+
+        Args:
+            num_items: Number of elements of a set.
+            mask: Which element may not attend to which, `(item, item)`, or what is added to scores.
+        """
+        signatures, codes = (self._partly_fixed(each) for each in (self.signatures, self.codes))
         lines = [
-            line.functional(self.codes, num_items, shared=number == 0)  # type: ignore[operator]
+            line.functional(codes, num_items, shared=number == 0, mask=mask)  # type: ignore[operator]
             for number, line in enumerate(self.lines)
         ]
         return ScriptParameters(
             self.typing.functional(),
-            self.signatures,
+            signatures,
             self.bandwidth,
             tuple(parameters for parameters, _ in lines),
         )
+
+    def _partly_fixed(self, rows: Tensor) -> Tensor:
+        """What functions are made of, without gradients for the first of them, if those are."""
+        if not self.num_fixed:
+            return rows
+        return torch.cat((rows[: self.num_fixed].detach(), rows[self.num_fixed :]))
 
     @property
     def rules(self) -> ScriptRules:
@@ -164,22 +183,36 @@ class Script(nn.Module):
             truncation=own.matching.truncation,
             straight_through=own.matching.straight_through,
             outer_residual=own.outer_residual,
-            sums_changes=own.sums_changes,
+            sums_changes=own.changes_are_summed,
             eps=own.matching.eps,
         )
 
     @torch.no_grad()
-    def add_functions(self, number: int, *, generator: torch.Generator | None = None) -> None:
+    def add_functions(
+        self,
+        number: int,
+        *,
+        freeze: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
         """Put new functions behind those there are; an optimizer has to be made anew.
 
         Args:
             number: How many.
+            freeze: Whether all that was there is fixed from now on: the functions, by gradients
+                that are 0, and the weights that all share, which ask for none any more. Weight
+                decay would shrink the former all the same.
             generator: Where signatures and codes are drawn from; None is torch's global generator.
 
         Raises:
             ValueError: If `number` is below 1.
         """
         check_sizes(number=number)
+        if freeze:
+            self.num_fixed = self.num_functions
+            self.requires_grad_(False)
+            for own in (self.signatures, self.codes):
+                own.requires_grad_(isinstance(own, nn.Parameter))
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)
             new = torch.empty(number, old.shape[1]).normal_(generator=generator)
@@ -208,6 +241,7 @@ class Script(nn.Module):
         if len(gone) == number:
             raise ValueError(f"which must leave a function, got all of them: {named}")
         left = [function for function in range(number) if function not in gone]
+        self.num_fixed -= sum(function < self.num_fixed for function in gone)
         for name in ("signatures", "codes"):
             old: Tensor = getattr(self, name)
             self._replace(name, old[left].clone())

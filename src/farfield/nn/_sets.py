@@ -33,8 +33,49 @@ def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
+def attention_bias(mask: Tensor, num_items: int, dtype: torch.dtype) -> Tensor:
+    """What a mask of attention adds to scores: much below all where it is True, or what it says.
+
+    Args:
+        mask: `(item, item)`, of the element that attends and the one attended to.
+        num_items: Number of elements of a set.
+        dtype: Of the scores.
+
+    Raises:
+        ValueError: If it is of another shape, or neither of bool nor floating-point.
+    """
+    is_mask = isinstance(mask, Tensor) and (mask.dtype == torch.bool or mask.is_floating_point())
+    if not is_mask or mask.shape != (num_items, num_items):
+        got = f"{mask.dtype} of {tuple(mask.shape)}" if isinstance(mask, Tensor) else repr(mask)
+        raise ValueError(
+            f"mask must be bool, or floating-point to be added, of shape {(num_items, num_items)}, "
+            f"the same for all sets and heads, got {got}"
+        )
+    least = torch.finfo(dtype).min / 4  # where all are hidden, none is more than the others
+    if mask.dtype == torch.bool:
+        return torch.zeros_like(mask, dtype=dtype).masked_fill(mask, least)
+    return mask.to(dtype).clamp(min=least)
+
+
+def padding_of(
+    key_padding_mask: Tensor | None, src_key_padding_mask: Tensor | None
+) -> Tensor | None:
+    """The mask of padding, by either of torch's names for it.
+
+    Args:
+        key_padding_mask: As `torch.nn.MultiheadAttention` calls it.
+        src_key_padding_mask: As `torch.nn.TransformerEncoder` does.
+
+    Raises:
+        ValueError: If both are given.
+    """
+    if key_padding_mask is not None and src_key_padding_mask is not None:
+        raise ValueError("key_padding_mask and src_key_padding_mask are one, got both")
+    return src_key_padding_mask if key_padding_mask is None else key_padding_mask
+
+
 def of_one_set(
-    layer: nn.Module, x: Tensor, key_padding_mask: Tensor | None, **options: int | None
+    layer: nn.Module, x: Tensor, key_padding_mask: Tensor | None, **options: int | Tensor | None
 ) -> Tensor:
     """What a layer makes of a set without an axis for the batch, as torch's layers take it.
 

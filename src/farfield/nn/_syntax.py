@@ -11,6 +11,7 @@ import torch
 
 from farfield.core import (
     check_dropout,
+    check_fields,
     check_flags,
     check_optional_sizes,
     check_part,
@@ -152,18 +153,22 @@ class Instructions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Syntax:
-    """What a `NeuralInterpreter` is made of; the text's by default, where the text says it.
+    """What a `NeuralInterpreter` is made of; the text's by default, where that can be trained.
+
+    In the text's own form, `Syntax.printed()`, an element about doubles in every iteration: after
+    the eight of a bare `NeuralInterpreter` it is some 250 times as large as it was.
 
     Args:
         functions: What a function is.
         matching: How elements find their functions.
         instructions: What a line of code is.
         outer_residual: Whether an element is added to what its functions give, as in equation 11,
-            or replaced by it. With the residuals inside of the lines of code it is then there
-            twice, and about doubles in every iteration.
+            or replaced by it. It is contained in what they give too, by the residuals inside of the
+            lines of code.
         sums_changes: Whether the functions' changes of an element are summed up, or what they give,
-            in which it is itself contained: with `outer_residual` an element stays as it is without
-            function, and does not double with them. Neither text nor released code have it.
+            in which it is itself contained. None is the changes with `outer_residual`, so that an
+            element is there once, and stays as it is without function. Neither text nor released
+            code have it.
 
     Raises:
         ValueError: If a part is something else.
@@ -176,14 +181,24 @@ class Syntax:
     matching: TypeMatching = TypeMatching()
     instructions: Instructions = Instructions()
     outer_residual: bool = True
-    sums_changes: bool = False
+    sums_changes: bool | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        check_flags(self)
         check_part("functions", self.functions, Functions)
         check_part("matching", self.matching, TypeMatching)
         check_part("instructions", self.instructions, Instructions)
+        check_fields(self)
+
+    @property
+    def changes_are_summed(self) -> bool:
+        """Whether the functions' changes are summed up: `sums_changes`, or what None of it is."""
+        return self.outer_residual if self.sums_changes is None else self.sums_changes
+
+    @classmethod
+    def printed(cls) -> Syntax:
+        """As in equation 11, with which an element about doubles in every iteration."""
+        return cls(sums_changes=False)
 
     @classmethod
     def released(cls, *, num_heads: int = 4, features_per_head: int = 32) -> Syntax:
