@@ -281,8 +281,8 @@ MUTANTS = [
     ),
     (
         "reproductions/lamb2022/_cores.py",
-        "wiring=Wiring(communication=None)",
-        "wiring=Wiring()",
+        '"no communication": _rims(6, 4, 600, wiring=Wiring(communication=None))',
+        '"no communication": _rims(6, 4, 600, wiring=Wiring())',
         ["tests/reproductions/test_lamb2022.py::test_mechanisms_are_wired_as_the_row_says"],
     ),
     (
@@ -320,5 +320,53 @@ MUTANTS = [
         [
             "tests/cli/test_commands.py::test_a_report_is_made_from_exported_text_as_from_the_records"
         ],
+    ),
+    (
+        "reproductions/_comparisons.py",
+        "float(np.std(found, ddof=1))",
+        "float(np.std(found))",
+        ["tests/reproductions/test_statements.py::test_deviations_are_over_the_parts_of_a_score"],
+    ),
+    (
+        "reproductions/_comparisons.py",
+        "np.mean(rows, axis=0).tolist()",
+        "np.ravel(rows).tolist()",
+        [
+            "tests/reproductions/test_statements.py::test_cells_of_the_same_networks_are_averaged_network_by_network"
+        ],
+    ),
+    (
+        "reproductions/_comparisons.py",
+        "return claim.published.scale - value",
+        "return value",
+        ["tests/reproductions/test_statements.py::test_a_ratio_of_errors_has_its_interval"],
+    ),
+    (
+        "reproductions/_statements.py",
+        "if above or below:",
+        "if above and below:",
+        ["tests/reproductions/test_statements.py::test_verdicts_on_a_ratio"],
+    ),
+    (
+        "reproductions/webb2021/_statements.py",
+        "pair[::-1] if",
+        "pair if",
+        [
+            "tests/reproductions/test_statements.py::test_what_is_said_follows_from_the_printed_cells"
+        ],
+    ),
+    (
+        "reports/_figure_export.py",
+        "        and network.digest in _digests(folder, network.table)\n",
+        "",
+        [
+            "tests/reports/test_figure_export.py::test_what_was_found_in_single_networks_stays_beside_that_of_others"
+        ],
+    ),
+    (
+        "reports/_panels.py",
+        "if len(row.values) >= FEWEST:",
+        "if len(row.values) > 1:",
+        ["tests/reports/test_profiles.py::test_intervals_are_of_three_networks_or_more"],
     ),
 ]

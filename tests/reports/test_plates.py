@@ -120,6 +120,19 @@ def test_courses_are_drawn_where_the_records_are(store: Store) -> None:
     ]
     names = {text.get_text().partition(" (")[0] for text in axes.texts}
     assert names >= {"● ESBN", "● LSTM", "● RN"}
+    assert any("1–3 networks each; not run: 6 rows" in text.get_text() for text in axes.texts)
+
+
+def test_marks_that_do_not_occur_in_courses_are_not_explained(store: Store) -> None:
+    def alone(claim) -> list[Record]:
+        return [with_curve(record, (0.5,) * 5, 0.0) for record in curved(claim)[:1]]
+
+    def explained(find) -> set[str]:
+        _, (plate,) = illustrated(8, find, store)
+        (legend,) = plate.draw(LIGHT).legends
+        return {text.get_text() for text in legend.get_texts()}
+
+    assert explained(curved) - explained(alone) == {"± standard error", "stays at 95 %"}
 
 
 LOSSES = {
@@ -250,6 +263,24 @@ def test_equal_rows_have_no_statistic(store: Store) -> None:
     assert plate.findings[1].ours.startswith("no difference in any condition (5 of 5 conditions")
 
 
+def test_conditions_with_fewer_steps_or_networks_are_pale(store: Store) -> None:
+    def some(claim) -> list[Record]:
+        full = claim.row.startswith("ESBN") and claim.subject == "Same/different"
+        steps = claim.experiment.recipe.steps if full else 1
+        return made_up.records(claim, made_up.spread_out(80, 1)[: 10 if full else 2], steps=steps)
+
+    _, (plate,) = illustrated(6, some, store)
+    for axes, strong in zip(plate.draw(LIGHT).axes, (2 * 5, 0), strict=True):
+        ours = [
+            line.get_alpha()
+            for line in axes.lines
+            if line.get_marker() == "o" and len(line.get_ydata()) == 1
+        ]
+        assert ours.count(1.0) == strong
+        assert len(ours) == 2 * 17
+        assert any("networks each" in text.get_text() for text in axes.texts)
+
+
 def test_every_condition_is_a_dot(store: Store) -> None:
     _, (plate,) = illustrated(6, encoded, store)
     for axes in plate.draw(LIGHT).axes:
@@ -291,7 +322,9 @@ def test_the_lowest_of_one_and_the_highest_of_others_are_found(store: Store) -> 
         "Relational match-to-sample 70.0 ± 0.0 (2) LSTM + TCN, m = 95",
         "Distribution-of-three 70.0 ± 0.0 (2) LSTM + TCN, m = 95",
     ]
-    assert plate.draw is None
+    subjects = {claim.subject for claim in figure.table.claims}
+    panels = plate.draw(LIGHT).axes
+    assert {axes.get_title("left") for axes in panels} == subjects
 
 
 # --- Keys ----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The picture: what is drawn stands where the numbers are."""
 
+import dataclasses
 import io
 import itertools
 import subprocess
@@ -14,7 +15,7 @@ from PIL import Image
 from farfield.metrics import t_interval
 from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
 from farfield.reports._panels import MARKERS, spread_apart
-from farfield.reproductions import TABLES
+from farfield.reproductions import TABLES, Unpublished
 from reproductions import made_up
 
 
@@ -354,3 +355,152 @@ def test_shares_of_several_budgets_are_a_span():
 
     (axes,) = profiles(report_of("*+tcn/withheld-95", find=find)).axes
     assert any("–100 % of steps" in text.get_text() for text in axes.texts)
+
+
+def bars(axes):
+    """Both ends of every line that stands upright or lies flat, and its color."""
+    return [
+        (part.get_segments()[0], to_hex(part.get_color()[0]))
+        for part in axes.collections
+        if isinstance(part, LineCollection)
+    ]
+
+
+@pytest.mark.parametrize(("count", "intervals"), [(1, 0), (2, 0), (3, 3), (10, 3)])
+def test_intervals_are_of_three_networks_or_more(count, intervals):
+    def unprinted(claim):
+        return trained(claim, count)
+
+    table = dataclasses.replace(
+        TABLES["webb2021/table-11"].select(*made_up.three("withheld-95")), key="webb2021/unprinted"
+    )
+    own = Unpublished(runs=2, selection="last", split="test")
+    claims = tuple(dataclasses.replace(claim, published=own) for claim in table.claims)
+    figure = profiles(tabulate(dataclasses.replace(table, claims=claims, others=()), unprinted))
+    (axes,) = figure.axes
+    assert len(bars(axes)) == intervals
+    explained = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert explained[0] == ("ours, 95 % interval" if intervals else "ours, mean")
+
+
+def test_columns_on_no_common_axis_have_a_line_each():
+    table = TABLES["webb2021/table-11"].select("esbn+tcn/*", "lstm+tcn/*")
+    again = [
+        dataclasses.replace(claim, column=f"{claim.column}, again", group="again")
+        for claim in table.claims
+    ]
+    twice = dataclasses.replace(
+        table,
+        key="webb2021/twice",
+        claims=tuple(one for pair in zip(table.claims, again, strict=True) for one in pair),
+        others=(),
+    )
+    report = tabulate(twice, trained)
+    (axes,) = profiles(report).axes
+    columns = [label.get_text() for label in axes.get_yticklabels()]
+    assert columns[:3] == ["m = 0", "m = 0, again", "m = 50"]
+    assert columns == list(dict.fromkeys(row.claim.column for row in report.rows))
+    assert not any(line.get_linestyle() == "-" and len(line.get_xdata()) > 2 for line in axes.lines)
+    means = marks(axes, filled=True)
+    assert len(means) == len(report.rows) == 2 * 8
+    for line, row in zip(means, sorted_by_model(report.rows), strict=True):
+        assert round(float(line.get_ydata()[0])) == columns.index(row.claim.column)
+        assert line.get_xdata()[0] == pytest.approx(row.judgement.ours.mean)
+    assert {"● ESBN", "● LSTM"} <= {text.get_text() for text in axes.texts}
+
+
+def sorted_by_model(rows):
+    """Rows in the order in which they are drawn: model by model, by growing distance."""
+    models = list(dict.fromkeys(row.claim.row for row in rows))
+    return sorted(rows, key=lambda row: (models.index(row.claim.row), row.distance))
+
+
+def ticks(axes):
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_columns_are_named_as_in_print_where_they_count_otherwise():
+    (regions,) = profiles(report_of("context-norm/*", table="webb2020/table-1")).axes
+    assert ticks(regions) == ["Region 1\n(training)", *(f"Region {n}" for n in range(2, 7))]
+    assert regions.get_xlabel() == ""
+    (copying,) = profiles(report_of("ntm/*", table="lamb2022/copying")).axes
+    assert ticks(copying) == ["T = 200", "T = 1,000", "T = 10,000"]
+
+
+def test_variants_of_a_model_have_markers_of_their_own_ours_and_published():
+    (axes,) = profiles(report_of("batch*", table="webb2020/table-1")).axes
+    for filled in (True, False):
+        found = [line.get_marker() for line in marks(axes, filled=filled)]
+        assert [found[at] for at in range(0, len(found), 6)] == ["o", "s", "^", "v"]
+    names = {text.get_text().partition(" (")[0] for text in axes.texts}
+    assert {"● Batch + context norm.", "■ Batch norm.", "▲ Batch norm. + dropout"} <= names
+
+
+def test_rows_of_other_steps_or_networks_say_so():
+    def find(claim):
+        many = "esbn" in claim.cell
+        steps = claim.experiment.recipe.steps // (1 if many else 2)
+        return made_up.records(claim, [90.0, 91.0, 92.0][: 3 if many else 2], steps=steps)
+
+    (axes,) = profiles(report_of("esbn+tcn/*", "lstm+tcn/*", find=find)).axes
+    names = {text.get_text() for text in axes.texts}
+    assert {"● ESBN (100 %, n = 3)", "● LSTM (50 %, n = 2)"} <= names
+    (alike,) = profiles(report_of("esbn+tcn/*", "lstm+tcn/*")).axes
+    assert {"● ESBN", "● LSTM"} <= {text.get_text() for text in alike.texts}
+    assert any("10 networks each" in text.get_text() for text in alike.texts)
+
+
+def test_an_interval_that_leaves_an_axis_of_logarithms_ends_in_an_arrow():
+    def find(claim):
+        errors = [0.01, 1.0, 2.0] if "ntm" in claim.cell else [0.001, 0.0011, 0.0012]
+        steps = claim.experiment.recipe.steps
+        return made_up.records(claim, [100 * error for error in errors], steps=steps)
+
+    axes = profiles(report_of("*", table="lamb2022/adding", find=find)).axes[0]
+    arrows = [line for line in axes.lines if line.get_gid() == "beyond"]
+    assert {line.get_marker() for line in arrows} == {"v"}
+    mean = 3.01 / 3
+    assert [float(line.get_ydata()[0]) for line in arrows] == pytest.approx([0.45 * mean] * 3)
+    highest = max(segment[:, 1].max() for segment, _ in bars(axes))
+    assert highest == pytest.approx(t_interval([0.01, 1.0, 2.0]).high)
+
+
+def test_floors_that_differ_stand_over_their_own_distance():
+    longer, more = added(smallest=0.1).axes
+    floors = [line for line in more.lines if line.get_linewidth() == 0.8]
+    spans = [tuple(line.get_xdata()) for line in floors if line.get_ydata()[0] > 0]
+    assert spans == [(-0.5, 0.5), (0.5, 1.5)]
+    assert len({float(line.get_ydata()[0]) for line in floors if line.get_ydata()[0] > 0}) == 2
+    assert sum(line.get_linewidth() == 0.8 for line in longer.lines) == 2  # floor and ceiling
+
+
+def test_a_panel_beside_a_list_has_numbers_at_its_axis():
+    axes = profiles(report_of("*", table="webb2021/variants")).axes
+    (tinted,) = (one for one in axes if "tint" in one.get_title("left"))
+    assert tinted.get_ylabel() == "accuracy (%)"
+    assert all(label.get_visible() for label in tinted.get_yticklabels())
+
+
+def test_long_names_leave_no_room_for_a_panel_beside():
+    short = profiles(report_of("*", table="lamb2022/adding"))
+    assert len({round(axes.get_position().x0, 1) for axes in drawn(short).axes}) == 2
+    long = profiles(report_of("*", table="lamb2022/beyond"))
+    assert len({round(axes.get_position().x0, 1) for axes in drawn(long).axes}) == 1
+
+
+def drawn(figure):
+    figure.draw_without_rendering()
+    return figure
+
+
+def test_labels_that_were_moved_are_joined_to_their_lines():
+    (axes,) = profiles(report_of("*+tcn/*", table="webb2021/table-12")).axes
+    leaders = [text for text in axes.texts if text.get_text() == "" and text.arrow_patch]
+    assert leaders
+    for leader in leaders:
+        assert leader.xy[1] != pytest.approx(leader.xyann[1])
+
+
+def test_numbers_without_a_spread_are_published_alone():
+    (legend,) = profiles(report_of("*", table="lamb2022/table-1-digits", find=lambda _: [])).legends
+    assert legend.get_texts()[0].get_text() == "published"

@@ -307,3 +307,40 @@ def test_records_that_do_not_belong_together_are_refused(tmp_path):
     change_second_line(path, change)
     with pytest.raises(ValueError, match=r"copying.jsonl: records of .* must be of one experiment"):
         results_page(tmp_path)
+
+
+def test_what_papers_say_of_several_cells_stands_before_the_tables(tmp_path):
+    ours = TABLES["webb2020/table-4"]
+    scores = {"Batch norm. (train stats)": 0.05, "Batch norm.": 0.01}
+
+    def find(claim):
+        mean = scores.get(claim.row, 0.005)
+        steps = claim.experiment.recipe.steps
+        return made_up.records(claim, [99 * mean, 100 * mean, 101 * mean], steps=steps)
+
+    export(ours, find, tmp_path)
+    page = results_page(tmp_path)
+    said, tables = page.partition("\n## webb2020/table-4\n")[::2]
+    assert "\n## What the papers say in words\n" in said
+    assert "What the papers say" not in tables
+    lines = {line.split(" | ")[0]: line for line in said.splitlines() if line.startswith("| ")}
+    (ten, *_) = [line for name, line in lines.items() if "statistics of training" in name]
+    assert "| 9.05 × | 10.00 × \\[" in ten
+    assert "\\] | reproduced | all of the interval is what the words allow |" in ten
+    assert "nearly ten times as high" in ten
+    (seven, *_) = [line for name, line in lines.items() if "statistics of the test" in name]
+    assert "| 1.70 × | 2.00 × \\[" in seven
+    assert "| direction only |" in seven
+    (unbuilt, *_) = [line for name, line in lines.items() if "Regimes of Table 2" in name]
+    assert "| needs data | 0 of 28 cells run; needs the PGM files" in unbuilt
+
+
+def test_what_is_said_does_not_depend_on_the_data_of_the_machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path / "none"))
+    export(TABLE, at(Budget.PAPER), tmp_path)
+    without = results_page(tmp_path)
+    (tmp_path / "data" / "analogies").mkdir(parents=True)
+    for half in ("train", "test"):
+        (tmp_path / "data" / "analogies" / f"analogy_extrapolation_{half}_lbc_0.npz").touch()
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path / "data"))
+    assert results_page(tmp_path) == without

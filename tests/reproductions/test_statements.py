@@ -110,6 +110,20 @@ def test_what_is_quoted_stands_in_the_paper(one: Statement, paper_text) -> None:
     assert words(one.quote) in words(paper_text(one.paper))
 
 
+@pytest.mark.parametrize(
+    "one",
+    [one for one in STATEMENTS.values() if one.paper != "gondal2021" and "igure" not in one.where],
+    ids=lambda one: one.key,
+)
+def test_what_is_quoted_stands_where_it_is_said_to(one: Statement, paper_text) -> None:
+    heading = re.compile(r"^(?:#+ )?((?:A\.)?\d+(?:\.\d+)+)\.? [A-Z]", re.MULTILINE)
+    text = paper_text(one.paper)
+    parts = heading.split(text)[1:]
+    holding = {number for number, part in zip(parts[::2], parts[1::2], strict=True)
+               if words(one.quote) in words(part)}  # fmt: skip
+    assert one.where.rpartition(" ")[2] in holding
+
+
 def test_deviations_of_table_1_are_those_of_print() -> None:
     said = [one for one in COMPUTED if isinstance(one.comparison, Single)]
     assert [round((one.low + one.high) / 2, 4) for one in said] == [0.0005, 0.0198, 0.0034, 0.0013]

@@ -160,7 +160,8 @@ def _draw(
         counts = [courses[row.name].count for row in rows]
         note = f"{text.networks(min(counts), max(counts))} each"
         absent = [row.claim.row for row in report.subjects[subject] if row.name not in courses]
-        note += f"; not run: {', '.join(dict.fromkeys(absent))}" if absent else ""
+        missing = absent[0] if len(absent) == 1 else f"{len(absent)} rows"
+        note += f"; not run: {missing}" if absent else ""
         title(axes, subject, rows, shared, theme, size=8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)

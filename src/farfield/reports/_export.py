@@ -77,7 +77,8 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
 def line_of(claim: Claim, record: Record) -> Line:
     """The record with the scores of training and of the claim's regime, in the claim's metric.
 
-    One network may answer for dozens of claims, a line each.
+    Of the parts of that metric, e.g. `r2/function-21`, the last scores are kept. One network may
+    answer for dozens of claims, a line each.
 
     Args:
         claim: What it answers for.
@@ -85,7 +86,13 @@ def line_of(claim: Claim, record: Record) -> Line:
     """
     metrics = {claim.metric, metric_of(claim.experiment.task), "loss", DIVERGED}
     regimes = {claim.regime, TRAINING}
-    kept = [s for s in record.scores if s.regime in regimes and s.metric in metrics]
+    parts = f"{claim.metric}/"
+    kept = [
+        s
+        for s in record.scores
+        if (s.regime in regimes and s.metric in metrics)
+        or (s.metric.startswith(parts) and (s.step, s.regime) == (record.steps, claim.regime))
+    ]
     return Line(cell=claim.cell, record=msgspec.structs.replace(record, scores=tuple(kept)))
 
 

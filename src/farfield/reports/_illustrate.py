@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from farfield.records import Store
@@ -16,6 +17,7 @@ from farfield.reports._key_plate import key_plate
 from farfield.reports._matrix_plate import matrix_plate
 from farfield.reports._path_plate import path_plate
 from farfield.reports._plates import Finding, Plate
+from farfield.reports._profiles import profiles
 from farfield.reports._report import Report, Row
 from farfield.reports._roll_out_plate import roll_out_plate
 from farfield.reports._sweep_plate import iteration_plate, removal_plate
@@ -41,7 +43,8 @@ from farfield.reproductions import (
 )
 
 LOWEST: Final = (
-    "Means over our networks. Hardest: the regime of a task that lies farthest from training."
+    "Filled: means over our networks, with their 95 % intervals; open: as published. Hardest: the "
+    "regime of a task that lies farthest from training."
 )
 
 
@@ -172,7 +175,7 @@ def _generalization(figure: Figure, analysis: Generalization, report: Report) ->
         name="generalization",
         title="How far they hold",
         caption=LOWEST,
-        draw=None,
+        draw=partial(profiles, report),
         findings=findings,
     )
 

@@ -45,7 +45,7 @@ def _over_context(
             name=f"{name}/{context.partition('(')[2].rstrip(')').replace(' ', '-')}",
             about=f"{about}, over {context}",
             quote=quote,
-            where="section 4.3",
+            where="section 5.3",
             comparison=Ratio(first=_squares(row), second=_squares(context)),
             low=limits[0],
             high=limits[1],
@@ -61,7 +61,7 @@ STATEMENTS: Final = (
         name="error-below-sub-batch",
         about="Test error of context over sub-batch normalization, regions 2 to 6",
         quote="an overall decrease in test error of 42% relative to the next best method",
-        where="section 4.2",
+        where="section 5.1.1",
         comparison=Ratio(first=_error("context-norm"), second=_error("sub-batch-norm")),
         low=0.575,
         high=0.585,
@@ -73,7 +73,7 @@ STATEMENTS: Final = (
         name="error-below-hill",
         about="Test error of context normalization over the baseline, visual analogies",
         quote="a 32% decrease in test error relative to the results of Hill et al. (2019)",
-        where="section 4.3",
+        where="section 5.2",
         comparison=Ratio(
             first=_analogies("context-norm-source-target"), second=_analogies("baseline*")
         ),
@@ -102,7 +102,7 @@ STATEMENTS: Final = (
         name="autoencoder-converged",
         about="Iterations until the autoencoder of dynamic objects has converged",
         quote="convergence was achieved after approximately 25,000 iterations",
-        where="section 3.3",
+        where="section 4.3",
         missing="what counts as convergence is not said",
     ),
     Statement(
@@ -110,7 +110,7 @@ STATEMENTS: Final = (
         name="larger-lstms",
         about="Larger LSTMs on dynamic objects",
         quote="using larger LSTMs did not make a difference in this task",
-        where="section 3.3",
+        where="section 4.3",
         missing="how much larger is not said",
     ),
 )
