@@ -32,8 +32,8 @@ MUTANTS = [
     ),
     (
         "core/_streams.py",
-        "or self.seed < 0",
-        "",
+        "seed: NonNegativeInt",
+        "seed: int",
         ["tests/core/test_streams.py::test_a_seed_that_is_no_counting_number_is_refused"],
     ),
     (
