@@ -429,6 +429,14 @@ def four(model: object, problems: object, loss: object, stream: object) -> None:
         ({"objective": "supervised"}, r"write Supervised\(…\), from farfield.objectives import"),
         ({"objective": nn.MSELoss()}, "objective must be a frozen dataclass of plain values"),
         ({"objective": len}, "callable with .model, problems, loss, stream."),
+        (
+            {"model": ScoringNetwork(scorer=Spec(ESBN))},
+            "task must be one for a ScoringNetwork, a Candidates, got SameDifferent",
+        ),
+        (
+            {"model": RollOutNetwork(core=Spec(ESBN))},
+            "task must be one for a RollOutNetwork, a RolledOut, got SameDifferent",
+        ),
         ({"starts_from": 3}, "starts_from must be a Pretrained or None, got 3"),
         (
             {"starts_from": tiny_experiment()},

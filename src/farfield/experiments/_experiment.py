@@ -239,6 +239,10 @@ class Experiment:
         _check_no_part("model", self.model)
         check_fields(self)
         _check_takes_a_batch(self.objective)
+        kind = getattr(self.model, "task_kind", None)
+        if kind is not None and not isinstance(self.task, kind):
+            model = type(self.model).__name__
+            raise ArgumentError("task", f"one for a {model}, a {kind.__name__}", self.task)
         for name in ("task", "model", "objective"):
             _check_can_be_described(name, getattr(self, name))
 

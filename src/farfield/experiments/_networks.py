@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import ClassVar, Protocol, final, runtime_checkable
 
 from torch import nn
 
@@ -32,7 +32,11 @@ from farfield.tasks import Candidates, Task, answers_everywhere
 
 @runtime_checkable
 class Architecture(Protocol):
-    """How a network is put together: a frozen dataclass of `Spec`."""
+    """How a network is put together: a frozen dataclass of `Spec`.
+
+    One that is not for every task has a class variable `task_kind`, the protocol or class that its
+    tasks are of.
+    """
 
     def build(self, task: Task, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -83,6 +87,8 @@ class ScoringNetwork:
         context: Normalization of the embeddings, or `None` for none. Its `segments` are the
             task's unless the spec names others.
     """
+
+    task_kind: ClassVar[type] = Candidates
 
     scorer: Spec
     encoder: Spec = Spec(AnalogyEncoder)

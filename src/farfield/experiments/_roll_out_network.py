@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from torch import nn
 
@@ -27,6 +27,8 @@ class RollOutNetwork:
         decoder: What the core gives → logits of the pixels of a frame.
         rounded: Whether its own frames are black and white when they are read.
     """
+
+    task_kind: ClassVar[type] = RolledOut
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
