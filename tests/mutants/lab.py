@@ -248,7 +248,7 @@ MUTANTS = [
     (
         "training/_learner.py",
         "to_tensors(model | moments(self._optimizer, self._learned))",
-        "return model",
+        "to_tensors(model)",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
         ],
@@ -313,7 +313,9 @@ MUTANTS = [
         "training/_learner.py",
         "        self._seed(self._noise.child(step))\n",
         "",
-        ["tests/training/test_states.py::test_a_network_of_ones_own_stops_goes_on_and_comes_back"],
+        [
+            "tests/training/test_states.py::test_a_network_of_ones_own_stops_goes_on_and_comes_back[DrawingFromTorch]"
+        ],
     ),
     (
         "training/_learner.py",
@@ -331,9 +333,7 @@ MUTANTS = [
         "training/_settings.py",
         "    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),\n",
         "",
-        [
-            "tests/training/test_settings.py::test_a_setting_of_the_caller_s_changes_no_byte_and_is_left"
-        ],
+        ["tests/training/test_settings.py::test_a_setting_changes_no_byte[default dtype]"],
     ),
     (
         "training/_start.py",
@@ -345,7 +345,9 @@ MUTANTS = [
         "training/_stack.py",
         "arguments, tie_weights=False)",
         "arguments)",
-        ["tests/training/test_states.py::test_together_equals_alone_where_weights_have_two_names"],
+        [
+            "tests/training/test_states.py::test_together_equals_alone_where_weights_have_two_names[UnderTwoNames]"
+        ],
     ),
     (
         "records/_states.py",

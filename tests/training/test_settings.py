@@ -89,9 +89,7 @@ def plain() -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_of_the_caller_s_changes_no_byte_and_is_left(
-    plain: dict[str, Tensor], name: str
-) -> None:
+def test_a_setting_changes_no_byte(plain: dict[str, Tensor], name: str) -> None:
     modes = (torch.is_grad_enabled, torch.is_inference_mode_enabled, torch.get_default_device)
     with SETTINGS[name]():
         before = [mode() for mode in modes], torch.is_autocast_enabled("cpu")
