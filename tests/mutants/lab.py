@@ -551,7 +551,7 @@ MUTANTS = [
         ["tests/cli/test_commands.py::test_train_tells_a_model_where_the_patches_of_an_image_lie"],
     ),
     (
-        "reports/_report.py",
+        "tasks/_task.py",
         "return task.no_memory_loss(regime) if",
         "return task.no_memory_loss('training') if",
         ["tests/reports/test_extrapolation.py::test_losses_stand_beside_the_least_without_memory"],

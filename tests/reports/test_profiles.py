@@ -56,6 +56,25 @@ def test_models_of_one_distance_stand_side_by_side():
         assert np.asarray(part.get_offsets())[:, 1] == pytest.approx(row.values)
 
 
+@pytest.mark.parametrize("patterns", [made_up.three("withheld-95"), ("esbn+tcn/*", "lstm+tcn/*")])
+def test_networks_that_diverged_are_crosses_below_the_others(patterns):
+    def find(claim):
+        found = trained(claim)
+        return made_up.diverged(found, seed=2, step=7) if claim.row == "LSTM + TCN" else found
+
+    report = report_of(*patterns, find=find)
+    figure = profiles(report)
+    crosses = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "x"]
+    lost = [row for row in report.rows if row.judgement.diverged]
+    assert len(crosses) == len(lost) > 0
+    assert {float(line.get_ydata()[0]) for line in crosses} == {0.02}  # of the height
+    dots = [p for axes in figure.axes for p in axes.collections if isinstance(p, PathCollection)]
+    assert min(len(part.get_offsets()) for part in dots) == 9
+    (shown,) = figure.legends
+    assert "diverged" in [entry.get_text() for entry in shown.get_texts()]
+    profiles(report_of(*patterns, find=lambda claim: find(claim)[2:3]))  # no number is left of it
+
+
 def test_many_models_stay_at_their_own_distance():
     report = report_of("*", table="webb2021/table-12")
     (axes,) = profiles(report).axes

@@ -1,5 +1,6 @@
 """The table in a terminal, in Markdown and in HTML."""
 
+import dataclasses
 import math
 import re
 from html.parser import HTMLParser
@@ -234,6 +235,53 @@ def test_a_difference_shows_its_interval(report):
     found = Difference(value=-1.25, interval=Interval(low=-2.5, high=0.04), degrees=9.0)
     object.__setattr__(row.judgement, "difference", found)
     assert text.difference(row) in ("−1.2 [−2.5, 0.0]", "−1.3 [−2.5, 0.0]")
+
+
+def one_row(claim, records):
+    table = Table(key="webb2021/table-11", title="", claims=(claim,))
+    return tabulate(table, lambda own: records)
+
+
+def test_an_interval_without_zero_is_marked():
+    cell = made_up.claim(90.0, 0.5)
+    written = {
+        mean: text.difference(
+            one_row(cell, made_up.records(cell, made_up.spread_out(mean, 0.5))).rows[0]
+        )
+        for mean in (90.2, 80.0)
+    }
+    assert written == {90.2: "+0.2 [−1.3, +1.7]", 80.0: "−10.0 [−11.5, −8.5] †"}
+    assert any(note.startswith("†: ") for note in text.COMMON_NOTES)
+
+
+def test_a_network_that_diverged_is_in_every_form_of_the_table():
+    cell = made_up.claim(90.0, 0.5)
+    lost = made_up.diverged(made_up.records(cell, [90.0] * 10), seed=3, step=20)
+    report = one_row(cell, lost)
+    for page in (shown(report, 200), shown(report, 80), markdown(report), html(report)):
+        words = " ".join(page.split())
+        assert "90.0 ± 0.0 (9 of 10, 1 diverged)" in words
+        assert "seed 3 at step 20" in words
+
+
+def test_where_all_diverged_there_is_no_mean():
+    cell = made_up.unpublished()
+    report = one_row(cell, made_up.diverged(made_up.records(cell, [90.0]), seed=0, step=2))
+    (row,) = report.rows
+    assert (text.ours(row), text.difference(row), text.verdict(row)) == (
+        "– (1 diverged)",
+        "–",
+        "diverged",
+    )
+    assert "seed 0 at step 2" in markdown(report)
+    assert html(report)
+
+
+def test_the_goal_of_an_error_is_a_largest_one():
+    cell = dataclasses.replace(made_up.unpublished(goal=0.5), metric="mse")
+    report = one_row(cell, [])
+    assert text.published(report.rows[0]) == "≤ 0.5"
+    assert [note for note in text.own_notes(report) if note.startswith("≤: a goal")]
 
 
 @pytest.mark.parametrize(

@@ -146,3 +146,15 @@ def test_a_number_printed_without_spread_is_compared_as_it_stands() -> None:
     assert str(number) == "0.13"
     assert (number.summary.standard_error, number.summary.error_rounding) == (0.0, 0.0)
     assert number.summary.mean_rounding == pytest.approx(0.005)
+
+
+def test_a_standard_deviation_becomes_the_standard_error_of_its_runs():
+    of_error = made_up.published(90.0, 0.5, runs=4)
+    deviation = dataclasses.replace(of_error, spread=1.0, spread_kind="standard deviation")
+    assert deviation.standard_error == of_error.standard_error == 0.5
+    assert deviation.summary.standard_error == 0.5
+    assert deviation.summary.error_rounding == pytest.approx(0.025)  # 0.05 over √4
+    assert of_error.summary.error_rounding == pytest.approx(0.05)
+    assert (str(deviation), str(of_error)) == ("90.0 ± 1.0 SD", "90.0 ± 0.5")
+    with pytest.raises(ValueError, match="runs must be at least 2 beside a standard deviation"):
+        dataclasses.replace(deviation, runs=1)

@@ -519,3 +519,18 @@ def test_a_sample_is_of_its_regime() -> None:
 def test_wrong_fields_are_refused(fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ProgressiveMatrices(**fields)
+
+
+def test_the_first_problems_are_drawn_without_the_others():
+    task = ProgressiveMatrices(training_problems=2_500, test_problems=300)
+    whole, first = task.draw(stream(3)), task.draw_first(stream(3))
+    assert {name: len(problems) for name, problems in first.items()} == {
+        "training": 2_000,
+        "validation": 300,
+        "neutral": 300,
+    }
+    for name, problems in first.items():
+        assert task.num_problems(name) == len(whole[name])
+        same = whole[name][: len(problems)]
+        assert torch.equal(problems.target, same.target)
+        assert torch.equal(problems[-2:].table(), same[-2:].table())

@@ -294,9 +294,9 @@ def test_reports_become_rarer_by_what_they_cost(
     network, seen = one(experiment), list[int]()
     update = network.update
 
-    def slow_update(step: int) -> None:
+    def slow_update(step: int) -> torch.Tensor:
         time.passed += 1.0
-        update(step)
+        return update(step)
 
     def slow_report(progress: Progress) -> None:
         time.passed += 1000.0
@@ -415,7 +415,7 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
 
 
 @pytest.mark.parametrize("is_signed", [True, False])
-@pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": ()}])
+@pytest.mark.parametrize("changes", [{"step": 4}, {"step": -1}, {"scores": ()}, {"since": ()}])
 def test_a_note_that_does_not_fit_means_a_fresh_start(
     tmp_path: Path, changes: dict[str, object], is_signed: bool
 ) -> None:

@@ -102,7 +102,7 @@ class Levels:
         Args:
             claim: Whose task, regime and metric.
         """
-        task: Task = claim.experiment.task
+        task: Any = claim.experiment.task
         if not is_at_hand(task):
             return Level(claim.floor, float(claim.metric != LOSS))
         described = claim.experiment.to_json()["task"]

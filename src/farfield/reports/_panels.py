@@ -227,12 +227,21 @@ def _column(rows: Sequence[Row], distance: float) -> str:
 def _networks(
     axes: Axes, place: float, row: Row, one: Series, *, width: float, across: bool = False
 ) -> None:
-    """A dot for each network, spread sideways by the golden ratio so that few cover each other."""
+    """A dot for each network, spread sideways by the golden ratio so that few cover each other.
+
+    One that diverged is a cross at the end of the axis of scores.
+    """
     values = np.asarray(row.values)
     spots = place + width * ((np.arange(len(values)) * GOLDEN) % 1 - 0.5)
     axes.scatter(
         *_turned(spots, values, across), s=DOT, color=one.color, alpha=0.45, linewidths=0, zorder=2
     )
+    for number, _ in enumerate(row.judgement.diverged):
+        axes.plot(
+            *_turned(place + width * ((number * GOLDEN) % 1 - 0.5), 0.02, across), "x",
+            color=one.color, markersize=3.6, markeredgewidth=0.9, zorder=5,
+            transform=axes.get_yaxis_transform() if across else axes.get_xaxis_transform(),
+        )  # fmt: skip
 
 
 def _mean(
@@ -279,9 +288,10 @@ def _published(
     number = row.claim.published
     if not isinstance(number, Published):
         return
+    error = None if number.spread is None else number.standard_error
     axes.errorbar(
-        *_turned(place, number.mean, across), xerr=number.spread if across else None,
-        yerr=None if across else number.spread, fmt=one.marker, markersize=4.4,
+        *_turned(place, number.mean, across), xerr=error if across else None,
+        yerr=None if across else error, fmt=one.marker, markersize=4.4,
         color=one.color, markerfacecolor=theme.paper, markeredgewidth=1.0, elinewidth=0.9,
         capsize=2, capthick=0.9, zorder=4.5,
     )  # fmt: skip

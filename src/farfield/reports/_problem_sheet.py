@@ -22,7 +22,7 @@ from farfield.records import write_whole
 from farfield.reports._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._layout import GAP, Corner, Layout
 from farfield.reports._problem_layouts import layout_of
-from farfield.tasks import Task
+from farfield.tasks import DrawsFirst, Task
 
 _DPI: Final = 200
 
@@ -71,7 +71,8 @@ def problem_sheet(
             f"got {task.item_shape}: a sheet shows pictures only"
         )
     picture = io.BytesIO()
-    figure = _sheet(layout, task.draw(stream(seed)), problems_per_regime)
+    sets, extents = _sets(task, seed, layout.things)
+    figure = _sheet(layout, sets, extents, problems_per_regime)
     FigureCanvasAgg(figure)
     fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
     figure.savefig(picture, format="png", dpi=fine * _DPI)
@@ -79,7 +80,18 @@ def problem_sheet(
     return Path(path)
 
 
-def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
+def _sets(task: Task, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
+    """The sets of a run, or the first problems of large ones, and how much there is of each."""
+    if isinstance(task, DrawsFirst):
+        first = task.draw_first(stream(seed))
+        return first, {name: f"{task.num_problems(name):,} problems" for name in first}
+    sets = task.draw(stream(seed))
+    return sets, {name: _extent(problems, things) for name, problems in sets.items()}
+
+
+def _sheet(
+    layout: Layout, sets: Mapping[str, Problems], extents: Mapping[str, str], most: int
+) -> Figure:
     """The whole picture: a title, and for each regime a heading over rows of problems."""
     width, height = layout.extent
     rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
@@ -98,8 +110,7 @@ def _sheet(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
     write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")
     top -= _TITLE
     for name, problems in rows.items():
-        said = _said(sets[name], layout.things)
-        _head(axes, (_MARGIN, across - _MARGIN), top, name, said)
+        _head(axes, (_MARGIN, across - _MARGIN), top, name, extents[name])
         top -= _HEADING
         for place in range(len(problems)):
             line, column = divmod(place, columns)
@@ -141,7 +152,7 @@ def _paper(figure: Figure) -> Axes:
     return axes
 
 
-def _said(problems: Problems, things: str) -> str:
+def _extent(problems: Problems, things: str) -> str:
     """How much there is of a regime."""
     shown = len(torch.unique(problems.index))
     return f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} {things}"

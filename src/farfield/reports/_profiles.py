@@ -160,11 +160,7 @@ def _cells(series: Series) -> list[Series]:
 
 def _numbered(rows: Sequence[Row]) -> list[Row]:
     """The cells that have a number, ours or published."""
-    return [
-        row
-        for row in rows
-        if row.judgement.ours is not None or isinstance(row.claim.published, Published)
-    ]
+    return [row for row in rows if row.records or isinstance(row.claim.published, Published)]
 
 
 def png(figure: Figure, dpi: int = 300) -> bytes:
@@ -210,6 +206,7 @@ def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
         "published ± SE": Line2D(
             [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
         ),
+        "diverged": Line2D([], [], color=ink, marker="x", markersize=3.6, linestyle=""),
         "floor": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
         "ceiling": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (1, 2))),
     }
@@ -225,6 +222,8 @@ def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
         marks["ours, 95 % interval"].set_linestyle("")
     if not published:
         del marks["published ± SE"]
+    if not any(row.judgement.diverged for row in report.rows):
+        del marks["diverged"]
     if not most:
         del marks["ours, 95 % interval"], marks["one network"]
     return {names.get(name, name): mark for name, mark in marks.items()}

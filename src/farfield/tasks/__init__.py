@@ -36,6 +36,7 @@ from farfield.tasks._task import TRAINING as TRAINING
 from farfield.tasks._task import VALIDATION as VALIDATION
 from farfield.tasks._task import AnswersEverywhere as AnswersEverywhere
 from farfield.tasks._task import Candidates as Candidates
+from farfield.tasks._task import DrawsFirst as DrawsFirst
 from farfield.tasks._task import FromFiles as FromFiles
 from farfield.tasks._task import InParts as InParts
 from farfield.tasks._task import NoMemoryLoss as NoMemoryLoss
@@ -99,6 +100,7 @@ __all__ = [
     "Digits",
     "DistributionOfN",
     "DistributionOfThree",
+    "DrawsFirst",
     "DynamicObjects",
     "FromFiles",
     "FuzzyBoolean",

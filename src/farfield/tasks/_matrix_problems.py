@@ -33,7 +33,7 @@ CONTEXT: Final = 8
 NUM_CANDIDATES: Final = 8
 PLACES: Final = CONTEXT + NUM_CANDIDATES
 """Panels of a problem: the matrix without its last one, then the candidates."""
-_PART: Final = 2_000
+PART: Final = 2_000
 """Problems drawn at once; each part has a stream of its own."""
 _DRAWS: Final = 1_000
 """Draws of a matrix, at most, until it obeys its triples and no other; about six suffice."""
@@ -95,9 +95,9 @@ class Matrices:
             place: Stream of the set.
             count: Number of problems.
         """
-        starts = range(0, count, _PART)
+        starts = range(0, count, PART)
         parts = [
-            self._part(place.child(number).numpy(), min(_PART, count - start))
+            self._part(place.child(number).numpy(), min(PART, count - start))
             for number, start in enumerate(starts)
         ]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

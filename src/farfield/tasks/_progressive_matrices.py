@@ -18,7 +18,7 @@ from farfield.tasks._choices import described_outputs
 from farfield.tasks._matrix_drawing import draw_matrix_panels
 from farfield.tasks._matrix_holdouts import HOLDOUTS, MOST_TRIPLES, NO_TRIPLE, Holdout
 from farfield.tasks._matrix_panels import shown
-from farfield.tasks._matrix_problems import CONTEXT, PLACES, Matrices
+from farfield.tasks._matrix_problems import CONTEXT, PART, PLACES, Matrices
 from farfield.tasks._matrix_relations import (
     RELATIONS,
     TRIPLE_NAMES,
@@ -188,10 +188,30 @@ class ProgressiveMatrices(MatrixTask):
         Args:
             stream: Stream of the run.
         """
-        place = stream.child(self.name, f"v{self.version}", self.holdout)
-        return {regime.name: self._set(place.child(regime.name)) for regime in self.regimes}
+        return self._draw(stream, _MOST)
 
-    def _set(self, place: Stream) -> Problems:
+    def draw_first(self, stream: Stream) -> dict[str, Problems]:
+        """The first problems of these sets, at most as many as are drawn at once.
+
+        Args:
+            stream: Stream of the run.
+        """
+        return self._draw(stream, PART)
+
+    def num_problems(self, regime: str) -> int:
+        """How many problems there are in a set.
+
+        Args:
+            regime: Name of the regime.
+        """
+        return self.training_problems if regime == TRAINING else self.test_problems
+
+    def _draw(self, stream: Stream, most: int) -> dict[str, Problems]:
+        """The sets of one run, cut after `most` problems."""
+        place = stream.child(self.name, f"v{self.version}", self.holdout)
+        return {regime.name: self._set(place.child(regime.name), most) for regime in self.regimes}
+
+    def _set(self, place: Stream, most: int) -> Problems:
         held = self._holdout
         test = place.path[-1] == held.test
         matrices = Matrices(
@@ -200,7 +220,7 @@ class ProgressiveMatrices(MatrixTask):
             levels=held.novel if test else held.familiar,
             distractors=self.distractors,
         )
-        count = self.training_problems if place.path[-1] == TRAINING else self.test_problems
+        count = min(most, self.num_problems(str(place.path[-1])))
         columns = {
             name: torch.from_numpy(column) for name, column in matrices.drawn(place, count).items()
         }

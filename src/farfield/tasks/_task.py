@@ -152,6 +152,19 @@ def no_memory_loss(task: Task, regime: str) -> float:
 
 
 @runtime_checkable
+class DrawsFirst(Protocol):
+    """A task with sets so large that it also draws the first problems of each alone."""
+
+    def draw_first(self, stream: Stream) -> dict[str, Problems]:
+        """The first problems of the sets that `draw` gives, a thousand or more of each."""
+        ...
+
+    def num_problems(self, regime: str) -> int:
+        """How many problems there are in a set."""
+        ...
+
+
+@runtime_checkable
 class AnswersEverywhere(Protocol):
     """A task that asks at every place: outputs are `(batch, time, num_outputs)`."""
 

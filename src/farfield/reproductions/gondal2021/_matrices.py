@@ -238,7 +238,8 @@ def _own(row: str, holdout: str, regime: str) -> Claim:
 TUNED: Final = (
     "on matrices context normalization, the size of panels, sizes of NI and ViT, their first "
     "places, the kernel of NI, step sizes of these and of SRAN, in training and validation; some "
-    "tests had been seen by then, and one of NI led to its places and kernel"
+    "tests of gondal2021/table-2-generated and gondal2021/beyond were in sight by then, and one of "
+    "NI led to its places and kernel"
 )
 TABLE_2_GENERATED: Final = Table(
     key="gondal2021/table-2-generated",
