@@ -255,6 +255,23 @@ def test_running_averages_are_those_of_torch() -> None:
         torch.testing.assert_close(ours.centre(images), centred, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_state_of_torch_s_batch_norm_is_loaded(strict: bool) -> None:
+    theirs, images = nn.BatchNorm2d(4, eps=1e-4).double(), drawn(6, 4, 5, 3)
+    theirs(3 * images + 1)
+    with torch.no_grad():
+        theirs.weight.copy_(drawn(4, seed=1))
+        theirs.bias.copy_(drawn(4, seed=2))
+    ours = nn.Sequential(ImageBatchNorm(4)).double()
+    ours.load_state_dict(nn.Sequential(theirs).state_dict(), strict=strict)
+    assert "num_batches_tracked" not in ours[0].state_dict()
+    torch.testing.assert_close(ours.eval()(images), theirs.eval()(images), rtol=1e-9, atol=1e-9)
+    back = nn.BatchNorm2d(4, eps=1e-4).double().eval()
+    back.load_state_dict(ours[0].state_dict(), strict=strict)
+    torch.testing.assert_close(back(images), theirs(images), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(back(3 * images), ours(3 * images), rtol=1e-9, atol=1e-9)
+
+
 @smoothed
 @pytest.mark.parametrize("affine", [False, True])
 def test_smoothed_norms(name: str, affine: bool) -> None:
