@@ -87,6 +87,18 @@ class ContextNorm(nn.Module):
         self.eps = eps
         self.to(device=device, dtype=dtype)
 
+    @classmethod
+    def released(
+        cls, num_features: int, *, segments: Sequence[Sequence[int]] | None = None
+    ) -> ContextNorm:
+        """As in webb2021's released code: variances are unbiased.
+
+        Args:
+            num_features: Number of features.
+            segments: Places that form one context each; None is one context of all places.
+        """
+        return cls(num_features, segments=segments, correction=1)
+
     def forward(
         self,
         z: Float[Tensor, "*batch time feature"],

@@ -88,6 +88,31 @@ class DivisiveNorm2d(nn.Module):
         self.sigma = constant(sigma, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)
 
+    @classmethod
+    def released(
+        cls,
+        num_channels: int,
+        window: int,
+        *,
+        suppression_window: int | None = None,
+        sigma: float = 1.0,
+    ) -> DivisiveNorm2d:
+        """As in ren2017's released code: squares are divided by the size of the summation window.
+
+        Args:
+            num_channels: Number of channels.
+            window: Side of the summation field, pixels.
+            suppression_window: Side of the suppression field, pixels. None is `window`.
+            sigma: The constant, whose square is added.
+        """
+        return cls(
+            num_channels,
+            window,
+            suppression_window=suppression_window,
+            sigma=sigma,
+            released_suppression=True,
+        )
+
     def forward(
         self, z: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch channel height width"]:

@@ -111,6 +111,23 @@ class NeuralInterpreter(nn.Module):
         self.to(device=device, dtype=dtype)
 
     @classmethod
+    def released(
+        cls,
+        num_features: int,
+        *,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> NeuralInterpreter:
+        """As in gondal2021's released code, of other sizes than for digits: `Syntax.released()`.
+
+        Args:
+            num_features: Number of features of an element.
+            grid: Rows and columns of image patches; None where elements have no positions.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(num_features, syntax=Syntax.released(), grid=grid, generator=generator)
+
+    @classmethod
     def released_digits(cls, *, generator: torch.Generator | None = None) -> NeuralInterpreter:
         """The one of the released settings for digits, for CLS tokens and then 8 × 8 patches.
 

@@ -155,6 +155,15 @@ class SequenceNorm(nn.Module):
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.to(device=device, dtype=dtype)
 
+    @classmethod
+    def released(cls, num_features: int) -> SequenceNorm:
+        """As in webb2020's released code: over all embeddings, with unbiased variances.
+
+        Args:
+            num_features: Number of features.
+        """
+        return cls(num_features, include_last=True, correction=1, eps=1e-15)
+
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
         _check(z, self.num_features)

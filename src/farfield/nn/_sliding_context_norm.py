@@ -78,6 +78,15 @@ class SlidingContextNorm(nn.Module):
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)
 
+    @classmethod
+    def released(cls, num_features: int) -> SlidingContextNorm:
+        """As in webb2020's released code: the window ends just before the embedding.
+
+        Args:
+            num_features: Number of features.
+        """
+        return cls(num_features, include_self=False)
+
     def forward(
         self, z: Float[Tensor, "batch *candidate time feature"]
     ) -> Float[Tensor, "batch *candidate time feature"]:
