@@ -32,7 +32,7 @@ from benchmarks._worker import ROOT
 from benchmarks.rims import seconds_of
 from benchmarks.straightforward_interpreters import DirectInterpreter
 from farfield.execution import keep_freed_memory
-from farfield.nn import NeuralInterpreter
+from farfield.nn import NeuralInterpreter, Syntax
 from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "interpreters"
@@ -77,11 +77,12 @@ def transformer() -> nn.TransformerEncoder:
 
 def contenders() -> dict[str, tuple[nn.Module, int]]:
     """All of them with their features, by the names on the page."""
+    printed = NeuralInterpreter(192, syntax=Syntax.printed(), grid=(8, 8))
     return {
         _interpreters_report.VIT: (transformer(), VIT_FEATURES),
         _interpreters_report.DIRECT: (DirectInterpreter(), 192),
         _interpreters_report.OURS: (NeuralInterpreter.released_digits(), 192),
-        "NeuralInterpreter(192), as the text has it": (NeuralInterpreter(192, grid=(8, 8)), 192),
+        "NeuralInterpreter(192), as the text has it": (printed, 192),
     }
 
 

@@ -73,7 +73,7 @@ MUTANTS = [
     ),
     (
         "functional/_field_norm.py",
-        "len(part) == 1 and correction == 0",
+        "correction == 0 and part.shape[0] == 1",
         "len(part) == 1",
         ["tests/functional/test_field_norm.py::test_correction"],
     ),

@@ -255,6 +255,40 @@ def test_running_averages_are_those_of_torch() -> None:
         torch.testing.assert_close(ours.centre(images), centred, rtol=1e-9, atol=1e-9)
 
 
+def test_states_carry_over_from_torch() -> None:
+    """As docs/migration.md says."""
+    pairs = [
+        (nn.LayerNorm(4), LayerNorm(4)),
+        (nn.LayerNorm(4), DivisiveNorm1d(4, 3, affine=True)),
+        (nn.GroupNorm(2, 4), GroupNorm(2, 4)),
+        (nn.GroupNorm(2, 4), DivisiveNorm2d(4, 3, affine=True)),
+        (nn.InstanceNorm2d(4, affine=True), InstanceNorm(4)),
+        (nn.InstanceNorm1d(4, affine=True), ContextNorm(4)),
+        (nn.BatchNorm1d(4, track_running_stats=False), PooledBatchNorm(4)),
+    ]
+    for theirs, ours in pairs:
+        nn.init.normal_(theirs.weight, generator=torch.Generator().manual_seed(0))
+        ours.load_state_dict(theirs.state_dict())
+        assert torch.equal(ours.weight, theirs.weight)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_state_of_torch_s_batch_norm_is_loaded(strict: bool) -> None:
+    theirs, images = nn.BatchNorm2d(4, eps=1e-4).double(), drawn(6, 4, 5, 3)
+    theirs(3 * images + 1)
+    with torch.no_grad():
+        theirs.weight.copy_(drawn(4, seed=1))
+        theirs.bias.copy_(drawn(4, seed=2))
+    ours = nn.Sequential(ImageBatchNorm(4)).double()
+    ours.load_state_dict(nn.Sequential(theirs).state_dict(), strict=strict)
+    assert "num_batches_tracked" not in ours[0].state_dict()
+    torch.testing.assert_close(ours.eval()(images), theirs.eval()(images), rtol=1e-9, atol=1e-9)
+    back = nn.BatchNorm2d(4, eps=1e-4).double().eval()
+    back.load_state_dict(ours[0].state_dict(), strict=strict)
+    torch.testing.assert_close(back(images), theirs(images), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(back(3 * images), ours(3 * images), rtol=1e-9, atol=1e-9)
+
+
 @smoothed
 @pytest.mark.parametrize("affine", [False, True])
 def test_smoothed_norms(name: str, affine: bool) -> None:

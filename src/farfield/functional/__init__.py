@@ -83,6 +83,7 @@ from farfield.functional._overlay import Overlay as Overlay
 from farfield.functional._overlay import differing as differing
 from farfield.functional._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._pair_attention import pair_attention as pair_attention
+from farfield.functional._products import is_recorded as is_recorded
 from farfield.functional._products import is_transformed as is_transformed
 from farfield.functional._products import linear as linear
 from farfield.functional._relation_matrix import relation_matrix as relation_matrix
@@ -205,6 +206,7 @@ __all__ = [
     "gru_dynamics",
     "holding_recurrence",
     "interpreter",
+    "is_recorded",
     "is_transformed",
     "kaiming_normal_",
     "line_of_code",

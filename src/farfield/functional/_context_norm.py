@@ -14,7 +14,7 @@ from farfield.functional._context_norm_by_hand import (
     context_norm_plain,
     context_norm_unrolled,
 )
-from farfield.functional._products import is_transformed
+from farfield.functional._products import is_recorded, is_transformed
 from farfield.functional._segments import (
     Segments,
     check_segments,
@@ -98,7 +98,7 @@ def normalize_over_time(
     """Normalize `(batch, time, feature)` over time; everything in one dtype, unchecked."""
     if torch.compiler.is_compiling() and z.shape[1] <= _FEW_PLACES:
         return context_norm_unrolled(z, weight, bias, smoothing, correction)
-    if is_transformed() or torch.compiler.is_compiling():
+    if is_transformed() or is_recorded():
         return context_norm_plain(z, weight, bias, smoothing, correction)
     # torch leaves `apply` untyped.
     found: Tensor = ContextNormByHand.apply(  # type: ignore[no-untyped-call]

@@ -76,7 +76,7 @@ def context_whiten(
         # torch leaves `apply` untyped.
         root: Tensor = _Root.apply(matrix)  # type: ignore[no-untyped-call]
         whitened = torch.linalg.solve(root, unit)
-    return torch.where(finite, whitened * z.shape[-1] ** 0.5, math.nan).to(z.dtype)
+    return torch.where(finite, whitened * math.sqrt(z.shape[-1]), math.nan).to(z.dtype)
 
 
 def _inverse_root_by_products(matrix: Tensor, least: float) -> Tensor:

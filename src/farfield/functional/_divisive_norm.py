@@ -15,7 +15,7 @@ from farfield.functional._divisive_norm_by_hand import (
     divisive_norm_plain,
     local_mean,
 )
-from farfield.functional._products import is_transformed
+from farfield.functional._products import is_recorded, is_transformed
 
 
 def divisive_norm_2d(
@@ -172,9 +172,10 @@ def _centred(z: Tensor, windows: Windows) -> Tensor:
 def _normalized(z: Tensor, windows: Windows, sigma: float | Tensor) -> Tensor:
     wide = _wide(z)
     smoothing = torch.as_tensor(sigma, dtype=wide.dtype, device=z.device).square()
-    if is_transformed():
+    compiled = torch.compiler.is_compiling()
+    if is_transformed() or (is_recorded() and not compiled):
         return divisive_norm_plain(wide, smoothing, windows).to(z.dtype)
-    by_hand = DivisiveNormCompiled if torch.compiler.is_compiling() else DivisiveNormByHand
+    by_hand = DivisiveNormCompiled if compiled else DivisiveNormByHand
     # torch leaves `apply` untyped.
     found: Tensor = by_hand.apply(wide, smoothing, windows)  # type: ignore[no-untyped-call]
     return found.to(z.dtype)

@@ -11,7 +11,7 @@ from torch import Tensor
 from farfield.functional._context_norm import normalize_over_time
 from farfield.functional._context_statistics import ContextStatistics
 from farfield.functional._fields import Field
-from farfield.functional._products import is_transformed
+from farfield.functional._products import is_recorded, is_transformed
 
 
 def field_norm(
@@ -53,7 +53,7 @@ def field_norm(
         ren2017, equations 3 and 4.
     """
     wide = _checked(z)
-    if len(wide) == 0:
+    if wide.shape[0] == 0:
         return _empty(z, weight, bias)
     parts, whole = field(wide)
     found = []
@@ -83,7 +83,7 @@ def field_centre(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tenso
         ren2017, equations 3 and 5.
     """
     wide = _checked(z)
-    if len(wide) == 0:
+    if wide.shape[0] == 0:
         return _empty(z)
     parts, whole = field(wide)
     return whole([part - part.mean(1, keepdim=True) for part in parts]).to(z.dtype)
@@ -115,7 +115,7 @@ def field_statistics(
         webb2020, equations 1, 2 and 4; ren2017, equations 3 and 4.
     """
     wide = _checked(z)
-    if len(wide) == 0:
+    if wide.shape[0] == 0:
         return ContextStatistics(wide.clone(), wide.clone())
     parts, whole = field(wide)
     _check_members(parts, correction)
@@ -149,7 +149,7 @@ def field_moments(
         webb2020, section 4.2.
     """
     wide = _checked(z)
-    if len(wide) == 0:
+    if wide.shape[0] == 0:
         raise ValueError(f"z must hold at least one problem, got shape {tuple(z.shape)}")
     parts, _ = field(wide)
     if len(parts) != 1 or len(parts[0]) != 1:
@@ -195,7 +195,7 @@ def norm_by_statistics(
                 f"{name} must have the shape {tuple(z.shape[1:])} or {tuple(z.shape[-1:])} for "
                 f"these embeddings, got {tuple(statistic.shape)}"
             )
-    known = is_transformed() or torch.compiler.is_compiling() or not bool(variance.isnan().any())
+    known = is_transformed() or is_recorded() or not bool(variance.isnan().any())
     if not known:
         raise ValueError(
             "variance must be known, got nan; take the statistics of the training set first"
@@ -216,7 +216,7 @@ def _normalized(
     eps: float | Tensor,
 ) -> Tensor:
     """One part `(group, member, column)`; a single group is what torch has a kernel for."""
-    if len(part) == 1 and correction == 0 and not isinstance(eps, Tensor):
+    if not isinstance(eps, Tensor) and correction == 0 and part.shape[0] == 1:
         # torch.nn.functional's own refuses a single member.
         return torch.batch_norm(
             part[0], weight, bias, None, None, True, 0.0, eps, torch.backends.cudnn.enabled

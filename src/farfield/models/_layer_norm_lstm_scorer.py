@@ -81,6 +81,19 @@ class LayerNormLSTMScorer(nn.Module):
         self.cell.weight_hh_l0 = nn.Parameter(kernel.weight[:, wide:].detach().clone())
         self.output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, 1), generator)
 
+    @classmethod
+    def released(
+        cls, in_features: int, length: int, *, generator: torch.Generator | None = None
+    ) -> LayerNormLSTMScorer:
+        """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
+
+        Args:
+            in_features: Size of an embedding.
+            length: Places of a sequence: the premises and one candidate.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, length, position_tags=True, forget_bias=1.0, generator=generator)
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence."""
         check_sequence(z, self.in_features)

@@ -77,6 +77,32 @@ class LSTMScorer(nn.Module):
             self.bias[hidden_size : 2 * hidden_size] = forget_bias
         self.output = xavier_uniform_(uninitialized(nn.Linear, hidden_size, 1), generator)
 
+    @classmethod
+    def released(
+        cls,
+        in_features: int,
+        length: int,
+        *,
+        dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> LSTMScorer:
+        """As in webb2020's released code: with tags of places and a bias of 1 on the forget gate.
+
+        Args:
+            in_features: Size of an embedding.
+            length: Places of a sequence: the premises and one candidate.
+            dropout: Share of the embeddings' features set to zero in training.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(
+            in_features,
+            length,
+            dropout=dropout,
+            position_tags=True,
+            forget_bias=1.0,
+            generator=generator,
+        )
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence."""
         check_sequence(z, self.in_features)

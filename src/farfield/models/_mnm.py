@@ -101,6 +101,19 @@ class MNM(nn.Module):
             _uniform_all_(layer, layer.in_features, generator)
         self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
 
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> MNM:
+        """As in webb2021's released code: the memory starts as it was drawn.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, memory_trained=False, generator=generator)
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         return self.answer_and_error(z)[0]

@@ -92,6 +92,19 @@ class NTM(nn.Module):
         nn.init.xavier_normal_(self.memory, generator=generator)
         self.output = xavier_normal_(uninitialized(nn.Linear, hidden_size, num_outputs), generator)
 
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> NTM:
+        """As in webb2021's released code: nothing is read at the first place.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, first_read=False, generator=generator)
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)

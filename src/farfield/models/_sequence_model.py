@@ -87,6 +87,34 @@ class SequenceModel(nn.Module):
         self.dropout = dropout
         self.takes_indexed = getattr(core, "takes_indexed", False)
 
+    @classmethod
+    def released(
+        cls,
+        encoder: nn.Module,
+        core: nn.Module,
+        *,
+        num_outputs: int,
+        answers_everywhere: bool,
+        generator: torch.Generator | None = None,
+    ) -> SequenceModel:
+        """As in lamb2022's released code: half of what goes into the core and comes out is dropped.
+
+        Args:
+            encoder: From items to embeddings.
+            core: What reads them, such as `farfield.nn.RIMs` with `wiring=Wiring.released()`.
+            num_outputs: Numbers in an answer.
+            answers_everywhere: Whether an answer is given at every place, or after the last only.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(
+            encoder,
+            core,
+            num_outputs=num_outputs,
+            answers_everywhere=answers_everywhere,
+            dropout=0.5,
+            generator=generator,
+        )
+
     def forward(
         self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch ..."]:

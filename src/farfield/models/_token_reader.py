@@ -103,6 +103,29 @@ class TokenReader(nn.Module):
             for _ in range(1 if shared or shared_head else num_tokens)
         )
 
+    @classmethod
+    def released(
+        cls,
+        core: nn.Module,
+        in_features: int,
+        num_outputs: int,
+        *,
+        num_tokens: int = 1,
+        generator: torch.Generator | None = None,
+    ) -> TokenReader:
+        """As in gondal2021's released code: all tokens are the same vector and have one head.
+
+        Args:
+            core: What reads the set.
+            in_features: Features of an element.
+            num_outputs: Numbers in all answers together.
+            num_tokens: Number of tokens.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(
+            core, in_features, num_outputs, num_tokens=num_tokens, shared=True, generator=generator
+        )
+
     def forward(self, z: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _"]:
         """Answer for every set of a batch."""
         return self.answer(self.core(self.elements(z)))

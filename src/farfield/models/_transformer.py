@@ -99,6 +99,19 @@ class Transformer(nn.Module):
         self.hidden = kaiming_normal_(uninitialized(nn.Linear, in_features, 256), generator)
         self.output = xavier_normal_(uninitialized(nn.Linear, 256, num_outputs), generator)
 
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> Transformer:
+        """As in webb2021's released code: with one more layer normalization behind the layer.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, final_norm=True, generator=generator)
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)

@@ -96,6 +96,19 @@ class TRN(nn.Module):
             uninitialized(nn.Linear, relation_size, num_outputs), generator
         )
 
+    @classmethod
+    def released(
+        cls, in_features: int, num_outputs: int, *, generator: torch.Generator | None = None
+    ) -> TRN:
+        """As in webb2021's released code: the bare sums, without layers for pairs and triples.
+
+        Args:
+            in_features: Size of an embedding.
+            num_outputs: Numbers in an answer.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(in_features, num_outputs, order_layers=False, generator=generator)
+
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch _"]:
         """Answer every problem of a batch."""
         check_sequence(z, self.in_features)

@@ -8,11 +8,13 @@ from typing import ClassVar, cast, final
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import (
     Overlay,
     differing,
+    is_recorded,
     is_transformed,
     linear,
     overlay_convolution,
@@ -39,6 +41,8 @@ class AnalogyEncoder(nn.Module):
         hidden_size: Units of each of the two layers.
         coordinates: Whether two channels are added to the image that say where each pixel lies,
             as the paper's supplement suggests (Liu et al. 2018).
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -66,6 +70,8 @@ class AnalogyEncoder(nn.Module):
         out_features: int = 256,
         hidden_size: int = 256,
         coordinates: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -88,6 +94,7 @@ class AnalogyEncoder(nn.Module):
             _layer(number, hidden_size, generator) for number in (pixels, hidden_size)
         )
         self.output = _layer(hidden_size, out_features, generator)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item height width channel"]
@@ -114,7 +121,7 @@ class AnalogyEncoder(nn.Module):
         down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
         # Pixels that all images share are those of the first; each has gradients of its own.
         together = len(items) > 0 and not (items.requires_grad and torch.is_grad_enabled())
-        if together and not (is_transformed() or torch.compiler.is_compiling()):
+        if together and not (is_transformed() or is_recorded()):
             down, across = differing((items.amax(0) != items.amin(0)).any(-1))
         dtype = self.output.weight.dtype
         base, window = (

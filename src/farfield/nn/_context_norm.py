@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     ContextStatistics,
@@ -39,6 +41,8 @@ class ContextNorm(nn.Module):
         eps: Added to the variance.
         affine: Whether gain and shift are learned; they are shared by all segments.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
@@ -67,6 +71,8 @@ class ContextNorm(nn.Module):
         eps: float = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
@@ -79,6 +85,19 @@ class ContextNorm(nn.Module):
             self.segments = check_segments(None, segments, correction)
         self.correction = correction
         self.eps = eps
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls, num_features: int, *, segments: Sequence[Sequence[int]] | None = None
+    ) -> ContextNorm:
+        """As in webb2021's released code: variances are unbiased.
+
+        Args:
+            num_features: Number of features.
+            segments: Places that form one context each; None is one context of all places.
+        """
+        return cls(num_features, segments=segments, correction=1)
 
     def forward(
         self,

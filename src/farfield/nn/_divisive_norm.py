@@ -5,8 +5,10 @@ from __future__ import annotations
 from numbers import Integral
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     divisive_centre_1d,
@@ -45,6 +47,8 @@ class DivisiveNorm2d(nn.Module):
         affine: Whether gain and shift of each channel are learned.
         released_suppression: Divide the sum over the suppression field by the size of the summation
             field, as the released code does by mistake; with equal windows nothing changes.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, height, width)` in and out.
@@ -61,7 +65,7 @@ class DivisiveNorm2d(nn.Module):
         ren2017, equations 3 and 4, table 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_channels: int,
         window: int,
@@ -71,6 +75,8 @@ class DivisiveNorm2d(nn.Module):
         learned_sigma: bool = False,
         affine: bool = False,
         released_suppression: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         _check_windows(window, suppression_window)
@@ -80,6 +86,32 @@ class DivisiveNorm2d(nn.Module):
         self.released_suppression = released_suppression
         self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
         self.sigma = constant(sigma, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        num_channels: int,
+        window: int,
+        *,
+        suppression_window: int | None = None,
+        sigma: float = 1.0,
+    ) -> DivisiveNorm2d:
+        """As in ren2017's released code: squares are divided by the size of the summation window.
+
+        Args:
+            num_channels: Number of channels.
+            window: Side of the summation field, pixels.
+            suppression_window: Side of the suppression field, pixels. None is `window`.
+            sigma: The constant, whose square is added.
+        """
+        return cls(
+            num_channels,
+            window,
+            suppression_window=suppression_window,
+            sigma=sigma,
+            released_suppression=True,
+        )
 
     def forward(
         self, z: Float[Tensor, "batch channel height width"]
@@ -130,6 +162,8 @@ class DivisiveNorm1d(nn.Module):
         sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each feature are learned.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(*batch, feature)` in and out.
@@ -155,6 +189,8 @@ class DivisiveNorm1d(nn.Module):
         sigma: float = 1.0,
         learned_sigma: bool = False,
         affine: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         _check_windows(window, suppression_window)
@@ -163,6 +199,7 @@ class DivisiveNorm1d(nn.Module):
         self.suppression_window = suppression_window
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = constant(sigma, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
         """Normalize the activations."""

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.functional import kaiming_normal_, uninitialized
 
@@ -26,6 +27,8 @@ class ConvEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels, each a multiple of 8.
         out_features: Size of an embedding.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -49,6 +52,8 @@ class ConvEncoder(nn.Module):
         item_shape: tuple[int, ...] = (32, 32),
         *,
         out_features: int = 128,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -65,6 +70,7 @@ class ConvEncoder(nn.Module):
         self.conv3 = _convolution(_CHANNELS, generator)
         self.fc1 = _layer(rows, 256, generator)
         self.fc2 = _layer(256, out_features, generator)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
@@ -83,6 +89,8 @@ class MLPEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels.
         out_features: Size of an embedding.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -105,6 +113,8 @@ class MLPEncoder(nn.Module):
         item_shape: tuple[int, ...] = (32, 32),
         *,
         out_features: int = 128,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -113,6 +123,7 @@ class MLPEncoder(nn.Module):
         self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
         self.fc2 = _layer(512, 256, generator)
         self.fc3 = _layer(256, out_features, generator)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
@@ -130,6 +141,8 @@ class RandomEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels.
         out_features: Size of an embedding.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -154,6 +167,8 @@ class RandomEncoder(nn.Module):
         item_shape: tuple[int, ...] = (32, 32),
         *,
         out_features: int = 128,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -162,6 +177,7 @@ class RandomEncoder(nn.Module):
         drawn = _layer(math.prod(self.item_shape), out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
         self.register_buffer("bias", drawn.bias.detach())
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item; gradients reach the items alone, if they ask for any."""

@@ -8,6 +8,7 @@ import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, uninitialized
@@ -28,6 +29,8 @@ class FrameEncoder(nn.Module):
         out_features: Size of an embedding.
         channels: Kernels of each convolution.
         hidden_size: Units of each hidden layer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first parameters are drawn from; None is torch's global generator.
 
     Shape:
@@ -52,6 +55,8 @@ class FrameEncoder(nn.Module):
         out_features: int = 10,
         channels: int = 32,
         hidden_size: int = 256,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -71,6 +76,7 @@ class FrameEncoder(nn.Module):
         self.output = fan_in_uniform_(
             uninitialized(nn.Linear, hidden_size, out_features), generator
         )
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every frame."""
@@ -102,6 +108,8 @@ class FrameDecoder(nn.Module):
         channels: Channels of the maps.
         hidden_size: Units of each of the two hidden layers.
         squashed: Whether the pixels are brought to 0…1; otherwise they are logits.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first parameters are drawn from; None is torch's global generator.
 
     Shape:
@@ -122,6 +130,8 @@ class FrameDecoder(nn.Module):
         channels: int = 32,
         hidden_size: int = 256,
         squashed: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -144,6 +154,7 @@ class FrameDecoder(nn.Module):
             )
             for out in (*[channels] * (HALVINGS - 1), 1)
         )
+        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch height width"]:
         """Draw a frame for every embedding."""

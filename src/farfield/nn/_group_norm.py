@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.functional import field_centre, field_norm, over_channel_groups
 from farfield.nn._gain_and_shift import (
@@ -36,6 +38,8 @@ class GroupNorm(nn.Module):
             learned. The paper smooths with 0.25 to 1; 0.01 is what its released code adds else.
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each channel are learned.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, *place)` in and out.
@@ -60,6 +64,8 @@ class GroupNorm(nn.Module):
         sigma: float = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         if num_groups < 1 or num_channels % num_groups:
@@ -70,6 +76,7 @@ class GroupNorm(nn.Module):
         self.num_channels = num_channels
         self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
         self.sigma = constant(sigma, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, z: Float[Tensor, "batch channel *place"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.functional import field_centre, field_norm, over_images
 from farfield.nn._gain_and_shift import (
@@ -28,7 +29,8 @@ class ImageBatchNorm(nn.Module):
 
     with means over all images and places. It is `torch.nn.BatchNorm2d` with $\sigma^2$ for its
     `eps`, which here can be learned. In evaluation mode running averages take the place of the
-    batch.
+    batch. It loads the state of `torch.nn.BatchNorm2d`, which loads its own: torch counts batches
+    besides, for averages without `momentum`, and that is left out.
 
     Args:
         num_channels: Number of channels.
@@ -37,6 +39,8 @@ class ImageBatchNorm(nn.Module):
         learned_sigma: Whether $\sigma$ is learned, one number for the layer.
         affine: Whether gain and shift of each channel are learned.
         momentum: Share of the newest batch in the running averages.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, channel, *place)` in and out.
@@ -66,6 +70,8 @@ class ImageBatchNorm(nn.Module):
         learned_sigma: bool = False,
         affine: bool = True,
         momentum: float = 0.1,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         if not 0 < momentum <= 1:
@@ -76,6 +82,9 @@ class ImageBatchNorm(nn.Module):
         self.sigma = constant(sigma, learned_sigma=learned_sigma)
         self.register_buffer("running_mean", torch.zeros(num_channels))
         self.register_buffer("running_var", torch.ones(num_channels))
+        # torch leaves this untyped.
+        self.register_load_state_dict_pre_hook(_leave_out_count)  # type: ignore[no-untyped-call]
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, z: Float[Tensor, "batch channel *place"]
@@ -118,3 +127,11 @@ class ImageBatchNorm(nn.Module):
             f"learned_sigma={isinstance(self.sigma, Tensor)}, affine={self.weight is not None}, "
             f"momentum={self.momentum}"
         )
+
+
+def _leave_out_count(
+    module: nn.Module, state: dict[str, Any], prefix: str, *_others: object
+) -> None:
+    """Leave out the number of batches, which torch's state has and this one has no use for."""
+    del module
+    state.pop(f"{prefix}num_batches_tracked", None)

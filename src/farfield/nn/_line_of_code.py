@@ -7,6 +7,7 @@ from typing import final
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import LineParameters, LineRules, folded_query, line_of_code
 from farfield.nn._mod_attn import ModAttn
@@ -31,6 +32,8 @@ class LineOfCode(nn.Module):
         instructions: What it is made of; None is `Instructions()`, the text's.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -61,6 +64,8 @@ class LineOfCode(nn.Module):
         *,
         instructions: Instructions | None = None,
         grid: tuple[int, int] | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -83,6 +88,7 @@ class LineOfCode(nn.Module):
         self.norm2 = nn.LayerNorm(num_features)
         hidden = num_features if own.hidden_size is None else own.hidden_size
         self.mlp = ModMLP((num_features, hidden, num_features), code_size, generator=generator)
+        self.to(device=device, dtype=dtype)
 
     def functional(
         self,

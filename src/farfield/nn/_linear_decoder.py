@@ -8,6 +8,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import uninitialized
 
@@ -24,6 +25,8 @@ class LinearDecoder(nn.Module):
         bound: First weights are uniform between −`bound` and `bound`.
         first_bias: What the biases start from. Where most numbers of an item are alike, as the
             pixels of a dark frame, a bias near their logit spares training a long plateau.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -47,6 +50,8 @@ class LinearDecoder(nn.Module):
         *,
         bound: float = 0.1,
         first_bias: float = 0.0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -63,6 +68,7 @@ class LinearDecoder(nn.Module):
         self.output = uninitialized(nn.Linear, in_features, math.prod(item_shape))
         nn.init.uniform_(self.output.weight, -bound, bound, generator=generator)
         nn.init.constant_(self.output.bias, first_bias)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch ..."]:
         """Decode every embedding."""

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import uninitialized
 
@@ -22,6 +23,8 @@ class LinearEncoder(nn.Module):
         item_shape: Shape of an item.
         out_features: Size of an embedding.
         bound: First weights are uniform between −`bound` and `bound`.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -45,6 +48,8 @@ class LinearEncoder(nn.Module):
         *,
         out_features: int = 600,
         bound: float = 0.1,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -60,6 +65,7 @@ class LinearEncoder(nn.Module):
         layer = uninitialized(nn.Linear, math.prod(item_shape), out_features, bias=False)
         self.weight = layer.weight
         nn.init.uniform_(self.weight, -bound, bound, generator=generator)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import over_pieces
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
@@ -30,6 +32,8 @@ class MisalignedContextNorm(nn.Module):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -55,6 +59,8 @@ class MisalignedContextNorm(nn.Module):
         affine: bool = True,
         learned_sigma: bool = False,
         test_batch_size: int = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -65,6 +71,7 @@ class MisalignedContextNorm(nn.Module):
         self.test_batch_size = check_test_batch(test_batch_size)
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, z: Float[Tensor, "batch *candidate time feature"]

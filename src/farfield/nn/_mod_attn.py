@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_optional_sizes, check_sizes
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
@@ -38,6 +39,8 @@ class ModAttn(nn.Module):
         num_heads: Number of heads; must divide `num_features`.
         key_size: Numbers in a query or key of one head; None shares the features among the heads.
         eps: Added to the sums of attention weights.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -66,6 +69,8 @@ class ModAttn(nn.Module):
         num_heads: int = 4,
         key_size: int | None = None,
         eps: float = 1e-6,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -84,6 +89,7 @@ class ModAttn(nn.Module):
         self.key = ModLin(num_features, keys, code_size, bias=False, generator=generator)
         self.value = ModLin(*sizes, generator=generator)
         self.out = ModLin(*sizes, generator=generator)
+        self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> AttentionLayers:
         """The layers for these codes, for `farfield.functional`."""

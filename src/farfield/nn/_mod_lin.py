@@ -10,6 +10,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import (
@@ -34,6 +35,8 @@ class ModLin(nn.Module):
         out_features: Number of features that come out.
         code_size: Numbers in a code.
         bias: Whether there is a $b$; its first value is 0.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from, as torch's linear layers do; None is
             torch's global generator.
 
@@ -62,6 +65,8 @@ class ModLin(nn.Module):
         code_size: int,
         *,
         bias: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -76,6 +81,7 @@ class ModLin(nn.Module):
         self.weight = _uniform((out_features, in_features), generator)
         self.code_weight = _uniform((in_features, code_size), generator)
         self.bias = nn.Parameter(torch.zeros(out_features)) if bias else None
+        self.to(device=device, dtype=dtype)
 
     def layer(self, codes: Float[Tensor, "function code"]) -> ModulatedLayer:
         """The layer for these codes, for `farfield.functional`."""
@@ -105,6 +111,8 @@ class ModMLP(nn.Module):
     Args:
         sizes: Number of features before the first layer, after it, and so on.
         code_size: Numbers in a code.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -121,7 +129,13 @@ class ModMLP(nn.Module):
     """
 
     def __init__(
-        self, sizes: Sequence[int], code_size: int, *, generator: torch.Generator | None = None
+        self,
+        sizes: Sequence[int],
+        code_size: int,
+        *,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         if len(sizes) < 2:
@@ -130,6 +144,7 @@ class ModMLP(nn.Module):
             ModLin(inputs, outputs, code_size, generator=generator)
             for inputs, outputs in pairwise(sizes)
         )
+        self.to(device=device, dtype=dtype)
 
     def modulated(self, codes: Float[Tensor, "function code"]) -> tuple[ModulatedLayer, ...]:
         """The layers for these codes, for `farfield.functional`."""

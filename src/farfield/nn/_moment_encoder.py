@@ -8,10 +8,12 @@ from typing import ClassVar, cast, final
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import (
     differing,
+    is_recorded,
     is_transformed,
     spatial_moments,
     uninitialized,
@@ -42,6 +44,8 @@ class MomentEncoder(nn.Module):
         num_maps: Number of maps.
         num_layers: Number of convolutions, with a ReLU between two.
         kernel_size: Side of their kernels, odd.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -70,6 +74,8 @@ class MomentEncoder(nn.Module):
         num_maps: int = 8,
         num_layers: int = 1,
         kernel_size: int = 1,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -93,6 +99,7 @@ class MomentEncoder(nn.Module):
         self.output = xavier_uniform_(
             uninitialized(nn.Linear, _MOMENTS * num_maps, out_features), generator
         )
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item height width channel"]
@@ -139,7 +146,7 @@ class MomentEncoder(nn.Module):
         if (
             len(items) == 0
             or is_transformed()  # what is looked at may not depend on what is seen
-            or torch.compiler.is_compiling()
+            or is_recorded()
             or bool((background != background[:1]).any())
         ):
             return slice(0, self.item_shape[0]), slice(0, self.item_shape[1])

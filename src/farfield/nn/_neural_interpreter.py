@@ -8,6 +8,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import ScriptTrace
@@ -57,6 +58,8 @@ class NeuralInterpreter(nn.Module):
             `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
         grid: Rows and columns of image patches, which are the last elements, row by row, with what
             is no patch before them; None where elements have no positions.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -75,7 +78,7 @@ class NeuralInterpreter(nn.Module):
         gondal2021, section 2.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_features: int,
         num_functions: int = 5,
@@ -85,6 +88,8 @@ class NeuralInterpreter(nn.Module):
         *,
         syntax: Syntax | None = None,
         grid: tuple[int, int] | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -103,6 +108,24 @@ class NeuralInterpreter(nn.Module):
             )
             for _ in range(num_scripts)
         )
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        num_features: int,
+        *,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> NeuralInterpreter:
+        """As in gondal2021's released code, of other sizes than for digits: `Syntax.released()`.
+
+        Args:
+            num_features: Number of features of an element.
+            grid: Rows and columns of image patches; None where elements have no positions.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(num_features, syntax=Syntax.released(), grid=grid, generator=generator)
 
     @classmethod
     def released_digits(cls, *, generator: torch.Generator | None = None) -> NeuralInterpreter:

@@ -7,6 +7,7 @@ from typing import ClassVar, cast, final
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import kaiming_normal_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
@@ -27,6 +28,8 @@ class PanelEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels; a side that is odd, or becomes so, is
             halved upwards.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -50,6 +53,8 @@ class PanelEncoder(nn.Module):
         self,
         item_shape: tuple[int, ...] = (80, 80),
         *,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -59,6 +64,7 @@ class PanelEncoder(nn.Module):
         self.convolutions = nn.ModuleList(
             _convolution(number, generator) for number in (1, *[_CHANNELS] * (_HALVINGS - 1))
         )
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""

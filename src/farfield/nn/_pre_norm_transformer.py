@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
@@ -33,6 +34,8 @@ class PreNormTransformer(nn.Module):
         feedforward_size: Hidden units of the network behind attention; None is `num_features`.
             With 192 features, 8 blocks and this width a Vision Transformer has the 1.8 million
             parameters of gondal2021.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -58,6 +61,8 @@ class PreNormTransformer(nn.Module):
         num_layers: int = 8,
         num_heads: int = 4,
         feedforward_size: int | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -75,6 +80,7 @@ class PreNormTransformer(nn.Module):
             _Block(num_features, num_heads, width, generator) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(num_features)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

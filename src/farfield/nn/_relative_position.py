@@ -7,6 +7,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import RelativePositionParameters, relative_position_scores
@@ -27,6 +28,8 @@ class RelativePosition(nn.Module):
         num_heads: Number of heads.
         key_size: Numbers in an embedding of a distance.
         code_size: Numbers in a code.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from, embeddings from a normal distribution and
             the others as torch's linear layers do; None is torch's global generator.
 
@@ -55,6 +58,8 @@ class RelativePosition(nn.Module):
         key_size: int,
         code_size: int,
         *,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -78,6 +83,7 @@ class RelativePosition(nn.Module):
         self.column_embedding = drawn(2 * columns - 1, key_size)
         self.row_head, self.column_head = linear(key_size), linear(key_size)
         self.row_code, self.column_code = linear(code_size), linear(code_size)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, codes: Float[Tensor, "function code"], num_items: int

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.core import check_part, check_sizes
 from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
@@ -36,6 +37,8 @@ class Script(nn.Module):
         syntax: What it is made of; None is `Syntax()`.
         grid: Rows and columns of patches, which are the last elements, row by row; None where
             elements have no positions.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -62,7 +65,7 @@ class Script(nn.Module):
     codes: Tensor
     bandwidth: Tensor
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_features: int,
         num_functions: int = 5,
@@ -71,6 +74,8 @@ class Script(nn.Module):
         *,
         syntax: Syntax | None = None,
         grid: tuple[int, int] | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -108,6 +113,7 @@ class Script(nn.Module):
         self._set("codes", codes, learned=functions.learned_codes)
         bandwidth = torch.tensor(float(matching.bandwidth))
         self._set("bandwidth", bandwidth, learned=matching.learned_bandwidth)
+        self.to(device=device, dtype=dtype)
 
     @property
     def num_functions(self) -> int:

@@ -8,10 +8,12 @@ from typing import NamedTuple, final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     ContextStatistics,
     context_statistics,
+    is_recorded,
     is_transformed,
     running_context_statistics,
 )
@@ -59,6 +61,8 @@ class PastNorm(nn.Module):
         correction: Subtracted from the number of places in the variance, 0 or 1; $c$.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
@@ -72,13 +76,21 @@ class PastNorm(nn.Module):
     """
 
     def __init__(
-        self, num_features: int, *, correction: int = 0, eps: float = 1e-8, affine: bool = True
+        self,
+        num_features: int,
+        *,
+        correction: int = 0,
+        eps: float = 1e-8,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
         self.correction = correction
         self.eps = eps
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
@@ -109,6 +121,8 @@ class SequenceNorm(nn.Module):
             the released code of this task; $c$.
         eps: Added to the variance; 1e-15 in the released code of this task.
         affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to two tensors of `(batch, time − 1, feature)` and two of
@@ -130,6 +144,8 @@ class SequenceNorm(nn.Module):
         correction: int = 0,
         eps: float = 1e-8,
         affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -137,6 +153,16 @@ class SequenceNorm(nn.Module):
         self.correction = correction
         self.eps = eps
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(cls, num_features: int) -> SequenceNorm:
+        """As in webb2020's released code: over all embeddings, with unbiased variances.
+
+        Args:
+            num_features: Number of features.
+        """
+        return cls(num_features, include_last=True, correction=1, eps=1e-15)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
@@ -176,6 +202,8 @@ class TimeStepNorm(nn.Module):
         correction: Subtracted from the number of sequences in the variance, 0 or 1; $c$.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
@@ -197,7 +225,7 @@ class TimeStepNorm(nn.Module):
     mean: Tensor | None
     scale: Tensor | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_features: int,
         length: int,
@@ -207,6 +235,8 @@ class TimeStepNorm(nn.Module):
         correction: int = 0,
         eps: float = 1e-8,
         affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         if batch_size < 2 or sample < 0 or sample == 1:
@@ -223,6 +253,7 @@ class TimeStepNorm(nn.Module):
         unknown = torch.full((length, num_features), torch.nan) if sample else None
         self.register_buffer("mean", unknown)
         self.register_buffer("scale", None if unknown is None else unknown.clone())
+        self.to(device=device, dtype=dtype)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of some sequences."""
@@ -264,7 +295,7 @@ class TimeStepNorm(nn.Module):
                     f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
                     f"got shape {tuple(z.shape)}"
                 )
-            looked_at = not (is_transformed() or torch.compiler.is_compiling())
+            looked_at = not (is_transformed() or is_recorded())
             if looked_at and bool(self.scale.isnan().any()):
                 raise ValueError(
                     "statistics must be taken by take_statistics before evaluation, got none"

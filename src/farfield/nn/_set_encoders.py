@@ -8,6 +8,7 @@ import torch
 from einops import rearrange
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
@@ -23,6 +24,8 @@ class PatchEncoder(nn.Module):
         out_features: Features of an element.
         positions: Whether a learned vector for each patch is added, as in a Vision Transformer; a
             core that knows where a patch is needs none.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -52,6 +55,8 @@ class PatchEncoder(nn.Module):
         patch_size: int = 4,
         out_features: int = 192,
         positions: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -74,6 +79,7 @@ class PatchEncoder(nn.Module):
         self.positions = (
             _drawn((self.num_elements, out_features), 0.02, generator) if positions else None
         )
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, items: Shaped[Tensor, "item channel height width"]
@@ -107,6 +113,8 @@ class ComponentEncoder(nn.Module):
     Args:
         item_shape: The one size of a vector.
         out_features: Features of an element.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -132,6 +140,8 @@ class ComponentEncoder(nn.Module):
         item_shape: tuple[int, ...] = (5,),
         *,
         out_features: int = 64,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -145,6 +155,7 @@ class ComponentEncoder(nn.Module):
         self.num_elements = item_shape[0]
         self.weight = _drawn((out_features,), 1.0, generator)
         self.positions = _drawn((self.num_elements, out_features), 1.0, generator)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, items: Float[Tensor, "item element"]) -> Float[Tensor, "item element _"]:
         """Embed the numbers of every item."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import sliding_context_centre, sliding_context_norm
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
@@ -33,6 +35,8 @@ class SlidingContextNorm(nn.Module):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are put in sequence in evaluation mode, in the
             order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, *candidate, time, feature)` in and out.
@@ -49,7 +53,7 @@ class SlidingContextNorm(nn.Module):
         webb2020, section 4.2 (sliding-window context normalization).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_features: int,
         *,
@@ -59,6 +63,8 @@ class SlidingContextNorm(nn.Module):
         affine: bool = True,
         learned_sigma: bool = False,
         test_batch_size: int = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         if window < 1:
@@ -70,6 +76,16 @@ class SlidingContextNorm(nn.Module):
         self.test_batch_size = check_test_batch(test_batch_size)
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(cls, num_features: int) -> SlidingContextNorm:
+        """As in webb2020's released code: the window ends just before the embedding.
+
+        Args:
+            num_features: Number of features.
+        """
+        return cls(num_features, include_self=False)
 
     def forward(
         self, z: Float[Tensor, "batch *candidate time feature"]

@@ -8,6 +8,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import ContextStatistics, over_batch
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
@@ -45,6 +46,8 @@ class SlotBatchNorm(nn.Module):
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
         test_batch_size: Number of problems that are normalized together in evaluation mode, in the
             order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
 
     Shape:
         `(batch, *places, feature)` in and out.
@@ -67,7 +70,7 @@ class SlotBatchNorm(nn.Module):
     mean: Tensor | None
     variance: Tensor | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — two are torch's
         self,
         num_features: int,
         *,
@@ -77,6 +80,8 @@ class SlotBatchNorm(nn.Module):
         affine: bool = True,
         learned_sigma: bool = False,
         test_batch_size: int = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -91,6 +96,7 @@ class SlotBatchNorm(nn.Module):
             unknown = torch.full((*training_statistics, num_features), torch.nan)
         self.register_buffer("mean", unknown)
         self.register_buffer("variance", None if unknown is None else unknown.clone())
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self, z: Float[Tensor, "batch *places feature"]

@@ -7,6 +7,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.core import check_sizes
 from farfield.functional import (
@@ -29,6 +30,8 @@ class TypeInference(nn.Module):
         num_features: Number of features of an element.
         type_size: Numbers in a type.
         hidden_size: Hidden units; None is `num_features`.
+        device: Where its tensors are.
+        dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -52,6 +55,8 @@ class TypeInference(nn.Module):
         type_size: int,
         *,
         hidden_size: int | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -60,6 +65,7 @@ class TypeInference(nn.Module):
         self.norm = nn.LayerNorm(num_features)
         self.hidden = fan_in_uniform_(uninitialized(nn.Linear, num_features, hidden), generator)
         self.out = fan_in_uniform_(uninitialized(nn.Linear, hidden, type_size), generator)
+        self.to(device=device, dtype=dtype)
 
     def functional(self) -> TypingParameters:
         """The weights, for `farfield.functional.type_inference`."""

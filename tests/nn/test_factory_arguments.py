@@ -1,0 +1,123 @@
+"""`device` and `dtype`, as torch's own modules take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from farfield.nn import (
+    AnalogyEncoder,
+    BatchContextNorm,
+    ComponentEncoder,
+    ContextNorm,
+    ConvEncoder,
+    DivisiveNorm1d,
+    DivisiveNorm2d,
+    FrameDecoder,
+    FrameEncoder,
+    GroupNorm,
+    ImageBatchNorm,
+    InstanceNorm,
+    LayerNorm,
+    LinearDecoder,
+    LinearEncoder,
+    LineOfCode,
+    MisalignedContextNorm,
+    MLPEncoder,
+    ModAttn,
+    ModLin,
+    ModMLP,
+    MomentEncoder,
+    NeuralInterpreter,
+    PanelEncoder,
+    PastNorm,
+    PatchEncoder,
+    PooledBatchNorm,
+    PreNormTransformer,
+    RandomEncoder,
+    RelativePosition,
+    Script,
+    SequenceNorm,
+    SlidingContextNorm,
+    SlotBatchNorm,
+    SubBatchNorm,
+    TimeStepNorm,
+    TypeInference,
+)
+from made import generator
+
+SIZES: dict[type[nn.Module], tuple[object, ...]] = {
+    BatchContextNorm: (4,),
+    ContextNorm: (4,),
+    GroupNorm: (2, 4),
+    ImageBatchNorm: (4,),
+    InstanceNorm: (4,),
+    LayerNorm: (4,),
+    MisalignedContextNorm: (4,),
+    PastNorm: (4,),
+    PooledBatchNorm: (4,),
+    SequenceNorm: (4,),
+    SlidingContextNorm: (4,),
+    SlotBatchNorm: (4,),
+    SubBatchNorm: (4,),
+    DivisiveNorm1d: (4, 3),
+    DivisiveNorm2d: (4, 3),
+}
+DRAWN: dict[type[nn.Module], tuple[object, ...]] = {
+    AnalogyEncoder: ((16, 16, 3),),
+    ComponentEncoder: (),
+    ConvEncoder: ((8, 8),),
+    FrameDecoder: ((8, 8),),
+    FrameEncoder: ((8, 8),),
+    LinearDecoder: ((2, 2), 3),
+    LinearEncoder: ((2, 2),),
+    LineOfCode: (8, 4),
+    MLPEncoder: ((8, 8),),
+    ModAttn: (8, 4),
+    ModLin: (3, 2, 4),
+    ModMLP: ((3, 2), 4),
+    MomentEncoder: ((8, 8, 3),),
+    NeuralInterpreter: (8,),
+    PanelEncoder: ((8, 8),),
+    PatchEncoder: ((2, 4, 4),),
+    PreNormTransformer: (8,),
+    RandomEncoder: ((8, 8),),
+    RelativePosition: ((2, 2), 2, 3, 4),
+    Script: (8,),
+    TypeInference: (4, 3),
+}
+BUILDS: dict[str, Callable[..., nn.Module]] = {
+    **{
+        cls.__name__: lambda cls=cls, sizes=sizes, **options: cls(*sizes, **options)
+        for cls, sizes in SIZES.items()
+    },
+    **{
+        cls.__name__: lambda cls=cls, sizes=sizes, **options: cls(
+            *sizes, generator=generator(), **options
+        )
+        for cls, sizes in DRAWN.items()
+    },
+    "DivisiveNorm1d, learned": lambda **options: DivisiveNorm1d(
+        4, 3, affine=True, learned_sigma=True, **options
+    ),
+    "PooledBatchNorm, training": lambda **options: PooledBatchNorm(
+        4, training_statistics=True, learned_sigma=True, **options
+    ),
+    "TimeStepNorm": lambda **options: TimeStepNorm(4, 3, sample=2, **options),
+}
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_weights_are_the_same_wherever_and_whatever_they_are(name: str) -> None:
+    build = BUILDS[name]
+    plain, wide, empty = build(), build(dtype=torch.float64), build(device="meta")
+    assert {tensor.dtype for tensor in wide.state_dict().values()} <= {torch.float64, torch.int64}
+    expected = plain.double().state_dict()
+    assert wide.state_dict().keys() == expected.keys()
+    for key, tensor in wide.state_dict().items():
+        assert torch.equal(tensor.nan_to_num(), expected[key].nan_to_num())
+        assert tensor.device.type == "cpu"
+        assert empty.state_dict()[key].is_meta
