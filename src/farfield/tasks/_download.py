@@ -10,31 +10,33 @@ from __future__ import annotations
 import http.client
 import io
 import socket
+import sys
 import time
-from collections.abc import Collection
-from email.message import Message
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final, final
 from urllib.error import HTTPError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import (
-    HTTPErrorProcessor,
     HTTPHandler,
+    HTTPRedirectHandler,
     HTTPSHandler,
     OpenerDirector,
-    ProxyHandler,
     Request,
+    build_opener,
     url2pathname,
 )
 
-from farfield.core import printable, read_regular
+from farfield.core import open_regular, printable
 
-PATIENCE: Final = 60.0
-"""Seconds until a connection must stand, and an answer of no length be complete."""
-SLOWEST: Final = 20_000
-"""Bytes a second, beyond that; the largest file takes two and a half hours then."""
+PATIENCE: Final = 30.0
+"""Seconds that an answer may take, beside those for what has come of it."""
+SLOWEST: Final = 50_000
+"""Bytes a second of what has come."""
 MOST_REDIRECTS: Final = 5
+_OVERHEAD: Final = 2**20
+"""Bytes of heads, beside twice those of the file."""
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -79,17 +81,16 @@ def download(address: str, size: int) -> bytes:
     """
     if urlsplit(address).scheme == "file":
         return _read_here(address, size)
-    until = time.monotonic() + PATIENCE + size / SLOWEST
-    try:
-        for _ in range(MOST_REDIRECTS + 1):
-            try:
-                with _opener(until).open(Request(address), timeout=PATIENCE) as answer:  # noqa: S310 # scheme checked
-                    return _content(answer, size)
-            except HTTPError as error:
-                with error:
-                    address = _redirected(address, error)
-    except http.client.HTTPException as error:
-        raise OSError(f"no answer of a mirror: {type(error).__name__} {error}") from error
+    clock = _Clock(2 * size + _OVERHEAD)
+    for _ in range(MOST_REDIRECTS + 1):
+        try:
+            with _opener(clock).open(Request(address), timeout=clock.left()) as answer:  # noqa: S310 # checked
+                return _content(answer, size)
+        except HTTPError as error:
+            with error:
+                address = _redirected(address, error)
+        except http.client.HTTPException as error:
+            raise OSError(f"no answer of a mirror: {type(error).__name__} {error}") from error
     raise ValueError(f"it must be there after {MOST_REDIRECTS} redirects at most")
 
 
@@ -98,7 +99,8 @@ def _read_here(address: str, size: int) -> bytes:
     parts = urlsplit(address)
     if parts.netloc not in {"", "localhost"}:
         raise ValueError(f"file: must be of this machine, got {printable(parts.netloc)}")
-    return read_regular(Path(url2pathname(parts.path)), size)
+    with open_regular(Path(url2pathname(parts.path)), sys.maxsize) as file:
+        return file.read(size + 1)
 
 
 def _redirected(address: str, answer: HTTPError) -> str:
@@ -119,9 +121,83 @@ def _content(answer: http.client.HTTPResponse, size: int) -> bytes:
     return answer.read(size + 1)
 
 
-def _opener(until: float) -> OpenerDirector:
-    """Opens addresses of the network alone, and follows no redirect of itself."""
-    opener = OpenerDirector()
-    for handler in (ProxyHandler(), _HTTP(until), _HTTPS(until), HTTPErrorProcessor(), _Errors()):
-        opener.add_handler(handler)
-    return opener
+@final
+class _Clock:
+    """The time that a download may still take: as much as what has come needs at least."""
+
+    def __init__(self, most: int) -> None:
+        self._started = time.monotonic()
+        self._most = most
+        self.received = 0
+
+    def left(self) -> float:
+        """Seconds, of which there are some."""
+        if self.received > self._most:
+            raise ValueError(f"it must come in at most {self._most:,} bytes, heads and all")
+        left = self._started + PATIENCE + self.received / SLOWEST - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"after {PATIENCE:g} s it must come at {SLOWEST:,} bytes a second")
+        return left
+
+
+@final
+class _Timed(io.RawIOBase):
+    """What comes through a socket, as long as a clock allows."""
+
+    def __init__(self, opened: socket.socket, clock: _Clock) -> None:
+        self._socket, self._clock = opened, clock
+        self._raw = opened.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._socket.settimeout(self._clock.left())
+        count = self._raw.readinto(buffer)
+        self._clock.received += count or 0
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+@final
+class _Answer(http.client.HTTPResponse):
+    """An answer of which every byte, those of its head too, is waited for in time."""
+
+    def __init__(self, opened: socket.socket, *rest: Any, clock: _Clock, **options: Any) -> None:
+        super().__init__(opened, *rest, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Timed(opened, clock))
+
+
+def _timed(
+    kind: type[http.client.HTTPConnection], clock: _Clock
+) -> Callable[..., http.client.HTTPConnection]:
+    """Connections of a kind whose answers come in time."""
+
+    def connection(host: str, **options: Any) -> http.client.HTTPConnection:
+        made = kind(host, **options)
+        made.response_class = partial(_Answer, clock=clock)  # type: ignore[assignment]
+        return made
+
+    return connection
+
+
+def _opener(clock: _Clock) -> OpenerDirector:
+    """Opens addresses of the network, and follows no redirect of itself."""
+
+    class HTTP(HTTPHandler):
+        def http_open(self, request: Request) -> http.client.HTTPResponse:
+            return self.do_open(_timed(http.client.HTTPConnection, clock), request)
+
+    class HTTPS(HTTPSHandler):
+        def https_open(self, request: Request) -> http.client.HTTPResponse:
+            return self.do_open(_timed(http.client.HTTPSConnection, clock), request)
+
+    class Redirects(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    return build_opener(HTTP, HTTPS, Redirects)

@@ -145,7 +145,7 @@ def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
     return group
 
 
-def _followed(h5py: Any, where: str, parent: Any, name: str, kind: type) -> Any:
+def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
     """What stands under a name, if it stands there itself and is of a kind."""
     link = parent.get(name, getlink=True)
     if link is None:
