@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 import sys
 import textwrap
@@ -186,6 +187,46 @@ def packed_twice(held: h5py.File) -> None:
     h5py.h5d.create(held["3"].id, b"ABCD", kind, space, how).write(space, space, value)
 
 
+def inflating_images(held: h5py.File) -> None:
+    """A chunk of pictures that is small and unpacks to a hundred times what it holds."""
+    chunked("imgs", 7)(held)
+    packed = zlib.compress(bytes(8_000_000), 9)
+    assert len(packed) < 10_000
+    held["3/imgs"].id.write_direct_chunk((0, 0, 0, 0), packed)
+
+
+def short(held: h5py.File) -> None:
+    """A chunk that unpacks to less than it holds."""
+    chunked("not_D", 6)(held)
+    held["3/not_D"].id.write_direct_chunk((0,), zlib.compress(b"few"))
+
+
+def unfiltered(held: h5py.File) -> None:
+    """A chunk that says it is packed with no filter."""
+    chunked("not_D", 6)(held)
+    held["3/not_D"].id.write_direct_chunk((0,), bytes(8), filter_mask=1)
+
+
+def packed_with(**how: object) -> Callable[[h5py.File], None]:
+    def change(held: h5py.File) -> None:
+        value = held["3/not_D"][()]
+        del held["3/not_D"]
+        held["3"].create_dataset("not_D", data=value, chunks=value.shape, **how)
+
+    return change
+
+
+def in_crumbs(held: h5py.File) -> None:
+    value = held["3/imgs"][()]
+    del held["3/imgs"]
+    held["3"].create_dataset("imgs", value.shape, "u1", chunks=(1, 1, 1, 1))
+
+
+def with_many(held: h5py.File) -> None:
+    for number in range(100):
+        held["3"][f"\x1b{number}"] = h5py.SoftLink("/")
+
+
 def virtual(held: h5py.File) -> None:
     layout = h5py.VirtualLayout((4,), "i8")
     layout[:] = h5py.VirtualSource("elsewhere", "ABCD", (4,))
@@ -236,7 +277,7 @@ WRONG = {
     "elsewhere": (stored_elsewhere, "/3/dist must hold its data itself, got data kept elsewhere"),
     "a large chunk": (
         chunked("ABCD", 100_000_000),
-        r"/3/ABCD must be stored in chunks of at most 4,194,304 B, got .* of int64, 800,000,000 B",
+        r"/3/ABCD must be stored in chunks of at most 65,536 B, got .* of int64, 800,000,000 B",
     ),
     "a large chunk of images": (
         chunked("imgs", 342),
@@ -249,6 +290,27 @@ WRONG = {
     "packed twice": (
         packed_twice,
         "/3/ABCD must be compressed once at most, got 2 filters that compress",
+    ),
+    "images that inflate": (
+        inflating_images,
+        r"/3/imgs must have chunks of 86,016 B, .* the one at \(0, 0, 0, 0\) has more",
+    ),
+    "a short chunk": (short, r"/3/not_D must have chunks of 48 B, .* the one at \(0,\) has 3 B"),
+    "a chunk not packed": (unfiltered, "/3/not_D must have chunks of 48 B, packed with every"),
+    "another filter": (
+        packed_with(compression="lzf"),
+        r"/3/not_D must be compressed with gzip or not at all, got filters \[32000\]",
+    ),
+    "offsets": (packed_with(scaleoffset=0), r"/3/not_D must be compressed .* filters \[6\]"),
+    "crumbs": (in_crumbs, "/3/imgs must be stored in at most 4,096 chunks, got 86,016"),
+    "many members": (with_many, "/3 must hold imgs, .*, not_D, got 106 members"),
+    "a group twice": (
+        lambda held: held.move("3", "x") or held.__setitem__("3", held["2"]),
+        "/2 must stand in the file once, got 2 links to it",
+    ),
+    "a field's name": (
+        replaced("dist", np.zeros((), [("\x1b[2J\u202e", "i8")])),
+        r"/3/dist must be integers of shape \(\), got",
     ),
     "virtual": (virtual, "/3/ABCD must hold its data itself, got data kept elsewhere"),
 }
@@ -263,6 +325,45 @@ def test_what_is_no_problem_of_vaec_is_refused(
     with pytest.raises(ValueError, match=message) as refused:
         read(file)
     assert str(file) in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("how", [{}, {"shuffle": True}, {"shuffle": True, "fletcher32": True}])
+def test_filters_that_make_nothing_of_their_own_are_read(file: Path, how: dict[str, bool]) -> None:
+    expected = read(file)
+    with h5py.File(file, "r+") as held:
+        packed_with(compression="gzip", **how)(held)
+    assert torch.equal(read(file).table(), expected.table())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "circle"])
+def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "analogy.hy"
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "circle":
+            path.symlink_to(path)
+    with pytest.raises(ValueError, match=r"analogy\.hy must be a whole HDF5 file of VAEC problems"):
+        read(path)
+
+
+def test_a_tilde_is_the_home_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(file.parent))
+    problems = read(f"~/{file.name}")
+    write("~/again.hy", problems)
+    assert torch.equal(read(file.parent / "again.hy").table(), problems.table())
+
+
+def test_names_are_shown_without_their_control_characters(tmp_path: Path) -> None:
+    (tmp_path / "\x1b[2J.hy").write_bytes(b"no HDF5")
+    with pytest.raises(ValueError, match=r"/\\x1b\[2J\.hy must be a whole") as told:
+        read(tmp_path / "\x1b[2J.hy")
+    assert str(told.value).isprintable()
 
 
 def test_datasets_in_chunks_are_read(file: Path) -> None:

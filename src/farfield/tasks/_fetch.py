@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
-from urllib.parse import urljoin, urlsplit
-from urllib.request import build_opener
+from urllib.parse import urljoin
 
-from farfield.core import UnknownNameError
+from farfield.core import UnknownNameError, excerpt, printable, read_regular
 from farfield.tasks._data_sets import DataFile, cache_folder, check_digest
+from farfield.tasks._download import check_address, download
 from farfield.tasks._known_data_sets import DATA_SETS
 
 SCHEMES: Final = ("https", "http", "file")
-"""How an address may begin: what comes is judged by its digest, however it came."""
-PATIENCE: Final = 60.0
-"""Seconds to wait for an answer."""
+"""How the address of a mirror may begin: what comes is judged by its digest, however it came."""
 
 
 def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
@@ -37,17 +34,13 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
 
     Raises:
         UnknownNameError: If there is no such data set.
-        ValueError: If an address is of no scheme that is read.
+        ValueError: If an address is of no scheme that is read, or holds a password.
         OSError: If no mirror gives a file as published, or it cannot be written.
     """
     if name not in DATA_SETS:
         raise UnknownNameError("data set", name, DATA_SETS)
     for mirror in mirrors:
-        if urlsplit(mirror).scheme not in SCHEMES:
-            raise ValueError(
-                f"mirrors must begin with one of {', '.join(f'{s}:' for s in SCHEMES)}, "
-                f"got {mirror!r}"
-            )
+        check_address(mirror, SCHEMES)
     data_set, folder = DATA_SETS[name], cache_folder() / name
     asked = (*mirrors, *data_set.mirrors)
     return {
@@ -58,10 +51,8 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
 
 def _is_whole(path: Path, file: DataFile) -> bool:
     """Whether the file is there as published."""
-    if not path.is_file() or path.stat().st_size != file.size:
-        return False
-    with contextlib.suppress(ValueError):
-        check_digest(str(path), path.read_bytes(), file)
+    with contextlib.suppress(OSError, ValueError):
+        check_digest(str(path), read_regular(path, file.size), file)
         return True
     return False
 
@@ -72,21 +63,14 @@ def _bring(path: Path, file: DataFile, mirrors: Sequence[str]) -> str:
     for mirror in mirrors:
         address = urljoin(mirror.rstrip("/") + "/", file.name)
         try:
-            content = _download(address, file.size)
-            check_digest(address, content, file)
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            failures.append(f"{address}: {error}")
+            content = download(address, file.size)
+            check_digest(printable(address), content, file)
+        except (OSError, ValueError) as error:
+            failures.append(f"{printable(address)}: {excerpt(error)}")
             continue
         _place(path, content)
         return address
     raise OSError(f"{file.name} must come from a mirror, none has it:\n  " + "\n  ".join(failures))
-
-
-def _download(address: str, most: int) -> bytes:
-    """What is at an address, as far as one byte more than there should be."""
-    with build_opener().open(address, timeout=PATIENCE) as answer:
-        content: bytes = answer.read(most + 1)
-    return content
 
 
 def _place(path: Path, content: bytes) -> None:

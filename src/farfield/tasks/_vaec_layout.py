@@ -14,7 +14,7 @@ LEVELS: Final = range(3, 15)
 MOST_PROBLEMS: Final = 2_000_000
 LARGEST_SIDE: Final = 1024
 """Height and width of a picture, pixels."""
-LARGEST_TABLE: Final = 2**32
+LARGEST_TABLE: Final = 2**28
 """Distinct pictures of a file, bytes; a published one has 118 million."""
 
 

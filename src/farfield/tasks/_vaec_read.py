@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +15,7 @@ import numpy as np
 import torch
 from jaxtyping import UInt8
 
-from farfield.core import Problems
+from farfield.core import Problems, excerpt, expand_user, open_regular, printable
 from farfield.tasks._vaec_layout import (
     LARGEST_SIDE,
     LARGEST_TABLE,
@@ -23,16 +26,24 @@ from farfield.tasks._vaec_layout import (
 )
 from farfield.tasks._vaec_problems import NUM_DIMENSIONS, candidates_of
 
-_NOT_PACKING: Final = (2, 3)
-"""HDF5's numbers of the filters that make nothing smaller: shuffle and checksum."""
-_LARGEST_CHUNK: Final = 2**22
-"""Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less."""
+_DEFLATE: Final = 1
+_FILTERS: Final = (_DEFLATE, 2, 3)
+"""HDF5's numbers of gzip, shuffling and a checksum."""
+_CHECKSUM: Final = 4
+"""Bytes."""
+_LARGEST_CHUNK: Final = {"imgs": 2**22}
+"""Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less; else 64 KiB."""
+_MOST_CHUNKS: Final = 4_096
 _PACKED_MARGIN: Final = 2**16
 """Bytes that a compressed dataset may take beyond its own."""
-_BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError)
-"""What h5py raises at a file that is damaged or made up."""
+_MOST_NAMED: Final = 9
+"""Members of a group that an error lists."""
+_BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError, zlib.error)
+"""What h5py and gzip raise at a file that is damaged or made up."""
 
-Picture = UInt8[np.ndarray, "height width 3"]
+Shown = dict[tuple[int, ...], tuple[int, int]]
+"""Number of the problem, and slot in its pictures, that shows an object first, by its levels."""
+Pictures = UInt8[np.ndarray, "item height width 3"]
 
 
 def read_vaec(path: str | Path) -> Problems:
@@ -56,36 +67,54 @@ def read_vaec(path: str | Path) -> Problems:
     Reference:
         webb2020, section 2.1.
     """
-    path, h5py = Path(path), hdf5()
+    path, h5py = expand_user(path), hdf5()
+    name = printable(path)
     try:
+        open_regular(path, sys.maxsize).close()
         with h5py.File(path, "r") as file:
-            return _read(h5py, path, file)
+            return _read(h5py, name, file)
     except _BROKEN as error:
-        raise ValueError(f"{path} must be a whole HDF5 file of VAEC problems: {error}") from error
+        raise ValueError(
+            f"{name} must be a whole HDF5 file of VAEC problems: {excerpt(error)}"
+        ) from error
 
 
-def _read(h5py: Any, path: Path, file: Any) -> Problems:
-    """All problems of an open file."""
+def _read(h5py: Any, name: str, file: Any) -> Problems:
+    """All problems of an open file: first what they say, then the picture of each object."""
     if not 1 <= len(file) <= MOST_PROBLEMS:
-        raise ValueError(f"{path} must hold 1…{MOST_PROBLEMS:,} problems, got {len(file):,}")
-    pictures: dict[tuple[int, ...], Picture] = {}
+        raise ValueError(f"{name} must hold 1…{MOST_PROBLEMS:,} problems, got {len(file):,}")
+    shown: Shown = {}
     rows: list[dict[str, np.ndarray]] = []
-    first: tuple[int, ...] | None = None
+    first: tuple[int, ...] = ()
     for number in range(len(file)):
-        where = f"{path}: /{number}"
+        where = f"{name}: /{number}"
         members = _members(h5py, where, _group(h5py, where, file, str(number)))
         shape = members["imgs"].shape
         if shape != (first := first or shape):
             raise ValueError(f"{where}/imgs must be of shape {first} as in /0, got {shape}")
-        row = {name: _content(where, members, name).astype(np.int64) for name in MEMBERS[1:]}
+        row = {one: _content(where, members, one).astype(np.int64) for one in MEMBERS[1:]}
         _check_values(where, row)
-        objects = [tuple(levels) for levels in row["latent_class"].tolist()]
-        if new := [place for place, levels in enumerate(objects) if levels not in pictures]:
-            _check_size(where, len(pictures) + len(new), shape)
-            shown = _content(where, members, "imgs")
-            pictures |= {objects[place]: shown[place].copy() for place in new}
+        for slot, levels in enumerate(row["latent_class"].tolist()):
+            shown.setdefault(tuple(levels), (number, slot))
+        _check_size(where, len(shown), shape)
         rows.append(row)
-    return _problems(pictures, {name: np.stack([row[name] for row in rows]) for name in rows[0]})
+    table = np.empty((len(shown), *first[1:]), np.uint8)
+    _read_pictures(name, file, shown, table)
+    return _problems(
+        table, sorted(shown), {one: np.stack([r[one] for r in rows]) for one in rows[0]}
+    )
+
+
+def _read_pictures(name: str, file: Any, shown: Shown, table: Pictures) -> None:
+    """Fill the table of pictures, in the order of levels, each from where it is shown first."""
+    wanted: dict[int, list[tuple[int, int]]] = {}
+    for row, levels in enumerate(sorted(shown)):
+        number, slot = shown[levels]
+        wanted.setdefault(number, []).append((row, slot))
+    for number, pairs in sorted(wanted.items()):
+        content = _content(f"{name}: /{number}", file[str(number)], "imgs")
+        for row, slot in pairs:
+            table[row] = content[slot]
 
 
 @contextmanager
@@ -94,25 +123,29 @@ def _named(where: str) -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:
-        raise ValueError(f"{where} must be whole, got a broken one: {error}") from error
+        raise ValueError(f"{where} must be whole, got a broken one: {excerpt(error)}") from error
 
 
-def _content(where: str, members: dict[str, Any], name: str) -> np.ndarray:
+def _content(where: str, members: Mapping[str, Any], name: str) -> np.ndarray:
     """The numbers of a dataset that has been checked."""
     with _named(f"{where}/{name}"):
-        return np.asarray(members[name][()])
+        dataset = members[name]
+        _check_unpacked(f"{where}/{name}", dataset)
+        return np.asarray(dataset[()])
 
 
 def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
     """The group of a problem, with the right members."""
     group = _followed(h5py, where, file, name, h5py.Group)
-    if len(group) != len(MEMBERS) or set(group) != set(MEMBERS):
-        got = ", ".join(sorted(group)[:9])
-        raise ValueError(f"{where} must hold {', '.join(MEMBERS)}, got {got or 'nothing'}")
+    wanted = f"{where} must hold {', '.join(MEMBERS)}"
+    if len(group) > _MOST_NAMED:
+        raise ValueError(f"{wanted}, got {len(group):,} members")
+    if set(group) != set(MEMBERS):
+        raise ValueError(f"{wanted}, got {excerpt(', '.join(sorted(group))) or 'nothing'}")
     return group
 
 
-def _followed(h5py: Any, where: str, parent: Any, name: str, kind: type) -> Any:
+def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
     """What stands under a name, if it stands there itself and is of a kind."""
     link = parent.get(name, getlink=True)
     if link is None:
@@ -123,6 +156,8 @@ def _followed(h5py: Any, where: str, parent: Any, name: str, kind: type) -> Any:
         found = parent[name]
     if not isinstance(found, kind):
         raise ValueError(f"{where} must be a {kind.__name__}, got a {type(found).__name__}")
+    if (count := h5py.h5o.get_info(found.id).rc) != 1:
+        raise ValueError(f"{where} must stand in the file once, got {count} links to it")
     return found
 
 
@@ -150,31 +185,66 @@ def _members(h5py: Any, where: str, group: Any) -> dict[str, Any]:
                 f"got {dataset.dtype} of shape {dataset.shape}"
             )
     for name, dataset in members.items():
-        _check_chunk(f"{where}/{name}", dataset)
+        _check_chunk(f"{where}/{name}", dataset, _LARGEST_CHUNK.get(name, 2**16))
     return members
 
 
-def _check_chunk(where: str, dataset: Any) -> None:
+def _check_chunk(where: str, dataset: Any, largest: int) -> None:
     """Raise `ValueError` if more would be unpacked than a dataset of its shape has a use for."""
-    chunk = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
-    if chunk > (most := max(2 * dataset.nbytes, _LARGEST_CHUNK)):
+    if (chunks := dataset.chunks) is None:
+        return
+    chunk = math.prod(chunks) * dataset.dtype.itemsize
+    if chunk > (most := max(2 * dataset.nbytes, largest)):
         raise ValueError(
-            f"{where} must be stored in chunks of at most {most:,} B, got {dataset.chunks} of "
+            f"{where} must be stored in chunks of at most {most:,} B, got {chunks} of "
             f"{dataset.dtype}, {chunk:,} B, for a dataset of shape {dataset.shape}"
         )
-    filters = dataset.id.get_create_plist()
-    used = [filters.get_filter(place)[0] for place in range(filters.get_nfilters())]
-    if len(packing := [number for number in used if number not in _NOT_PACKING]) > 1:
+    count = math.prod(-(-side // part) for side, part in zip(dataset.shape, chunks, strict=True))
+    if count > _MOST_CHUNKS:
         raise ValueError(
-            f"{where} must be compressed once at most, got {len(packing)} filters that compress"
+            f"{where} must be stored in at most {_MOST_CHUNKS:,} chunks, got {count:,}"
         )
-    # What a compressed chunk unpacks to is known only once it is there: a thousand times its bytes.
-    packed, most = dataset.id.get_storage_size(), dataset.nbytes + _PACKED_MARGIN
-    if dataset.compression is not None and packed > most:
+    used = _filters(dataset)
+    if other := [number for number in used if number not in _FILTERS]:
+        raise ValueError(f"{where} must be compressed with gzip or not at all, got filters {other}")
+    if (packing := used.count(_DEFLATE)) > 1:
         raise ValueError(
-            f"{where} must be at most {most:,} B when compressed with {dataset.compression}, got "
+            f"{where} must be compressed once at most, got {packing} filters that compress"
+        )
+    packed, most = dataset.id.get_storage_size(), dataset.nbytes + _PACKED_MARGIN
+    if used and packed > most:
+        raise ValueError(
+            f"{where} must be at most {most:,} B when compressed with gzip, got "
             f"{packed:,} B, for a dataset of shape {dataset.shape}"
         )
+
+
+def _filters(dataset: Any) -> list[int]:
+    """HDF5's numbers of what packs a dataset."""
+    plan = dataset.id.get_create_plist()
+    return [plan.get_filter(position)[0] for position in range(plan.get_nfilters())]
+
+
+def _check_unpacked(where: str, dataset: Any) -> None:
+    """Raise `ValueError` if a chunk unpacks to other than its size, without unpacking all of it.
+
+    HDF5 itself unpacks a chunk to its end, and trusts that there is as much as the chunk holds.
+    """
+    if dataset.chunks is None or not (used := _filters(dataset)):
+        return
+    size = math.prod(dataset.chunks) * dataset.dtype.itemsize
+    steps = (range(0, side, part) for side, part in zip(dataset.shape, dataset.chunks, strict=True))
+    for offset in itertools.product(*steps):
+        if not dataset.id.get_chunk_info_by_coord(offset).size:
+            continue  # never written
+        unused, packed = dataset.id.read_direct_chunk(offset)
+        if _DEFLATE in used and not unused:
+            packed = zlib.decompressobj().decompress(packed, size + _CHECKSUM + 1)
+        if unused or not size <= len(packed) <= size + _CHECKSUM:
+            raise ValueError(
+                f"{where} must have chunks of {size:,} B, packed with every filter, the one at "
+                f"{offset} has {'more' if len(packed) > size else f'{len(packed):,} B'}"
+            )
 
 
 def _is_row_of_pictures(shape: tuple[int, ...] | None) -> bool:
@@ -218,12 +288,13 @@ def _check_size(where: str, pictures: int, shape: tuple[int, ...]) -> None:
         )
 
 
-def _problems(pictures: dict[tuple[int, ...], Picture], columns: dict[str, np.ndarray]) -> Problems:
+def _problems(
+    table: Pictures, objects: list[tuple[int, ...]], columns: dict[str, np.ndarray]
+) -> Problems:
     """The problems over the table of pictures, sorted by level."""
     classes, analogy = columns["latent_class"], columns["ABCD"]
     sizes = (classes.shape[1],) * NUM_DIMENSIONS
-    table = sorted(pictures)
-    numbers = np.ravel_multi_index(tuple(np.array(table).T), sizes)
+    numbers = np.ravel_multi_index(tuple(np.array(objects).T), sizes)
     rows = np.searchsorted(numbers, np.ravel_multi_index(tuple(np.moveaxis(classes, 2, 0)), sizes))
     terms = np.concatenate([analogy[:, :3], candidates_of(analogy[:, 3], classes.shape[1])], axis=1)
     latent = {
@@ -233,7 +304,7 @@ def _problems(pictures: dict[tuple[int, ...], Picture], columns: dict[str, np.nd
         "object": classes[np.arange(len(classes)), analogy[:, 0]],
     }
     return Problems(
-        items=torch.from_numpy(np.stack([pictures[levels] for levels in table])),
+        items=torch.from_numpy(table),
         index=torch.from_numpy(np.take_along_axis(rows, terms, axis=1)),
         target=torch.zeros(len(terms), dtype=torch.int64),
         latent={name: torch.from_numpy(column) for name, column in latent.items()},

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
-from farfield.core import Problems, writable_place
+from farfield.core import Problems, excerpt, printable, writable_place
 from farfield.tasks._vaec_layout import (
     LARGEST_SIDE,
     LARGEST_TABLE,
@@ -72,7 +72,7 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
             os.fsync(written.fileno())
         temporary.replace(path)
     except (OSError, RuntimeError) as error:  # h5py raises either where the disk is full
-        raise OSError(f"cannot write {path}: {error}") from error
+        raise OSError(f"cannot write {printable(path)}: {excerpt(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
