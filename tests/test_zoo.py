@@ -282,8 +282,10 @@ def mechanisms(**parts: object) -> Callable[[torch.Generator | None], nn.Module]
     """Of three, two active, except where nothing makes them compete."""
     parts = {"communication": Communication(num_heads=2, key_size=3), **parts}
     active = 2 if parts.get("input_attention", True) else 3
-    options = {"wiring": Wiring(**parts), "batch_first": True}
-    return lambda source: Outputs(RIMs(FEATURES, 12, 3, active, 2, generator=source, **options))
+    options = {"num_mechanisms": 3, "num_active": active, "wiring": Wiring(**parts)}
+    return lambda source: Outputs(
+        RIMs(FEATURES, 12, 2, batch_first=True, generator=source, **options)
+    )
 
 
 TWO_CODES = drawn(2, 4)

@@ -220,7 +220,14 @@ def test_full_gradients(wiring: Wiring, shape: tuple[int, ...]) -> None:
         input_attention=InputAttention(key_size=2, value_size=3),
         communication=Communication(num_heads=2, key_size=2),
     )
-    layer = RIMs(2, mechanisms * size, mechanisms, 2, wiring=small, generator=generator())
+    layer = RIMs(
+        2,
+        mechanisms * size,
+        num_mechanisms=mechanisms,
+        num_active=2,
+        wiring=small,
+        generator=generator(),
+    )
     layer = unsettled(layer)
     names = [name for name, _ in layer.named_parameters()]
 
@@ -537,10 +544,10 @@ def test_dropout_stands_between_layers_in_training_alone() -> None:
 
 def test_heads_of_the_communication_are_those_that_divide_a_mechanism() -> None:
     for size, heads in ((8, 4), (6, 3), (10, 2), (7, 1)):
-        layer = RIMs(FEATURES, MECHANISMS * size, MECHANISMS, 2)
+        layer = RIMs(FEATURES, MECHANISMS * size, num_mechanisms=MECHANISMS, num_active=2)
         assert layer.layers[0].communication["key"].shape[1] == heads
     gated = Wiring(communication=Communication(value_size=5, gated=True))
-    layer = RIMs(FEATURES, MECHANISMS * 6, MECHANISMS, 2, wiring=gated)
+    layer = RIMs(FEATURES, MECHANISMS * 6, num_mechanisms=MECHANISMS, num_active=2, wiring=gated)
     assert layer.layers[0].communication["key"].shape[1] == 4
 
 
@@ -690,12 +697,14 @@ def test_wrong_parts_are_refused(part: type) -> None:
 
 def test_wrong_inputs_are_refused() -> None:
     layer, gru = built(), built(WIRINGS["gru"])
-    for shape in ((0, BATCH, FEATURES), (TIME, 0, FEATURES), (FEATURES,), (1,) * 5):
-        with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or \(time, fea"):
+    for shape in ((0, BATCH, FEATURES), (FEATURES,), (1,) * 5):
+        with pytest.raises(
+            ValueError, match=r"input must be \(time, batch, feature\) or \(time, fea"
+        ):
             layer(torch.zeros(shape))
-    with pytest.raises(ValueError, match="x must have input_size=3 features, got 4"):
+    with pytest.raises(ValueError, match="input must have input_size=3 features, got 4"):
         layer(torch.zeros(TIME, BATCH, 4))
-    with pytest.raises(ValueError, match=r"x must be \(time, batch, element, feature\) or"):
+    with pytest.raises(ValueError, match=r"input must be \(time, batch, element, feature\) or"):
         built(WIRINGS["positions"])(torch.zeros(TIME, FEATURES))
     with pytest.raises(ValueError, match="as the weights are, got torch"):
         layer(torch.zeros(TIME, BATCH, FEATURES))
@@ -704,13 +713,15 @@ def test_wrong_inputs_are_refused() -> None:
     for module, state in ((layer, begun(layer, 3)), (layer, begun(gru, 2)), (gru, begun(layer, 2))):
         with pytest.raises(ValueError, match=message):
             module(x, passed(state))
-    with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or"):
+    with pytest.raises(ValueError, match=r"input must be \(time, batch, feature\) or"):
         built(ABLATED, MECHANISMS)(torch.zeros(TIME, BATCH, ELEMENTS, FEATURES))
     few = some_items(layer)
-    for index in (few.index[:0], few.index[:, :0], few.index[None]):
-        with pytest.raises(ValueError, match=r"x.index must be \(time, batch\) or \(time\)"):
+    for index in (few.index[:0], few.index[None]):
+        with pytest.raises(
+            ValueError, match=r"input must be \(time, batch, feature\) or \(time, f"
+        ):
             layer(few.at(index))
-    with pytest.raises(ValueError, match="x must have input_size=3 features, got 2"):
+    with pytest.raises(ValueError, match="input must have input_size=3 features, got 2"):
         layer(Indexed(few.items[:, 1:], few.index))
     with pytest.raises(ValueError, match=r"x.index must be \(time, batch\), got shape \(4,\)"):
         rims(few.at(few.index[:, 0]), begun(layer), *layer.layers[0].functional())

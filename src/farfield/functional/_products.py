@@ -136,12 +136,12 @@ def _is_better_turned(first: Tensor, second: Tensor) -> bool:
 def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
     """Whether the operator may and should be taken for `linear(inputs, weight)`."""
     return (
-        inputs.numel() * weight.shape[0] >= _WORTHWHILE
+        not is_rewritten()  # asked first: a program may be for any number of inputs
+        and inputs.numel() * weight.shape[0] >= _WORTHWHILE
         and inputs.dtype == weight.dtype == torch.float32
         and inputs.is_cpu
         and weight.is_cpu
         and cast("bool", torch.backends.mkldnn.enabled)
-        and not is_rewritten()
         and _works()
     )
 
@@ -168,7 +168,14 @@ def is_transformed() -> bool:
 
 def is_rewritten() -> bool:
     """Whether torch takes operations apart or casts them, so that it must know every one."""
-    return torch.compiler.is_compiling() or is_transformed() or is_autocast()
+    return is_recorded() or is_transformed() or is_autocast()
+
+
+def is_recorded() -> bool:
+    """Whether torch makes a program of what happens, to be run on other inputs too."""
+    # torch leaves `is_tracing` untyped.
+    traced: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return traced or torch.compiler.is_compiling()
 
 
 def is_autocast() -> bool:
