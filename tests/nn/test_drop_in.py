@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -64,7 +63,8 @@ WITHOUT_FACTORY: dict[str, str] = {}
 PLACED = [
     name
     for name in MODULES
-    if {"device", "dtype"} <= inspect.signature(PUBLIC.get(first_of(name), nn.Identity)).parameters.keys()
+    if {"device", "dtype"}
+    <= inspect.signature(PUBLIC.get(first_of(name), nn.Identity)).parameters.keys()
 ]
 
 
@@ -73,9 +73,7 @@ def test_modules_take_a_device_and_a_type() -> None:
     assert PUBLIC.keys() - placed <= WITHOUT_FACTORY.keys()
 
 
-def built_with(
-    name: str, monkeypatch: pytest.MonkeyPatch, **options: object
-) -> dict[str, Tensor]:
+def built_with(name: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> dict[str, Tensor]:
     """The state of what the zoo builds, if the class is called with these options too."""
     cls = PUBLIC[first_of(name)]
     monkeypatch.setattr(cls, "__init__", functools.partialmethod(cls.__init__, **options))

@@ -167,7 +167,7 @@ def test_equations_without_input_attention() -> None:
 def test_packed_sequences_are_not_traced() -> None:
     layer = RIMs(FEATURES, 12, num_mechanisms=3, num_active=2)
     packed = torch.nn.utils.rnn.pack_sequence([torch.zeros(3, FEATURES), torch.zeros(2, FEATURES)])
-    with pytest.raises(ValueError, match="x must be a tensor or Indexed, got a PackedSequence"):
+    with pytest.raises(ValueError, match="input must be a tensor or Indexed, got a PackedSequence"):
         layer.trace(packed)
 
 
@@ -709,7 +709,7 @@ def test_wrong_inputs_are_refused() -> None:
     with pytest.raises(ValueError, match="as the weights are, got torch"):
         layer(torch.zeros(TIME, BATCH, FEATURES))
     x = torch.zeros(TIME, 2, FEATURES, dtype=torch.float64)
-    message = r"state must be . × \(num_layers, batch, hidden_size\) = \(1, 2, 24\), got"
+    message = r"hx must be what a call returned, of shape \(1, 2, 24\).*, got"
     for module, state in ((layer, begun(layer, 3)), (layer, begun(gru, 2)), (gru, begun(layer, 2))):
         with pytest.raises(ValueError, match=message):
             module(x, passed(state))

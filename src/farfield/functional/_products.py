@@ -160,10 +160,9 @@ def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
 
 
 def is_transformed() -> bool:
-    """Whether `torch.func` or `torch.jit.trace` is at work; yes where this torch does not tell."""
+    """Whether `torch.func` is at work; yes where this torch does not tell."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
-    traced: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
-    return tell is None or bool(tell()) or traced
+    return tell is None or bool(tell())
 
 
 def is_rewritten() -> bool:
