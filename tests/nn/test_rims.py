@@ -65,9 +65,8 @@ wirings = pytest.mark.parametrize("wiring", WIRINGS.values(), ids=WIRINGS)
 
 def built(wiring: Wiring | None = None, active: int = 2, **options: object) -> RIMs:
     wiring = wiring or WIRINGS["text"]
-    layer = RIMs(
-        FEATURES, UNITS, MECHANISMS, active, wiring=wiring, generator=generator(), **options
-    )
+    sizes = {"num_mechanisms": MECHANISMS, "num_active": active}
+    layer = RIMs(FEATURES, UNITS, wiring=wiring, generator=generator(), **sizes, **options)
     return unsettled(layer).eval()
 
 
@@ -757,11 +756,27 @@ def test_positions_are_an_axis_of_their_own() -> None:
     layer = built(WIRINGS["positions"])
     packed = pack_padded_sequence(drawn(TIME, 2, FEATURES), [4, 2])
     for x in (packed, Indexed(drawn(5, FEATURES), torch.zeros(TIME, 2, dtype=torch.int64))):
-        with pytest.raises(ValueError, match=r"position|\(row, element, feature\)"):
+        with pytest.raises(ValueError, match=r"element, feature\)"):
             layer(x)
     for wiring in (WIRINGS["positions"], WIRINGS["text"]):
         with pytest.raises(ValueError, match=r"x must have at least one element, got shape"):
             built(wiring)(drawn(TIME, BATCH, 0, FEATURES))
+
+
+def test_a_batch_may_be_empty() -> None:
+    for wiring in WIRINGS.values():
+        layer = built(wiring, num_layers=2)
+        outputs, state = layer(inputs(layer, TIME, 0))
+        assert outputs.shape == (TIME, 0, UNITS)
+        assert layer(inputs(layer, TIME, 0), state)[0].shape == (TIME, 0, UNITS)
+    few = Indexed(drawn(5, FEATURES), torch.zeros(TIME, 0, dtype=torch.int64))
+    assert built()(few)[0].shape == (TIME, 0, UNITS)
+
+
+def test_the_number_of_layers_stands_third_as_in_torch() -> None:
+    assert RIMs(3, 12, 2, num_mechanisms=3, num_active=2).num_layers == 2
+    with pytest.raises(TypeError, match="positional arguments"):
+        RIMs(3, 12, 3, 2)
 
 
 def test_print_tells_the_options() -> None:
