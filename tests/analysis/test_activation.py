@@ -58,7 +58,7 @@ def problems() -> Problems:
 
 
 def test_as_many_mechanisms_are_active_as_there_should_be_and_no_others_change() -> None:
-    core = RIMs(6, 16, 4, 3, batch_first=True, generator=generator())
+    core = RIMs(6, 16, num_mechanisms=4, num_active=3, batch_first=True, generator=generator())
     network, shown = model(core), problems()
     active = active_of(network, shown)
     assert active.shape == (3, 7, 4)

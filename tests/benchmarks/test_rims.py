@@ -50,7 +50,7 @@ def test_every_contender_is_measured_in_every_round():
 def test_the_transcription_computes_what_the_library_does():
     direct = DirectRIMs(5, 24, mechanisms=3, active=2).double()
     wiring = Wiring(input_attention=InputAttention(bias=False))
-    layer = RIMs(5, 24, 3, 2, wiring=wiring).double()
+    layer = RIMs(5, 24, num_mechanisms=3, num_active=2, wiring=wiring).double()
     own = layer.layers[0]
     direct.separate()
 

@@ -83,7 +83,7 @@ def expected_of(model: RollOut, given: int) -> np.ndarray:
     """Each sequence by itself: true frames first, then those that were predicted."""
     state = state_of(model)
     cell = {
-        name.removeprefix("core.recurrent.").removesuffix("_l0"): array
+        name.removeprefix("core.").removesuffix("_l0"): array
         for name, array in state.items()
         if name.startswith("core.")
     }

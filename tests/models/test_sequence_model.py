@@ -79,7 +79,14 @@ def test_the_last_answer_is_that_of_the_last_place() -> None:
 def test_a_core_that_chooses_between_positions_is_given_them() -> None:
     attention = InputAttention(key_size=3, per_position=True)
     source = torch.Generator().manual_seed(0)
-    core = RIMs(4, 8, 2, 1, wiring=Wiring(input_attention=attention), batch_first=True)
+    core = RIMs(
+        4,
+        8,
+        num_mechanisms=2,
+        num_active=1,
+        wiring=Wiring(input_attention=attention),
+        batch_first=True,
+    )
     model = SequenceModel(
         nn.Identity(), core, num_outputs=2, answers_everywhere=True, generator=source
     ).double()
@@ -151,7 +158,15 @@ def test_a_network_is_put_together_for_its_task() -> None:
 def dropping(*, dropout: float) -> SequenceModel:
     source = torch.Generator().manual_seed(0)
     encoder = LinearEncoder((4,), out_features=64, generator=source)
-    core = RIMs(64, 60, 3, 2, wiring=Wiring(communication=None), batch_first=True, generator=source)
+    core = RIMs(
+        64,
+        60,
+        num_mechanisms=3,
+        num_active=2,
+        wiring=Wiring(communication=None),
+        batch_first=True,
+        generator=source,
+    )
     return SequenceModel(
         encoder,
         core,

@@ -377,8 +377,8 @@ MUTANTS = [
     ),
     (
         "functional/_products.py",
-        "        and not is_rewritten()\n",
-        "",
+        "not is_rewritten()  # asked",
+        "True  # asked",
         ["tests/functional/test_products.py::test_where_it_is_not_made_for_torch_multiplies"],
     ),
     (

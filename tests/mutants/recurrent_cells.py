@@ -32,21 +32,21 @@ MUTANTS = [
         ["tests/nn/test_normalized_cells.py::test_a_normalizer_for_each_place_of_each_layer"],
     ),
     (
-        "nn/_row_tables.py",
+        "nn/_packed.py",
         "self._ended.insert(0, ",
         "self._ended.append(",
         ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
     ),
     (
-        "nn/_row_tables.py",
+        "nn/_packed.py",
         "part.index_select(1, x.unsorted_indices)",
         "part",
         ["tests/nn/test_normalized_cells.py::test_packed_sequences"],
     ),
     (
-        "nn/_recurrence.py",
-        "if layer and self.dropout:",
-        "if self.dropout:",
+        "nn/_recurrent_layers.py",
+        "for layer in range(1, self.num_layers):\n            if self.dropout:",
+        "for layer in range(1, self.num_layers):\n            if not self.dropout:",
         [
             "tests/nn/test_normalized_cells.py::test_dropout_between_layers_drops_what_torch_drops",
         ],

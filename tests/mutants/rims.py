@@ -3,8 +3,8 @@
 MUTANTS = [
     (
         "functional/_top_k_mask.py",
-        "descending=True, stable=True",
-        "descending=False, stable=True",
+        "descending=True",
+        "descending=False",
         ["tests/functional/test_top_k_mask.py"],
     ),
     (
@@ -33,8 +33,8 @@ MUTANTS = [
     ),
     (
         "nn/_rims.py",
-        "if number and self.dropout:",
-        "if self.dropout:",
+        "if isinstance(read, Tensor) and number and self.dropout:",
+        "if isinstance(read, Tensor) and self.dropout:",
         ["tests/nn/test_rims.py::test_dropout_stands_between_layers_in_training_alone"],
     ),
     (
@@ -46,13 +46,13 @@ MUTANTS = [
         ],
     ),
     (
-        "nn/_row_tables.py",
+        "nn/_packed.py",
         "or min(sizes) < 1 or",
         "or",
         ["tests/nn/test_rims.py::test_what_is_packed_must_fit_together"],
     ),
     (
-        "nn/_row_tables.py",
+        "nn/_packed.py",
         "or len(x.data) != sum(sizes)",
         "",
         ["tests/nn/test_rims.py::test_what_is_packed_must_fit_together"],
@@ -107,12 +107,6 @@ MUTANTS = [
     ),
     (
         "nn/_rims.py",
-        "state = walk.narrow(inputs.shape[1])",
-        "state = walk.state",
-        ["tests/nn/test_rims.py::test_packed_sequences_are_sequences_alone"],
-    ),
-    (
-        "nn/_rims.py",
         "replace(attention, per_position=False)",
         "attention",
         ["tests/nn/test_rims.py::test_layers_read_the_one_before_as_one_element"],
@@ -137,8 +131,20 @@ MUTANTS = [
     ),
     (
         "nn/_rims.py",
-        "shown = items if number == 0 else None",
-        "shown = items",
-        ["tests/nn/test_rims.py::test_items_in_places_are_read_as_the_sequence_they_are"],
+        "            read = found.outputs\n",
+        "",
+        ["tests/nn/test_rims.py::test_layers_read_the_one_before_as_one_element"],
+    ),
+    (
+        "functional/_stable_order.py",
+        "((other == this) & earlier)",
+        "((other == this) & ~earlier)",
+        ["tests/functional/test_stable_order.py::test_an_export_sorts_as_torch_does"],
+    ),
+    (
+        "functional/_stable_order.py",
+        "if descending else -x",
+        "if descending else x",
+        ["tests/functional/test_stable_order.py::test_an_export_sorts_as_torch_does"],
     ),
 ]

@@ -2,19 +2,19 @@
 
 MUTANTS = [
     (
-        "nn/_sequence_layer.py",
+        "nn/_states.py",
         "else tuple(given)",
         "else first",
         ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
     ),
     (
-        "nn/_sequence_layer.py",
-        "all(map(_fits, given, wanted))",
-        "True",
+        "nn/_states.py",
+        "return given == wanted",
+        "return True",
         ["tests/nn/test_sequence_layers.py::test_wrong_states_are_refused"],
     ),
     (
-        "nn/_sequence_layer.py",
+        "nn/_states.py",
         "part.unsqueeze(1) for part in given) if alone",
         "part.unsqueeze(1) for part in first) if alone",
         ["tests/nn/test_sequence_layers.py::test_packed_sequences_are_sequences_alone"],
@@ -27,8 +27,8 @@ MUTANTS = [
     ),
     (
         "nn/_sequence_layer.py",
-        "if any(0 in part.shape for part in first):",
-        "if not first:",
+        "if self.growing_axis is not None:",
+        "if self.growing_axis is True:",
         [
             "tests/nn/test_sequence_layers.py::test_packed_sequences_are_refused_where_the_state_grows"
         ],
@@ -49,8 +49,8 @@ MUTANTS = [
     ),
     (
         "nn/_sequence_layer.py",
-        "return self._run_indexed(x, _begun(given, self._first_state(alike), alone=alone))",
-        "return self._run_indexed(x, _begun(None, self._first_state(alike), alone=alone))",
+        "self._run_indexed(x, state) if isinstance(x, Indexed) else",
+        "self._run_indexed(x, self._begin(None, x, alone=False)) if isinstance(x, Indexed) else",
         [
             "tests/nn/test_sequence_layers.py::test_items_in_places_are_read_as_the_sequence_they_are"
         ],
@@ -260,18 +260,48 @@ MUTANTS = [
     ),
     (
         "nn/_input_checks.py",
-        "if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):",
-        "if x.dtype != wanted:",
+        "or x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type):",
+        "or x.dtype == weight.dtype:",
         [
             "tests/nn/test_sequence_layers.py::test_other_types_than_that_of_the_weights_are_refused[DNC]"
         ],
     ),
     (
-        "nn/_sequence_layer.py",
-        "    check_state_dtype(given, first)\n",
-        "",
+        "nn/_states.py",
+        "if part.dtype != like.dtype and",
+        "if False and",
         [
             "tests/nn/test_sequence_layers.py::test_other_types_than_that_of_the_weights_are_refused[DNC]"
         ],
+    ),
+    (
+        "nn/_states.py",
+        "size = given[0][axis]",
+        "size = 0",
+        ["tests/nn/test_sequence_layers.py::test_a_sequence_in_pieces_is_the_sequence"],
+    ),
+    (
+        "nn/_fused_layers.py",
+        "            state[prefix + name] = state.pop(old)\n",
+        "            pass\n",
+        ["tests/nn/test_sequence_layers.py::test_weights_saved_under_their_old_names_load"],
+    ),
+    (
+        "nn/_fused_layers.py",
+        'or torch.is_autocast_enabled("cpu")',
+        "",
+        ["tests/nn/test_drop_in.py::test_torch_kernels_are_not_asked_for_under_autocast"],
+    ),
+    (
+        "functional/_causal_attention.py",
+        ", plain=plain)",
+        ")",
+        ["tests/nn/test_drop_in.py::test_gradients_have_gradients[CausalTransformer]"],
+    ),
+    (
+        "nn/_normalized_lstm.py",
+        "if self.forget_bias and not self.forget_bias_normalized:",
+        "if self.forget_bias:",
+        ["tests/nn/test_normalized_cells.py::test_equations"],
     ),
 ]

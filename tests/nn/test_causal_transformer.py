@@ -144,3 +144,12 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
             causal_attention(query[..., 2:, :], key, value[..., :number, :])
     with pytest.raises(ValueError, match="query must have at least one place, got none"):
         causal_attention(query[..., :0, :], key, value)
+
+
+def test_keys_and_values_of_as_many_steps_are_one_state(unchecked) -> None:
+    module = unsettled(CausalTransformer(INPUTS, HIDDEN, generator=generator()))
+    x = drawn(TIME, BATCH, INPUTS)
+    _, (keys, values) = module(x)
+    with pytest.raises(ValueError, match=r"of shape \(2, 2, any, 12\) and \(2, 2, any, 12\), got"):
+        module(x, (keys, values[:, :, 1:]))
+    assert module(x, (keys[:, :, 1:], values[:, :, 1:]))[0].shape == (TIME, BATCH, HIDDEN)

@@ -212,6 +212,7 @@ def expected_of(
         ("gru", {}),
         ("lstm", {}),
         ("lstm", {"forget_bias": 1.0}),
+        ("lstm", {"forget_bias": 1.0, "forget_bias_normalized": True}),
         ("lstm", {"carry_normalized": True}),
     ],
 )
@@ -414,22 +415,29 @@ def test_normalizers_that_would_mix_sequences_are_refused(kind: str, normalizer)
 @pairs
 def test_wrong_inputs_are_refused(kind: str) -> None:
     module = PAIRS[kind][0](INPUTS, HIDDEN)
-    for shape in ((0, BATCH, INPUTS), (TIME, 0, INPUTS), (INPUTS,), (1, TIME, BATCH, INPUTS)):
-        with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or"):
+    for shape in ((0, BATCH, INPUTS), (INPUTS,), (1, TIME, BATCH, INPUTS)):
+        with pytest.raises(ValueError, match=r"input must be \(time, batch, feature\) or"):
             module(torch.zeros(shape))
-    with pytest.raises(ValueError, match="x must have input_size=3 features, got 4"):
+    with pytest.raises(ValueError, match="input must have input_size=3 features, got 4"):
         module(torch.zeros(TIME, BATCH, 4))
     x, packed = torch.zeros(TIME, 2, INPUTS), pack_padded_sequence(torch.zeros(2, 2, 3), [2, 1])
     state = begun(kind, 1, 3)
     for inputs in (x, packed):
-        with pytest.raises(ValueError, match=r"state must be . × .* = \(1, 2, 4\), got"):
+        with pytest.raises(
+            ValueError, match=r"hx must be what a call returned, of shape \(1, 2, 4\)"
+        ):
             module(inputs, state)
+
+
+def test_a_name_of_a_function_is_refused(unchecked) -> None:
+    with pytest.raises(ValueError, match=r"nonlinearity must be a function, .* got 'relu'"):
+        NormalizedRNN(INPUTS, HIDDEN, nonlinearity="relu")
 
 
 def test_print_tells_the_options() -> None:
     shown = repr(NormalizedLSTM(3, 4, 2, forget_bias=1.0))
     assert "3, 4, num_layers=2, bias=True, batch_first=False, dropout=0.0" in shown
-    assert "forget_bias=1.0, carry_normalized=False" in shown
+    assert "forget_bias=1.0, forget_bias_normalized=False, carry_normalized=False" in shown
 
 
 @pairs

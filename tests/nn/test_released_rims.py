@@ -41,8 +41,8 @@ def layer_of(settings: dict[str, int], *, gru: bool) -> RIMs:
     return RIMs(
         settings["ninp"],
         settings["nhid"],
-        settings["num_blocks"],
-        settings["topk"],
+        num_mechanisms=settings["num_blocks"],
+        num_active=settings["topk"],
         wiring=replace(wiring, input_attention=reading, communication=telling),
     ).double()
 

@@ -65,9 +65,8 @@ wirings = pytest.mark.parametrize("wiring", WIRINGS.values(), ids=WIRINGS)
 
 def built(wiring: Wiring | None = None, active: int = 2, **options: object) -> RIMs:
     wiring = wiring or WIRINGS["text"]
-    layer = RIMs(
-        FEATURES, UNITS, MECHANISMS, active, wiring=wiring, generator=generator(), **options
-    )
+    sizes = {"num_mechanisms": MECHANISMS, "num_active": active}
+    layer = RIMs(FEATURES, UNITS, wiring=wiring, generator=generator(), **sizes, **options)
     return unsettled(layer).eval()
 
 
@@ -167,7 +166,7 @@ def test_equations_without_input_attention() -> None:
 def test_packed_sequences_are_not_traced() -> None:
     layer = RIMs(FEATURES, 12, num_mechanisms=3, num_active=2)
     packed = torch.nn.utils.rnn.pack_sequence([torch.zeros(3, FEATURES), torch.zeros(2, FEATURES)])
-    with pytest.raises(ValueError, match="x must be a tensor or Indexed, got a PackedSequence"):
+    with pytest.raises(ValueError, match="input must be a tensor or Indexed, got a PackedSequence"):
         layer.trace(packed)
 
 
@@ -220,7 +219,14 @@ def test_full_gradients(wiring: Wiring, shape: tuple[int, ...]) -> None:
         input_attention=InputAttention(key_size=2, value_size=3),
         communication=Communication(num_heads=2, key_size=2),
     )
-    layer = RIMs(2, mechanisms * size, mechanisms, 2, wiring=small, generator=generator())
+    layer = RIMs(
+        2,
+        mechanisms * size,
+        num_mechanisms=mechanisms,
+        num_active=2,
+        wiring=small,
+        generator=generator(),
+    )
     layer = unsettled(layer)
     names = [name for name, _ in layer.named_parameters()]
 
@@ -537,10 +543,10 @@ def test_dropout_stands_between_layers_in_training_alone() -> None:
 
 def test_heads_of_the_communication_are_those_that_divide_a_mechanism() -> None:
     for size, heads in ((8, 4), (6, 3), (10, 2), (7, 1)):
-        layer = RIMs(FEATURES, MECHANISMS * size, MECHANISMS, 2)
+        layer = RIMs(FEATURES, MECHANISMS * size, num_mechanisms=MECHANISMS, num_active=2)
         assert layer.layers[0].communication["key"].shape[1] == heads
     gated = Wiring(communication=Communication(value_size=5, gated=True))
-    layer = RIMs(FEATURES, MECHANISMS * 6, MECHANISMS, 2, wiring=gated)
+    layer = RIMs(FEATURES, MECHANISMS * 6, num_mechanisms=MECHANISMS, num_active=2, wiring=gated)
     assert layer.layers[0].communication["key"].shape[1] == 4
 
 
@@ -690,27 +696,31 @@ def test_wrong_parts_are_refused(part: type) -> None:
 
 def test_wrong_inputs_are_refused() -> None:
     layer, gru = built(), built(WIRINGS["gru"])
-    for shape in ((0, BATCH, FEATURES), (TIME, 0, FEATURES), (FEATURES,), (1,) * 5):
-        with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or \(time, fea"):
+    for shape in ((0, BATCH, FEATURES), (FEATURES,), (1,) * 5):
+        with pytest.raises(
+            ValueError, match=r"input must be \(time, batch, feature\) or \(time, fea"
+        ):
             layer(torch.zeros(shape))
-    with pytest.raises(ValueError, match="x must have input_size=3 features, got 4"):
+    with pytest.raises(ValueError, match="input must have input_size=3 features, got 4"):
         layer(torch.zeros(TIME, BATCH, 4))
-    with pytest.raises(ValueError, match=r"x must be \(time, batch, element, feature\) or"):
+    with pytest.raises(ValueError, match=r"input must be \(time, batch, element, feature\) or"):
         built(WIRINGS["positions"])(torch.zeros(TIME, FEATURES))
     with pytest.raises(ValueError, match="as the weights are, got torch"):
         layer(torch.zeros(TIME, BATCH, FEATURES))
     x = torch.zeros(TIME, 2, FEATURES, dtype=torch.float64)
-    message = r"state must be . × \(num_layers, batch, hidden_size\) = \(1, 2, 24\), got"
+    message = r"hx must be what a call returned, of shape \(1, 2, 24\).*, got"
     for module, state in ((layer, begun(layer, 3)), (layer, begun(gru, 2)), (gru, begun(layer, 2))):
         with pytest.raises(ValueError, match=message):
             module(x, passed(state))
-    with pytest.raises(ValueError, match=r"x must be \(time, batch, feature\) or"):
+    with pytest.raises(ValueError, match=r"input must be \(time, batch, feature\) or"):
         built(ABLATED, MECHANISMS)(torch.zeros(TIME, BATCH, ELEMENTS, FEATURES))
     few = some_items(layer)
-    for index in (few.index[:0], few.index[:, :0], few.index[None]):
-        with pytest.raises(ValueError, match=r"x.index must be \(time, batch\) or \(time\)"):
+    for index in (few.index[:0], few.index[None]):
+        with pytest.raises(
+            ValueError, match=r"input must be \(time, batch, feature\) or \(time, f"
+        ):
             layer(few.at(index))
-    with pytest.raises(ValueError, match="x must have input_size=3 features, got 2"):
+    with pytest.raises(ValueError, match="input must have input_size=3 features, got 2"):
         layer(Indexed(few.items[:, 1:], few.index))
     with pytest.raises(ValueError, match=r"x.index must be \(time, batch\), got shape \(4,\)"):
         rims(few.at(few.index[:, 0]), begun(layer), *layer.layers[0].functional())
@@ -746,11 +756,27 @@ def test_positions_are_an_axis_of_their_own() -> None:
     layer = built(WIRINGS["positions"])
     packed = pack_padded_sequence(drawn(TIME, 2, FEATURES), [4, 2])
     for x in (packed, Indexed(drawn(5, FEATURES), torch.zeros(TIME, 2, dtype=torch.int64))):
-        with pytest.raises(ValueError, match=r"position|\(row, element, feature\)"):
+        with pytest.raises(ValueError, match=r"element, feature\)"):
             layer(x)
     for wiring in (WIRINGS["positions"], WIRINGS["text"]):
         with pytest.raises(ValueError, match=r"x must have at least one element, got shape"):
             built(wiring)(drawn(TIME, BATCH, 0, FEATURES))
+
+
+def test_a_batch_may_be_empty() -> None:
+    for wiring in WIRINGS.values():
+        layer = built(wiring, num_layers=2)
+        outputs, state = layer(inputs(layer, TIME, 0))
+        assert outputs.shape == (TIME, 0, UNITS)
+        assert layer(inputs(layer, TIME, 0), state)[0].shape == (TIME, 0, UNITS)
+    few = Indexed(drawn(5, FEATURES), torch.zeros(TIME, 0, dtype=torch.int64))
+    assert built()(few)[0].shape == (TIME, 0, UNITS)
+
+
+def test_the_number_of_layers_stands_third_as_in_torch() -> None:
+    assert RIMs(3, 12, 2, num_mechanisms=3, num_active=2).num_layers == 2
+    with pytest.raises(TypeError, match="positional arguments"):
+        RIMs(3, 12, 3, 2)
 
 
 def test_print_tells_the_options() -> None:

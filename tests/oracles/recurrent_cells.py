@@ -69,6 +69,7 @@ def lstm(
     norms: Norms,
     state: list[Array],
     forget_bias: float = 0.0,
+    forget_bias_normalized: bool = False,
     carry_normalized: bool = False,
 ) -> list[list[Array]]:
     """Equations 16 to 20; rows stand as input, forget, candidate, output gate."""
@@ -78,7 +79,8 @@ def lstm(
         from_h = at(norms, "hidden", projected(h, w["weight_hh"], w["bias_hh"]))
         total = from_x + from_h
         i = sigmoid(at(norms, "input_gate", total[:n]))
-        f = sigmoid(at(norms, "forget_gate", total[n : 2 * n]) + forget_bias)
+        before, behind = (forget_bias, 0) if forget_bias_normalized else (0, forget_bias)
+        f = sigmoid(at(norms, "forget_gate", total[n : 2 * n] + before) + behind)
         g = tanh(at(norms, "candidate", total[2 * n : 3 * n]))
         o = sigmoid(at(norms, "output_gate", total[3 * n :]))
         new = f * c + i * g

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.functional._products import is_transformed
+from farfield.functional._weight_gradients import Product, recur
 
 _BLOCK = 256
 """Queries at once: what is masked is a table of queries by keys for each head."""
@@ -112,7 +114,13 @@ def _bias(slopes: Tensor, own: range, first: int, window: int | None) -> Tensor:
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
-    if is_transformed():  # torch's kernels are not made for that
+    """Attention by torch's kernels, whose gradients have none and are not made for `torch.func`."""
+
+    def fused(_: Sequence[Product], query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias.unsqueeze(0))
+
+    def plain(_: Sequence[Product], query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
         return (scores + bias).softmax(-1) @ value
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=bias.unsqueeze(0))
+
+    return recur(plain if is_transformed() else fused, (), query, key, value, plain=plain)

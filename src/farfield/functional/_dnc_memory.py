@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from farfield.functional._stable_order import stable_order
+
 
 def slot_usage(
     usage: Float[Tensor, "*batch slot"],
@@ -45,7 +47,8 @@ def slot_allocation(usage: Float[Tensor, "*batch slot"]) -> Float[Tensor, "*batc
     Reference:
         graves2016, equation 1 of the methods.
     """
-    ordered, order = usage.sort(dim=-1, stable=True)
+    order = stable_order(usage)
+    ordered = usage.gather(-1, order)
     weights = (1 - ordered) * _product_of_those_before(ordered)
     return weights.gather(-1, order.argsort(dim=-1))
 

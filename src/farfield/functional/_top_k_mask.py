@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from farfield.functional._stable_order import stable_order
+
 
 def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[Tensor, "*batch"]:
     """Where the k largest scores along an axis stand; of equal ones the first count as larger.
@@ -26,6 +28,6 @@ def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[T
     """
     if not 1 <= k <= scores.shape[dim]:
         raise ValueError(f"k must be 1…{scores.shape[dim]}, the number of competitors, got {k}")
-    ranked = torch.sort(scores.detach(), dim=dim, descending=True, stable=True).indices
+    first = stable_order(scores.detach(), dim=dim, descending=True).narrow(dim, 0, k)
     chosen = torch.zeros_like(scores, dtype=torch.bool)
-    return chosen.scatter(dim, ranked.narrow(dim, 0, k), True)
+    return chosen.scatter(dim, first, torch.ones_like(first, dtype=torch.bool))

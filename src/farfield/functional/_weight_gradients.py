@@ -35,7 +35,12 @@ class Layer(NamedTuple):
     bias: Tensor | None = None
 
 
-def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> Tensor:
+def recur(
+    recurrence: Recurrence,
+    layers: Sequence[Layer],
+    *inputs: Tensor,
+    plain: Recurrence | None = None,
+) -> Tensor:
     """What `recurrence(products, *inputs)` gives, with a faster gradient of the layers.
 
     Autograd makes a weight gradient at every step, a matrix as large as the weights, and adds
@@ -48,16 +53,21 @@ def recur(recurrence: Recurrence, layers: Sequence[Layer], *inputs: Tensor) -> T
             depend on nothing else that gradients are wanted of.
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
+        plain: What gives the same and has a second derivative, where the recurrence has none.
     """
 
-    def alone(products: Sequence[Product], *given: Tensor) -> tuple[Tensor, ...]:
-        return (recurrence(products, *given),)
+    def alone(one: Recurrence) -> Recurrences:
+        return lambda products, *given: (one(products, *given),)
 
-    return recur_all(alone, layers, *inputs)[0]
+    twice = None if plain is None else alone(plain)
+    return recur_all(alone(recurrence), layers, *inputs, plain=twice)[0]
 
 
 def recur_all(
-    recurrence: Recurrences, layers: Sequence[Layer], *inputs: Tensor
+    recurrence: Recurrences,
+    layers: Sequence[Layer],
+    *inputs: Tensor,
+    plain: Recurrences | None = None,
 ) -> tuple[Tensor, ...]:
     """What `recur` does, for a recurrence that gives several tensors.
 
@@ -65,12 +75,16 @@ def recur_all(
         recurrence: As in `recur`.
         layers: What the steps share.
         inputs: The other tensors that gradients are wanted of.
+        plain: As in `recur`.
     """
     if is_rewritten() or not torch.is_grad_enabled():
         return _as_it_stands(recurrence, layers, inputs)
     shared = [tensor for layer in layers for tensor in layer]
     # torch leaves `apply` untyped.
-    return _Recurrence.apply(recurrence, len(layers), *shared, *inputs)  # type: ignore[no-untyped-call]
+    found: tuple[Tensor, ...] = _Recurrence.apply(  # type: ignore[no-untyped-call]
+        recurrence, plain or recurrence, len(layers), *shared, *inputs
+    )
+    return found
 
 
 def _as_it_stands(
@@ -92,11 +106,11 @@ def apply_layer(layer: Layer, x: Tensor) -> Tensor:
 class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, recurrence: Recurrences, num_layers: int, *tensors: Any
+        ctx: Any, recurrence: Recurrences, plain: Recurrences, num_layers: int, *tensors: Any
     ) -> tuple[Tensor, ...]:
         walk = _walked(recurrence, num_layers, tensors)
         ctx.save_for_backward(*tensors, _carrier(walk))
-        ctx.recurrence, ctx.num_layers = recurrence, num_layers
+        ctx.recurrence, ctx.plain, ctx.num_layers = recurrence, plain, num_layers
         return tuple(result.detach() for result in walk.results)
 
     @staticmethod
@@ -105,11 +119,11 @@ class _Recurrence(torch.autograd.Function):
         *saved, carrier = ctx.saved_tensors
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
             again = differentiable_gradients(
-                lambda *given: _as_it_stands(recurrence, *_sorted_out(num_layers, given)),
+                lambda *given: _as_it_stands(ctx.plain, *_sorted_out(num_layers, given)),
                 saved,
                 gradients,
             )
-            return (None, None, *again)
+            return (None, None, None, *again)
         walk = _carried(carrier) or _walked(recurrence, num_layers, saved)
         layers, _ = _sorted_out(num_layers, saved)
         outputs = [output for taken in walk.steps for _, output in taken]
@@ -125,7 +139,7 @@ class _Recurrence(torch.autograd.Function):
             _of_layer(layer, [(given, next(of_outputs)) for given, _ in taken])
             for layer, taken in zip(layers, walk.steps, strict=True)
         ]
-        return (None, None, *(own for pair in of_layers for own in pair), *of_leaves)
+        return (None, None, None, *(own for pair in of_layers for own in pair), *of_leaves)
 
 
 class _Walk(NamedTuple):

@@ -8,6 +8,7 @@ import torch
 from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.functional import causal_attention, uninitialized, xavier_uniform_
 from farfield.nn._sequence_layer import SequenceLayer
@@ -39,7 +40,10 @@ class CausalTransformer(SequenceLayer):
             `hidden_size`.
         window: How many steps a block sees, its own among them; None is all.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -62,7 +66,9 @@ class CausalTransformer(SequenceLayer):
         lamb2022, section 8.4.1.
     """
 
-    def __init__(
+    growing_axis = 2
+
+    def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -72,6 +78,8 @@ class CausalTransformer(SequenceLayer):
         feedforward_size: int | None = None,
         window: int | None = None,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         width = 4 * hidden_size if feedforward_size is None else feedforward_size
@@ -92,6 +100,7 @@ class CausalTransformer(SequenceLayer):
             _Block(hidden_size, num_heads, width, window, generator) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(hidden_size)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (x.new_zeros(len(self.blocks), x.shape[1], 0, self.hidden_size),) * 2

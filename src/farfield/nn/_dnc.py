@@ -6,6 +6,7 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     DNCParameters,
@@ -40,7 +41,10 @@ class DNC(SequenceLayer):
         slot_size: Numbers in a slot.
         num_heads: Number of reading heads.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -63,7 +67,7 @@ class DNC(SequenceLayer):
         network's; the rival of lamb2022, section 8.4.1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — five are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -72,6 +76,8 @@ class DNC(SequenceLayer):
         slot_size: int = 16,
         num_heads: int = 1,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         more = {"num_slots": num_slots, "slot_size": slot_size, "num_heads": num_heads}
@@ -83,6 +89,7 @@ class DNC(SequenceLayer):
         )
         rows = sum(dnc_interface_sizes(num_heads, slot_size))
         self.interface = xavier_normal_(uninitialized(nn.Linear, units, rows), generator)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         units, heads = self.controller.hidden_size, self.num_heads

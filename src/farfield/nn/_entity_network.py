@@ -6,6 +6,7 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     EntityNetworkParameters,
@@ -35,7 +36,10 @@ class EntNet(SequenceLayer):
         hidden_size: Number of features of an output, the numbers of all slots.
         num_slots: Number of slots; must divide `hidden_size`.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -65,6 +69,8 @@ class EntNet(SequenceLayer):
         *,
         num_slots: int = 4,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first, num_slots=num_slots)
@@ -78,6 +84,7 @@ class EntNet(SequenceLayer):
         for layer in (self.slot, self.key, self.input):
             nn.init.normal_(layer.weight, std=0.1, generator=generator)
         self.slope = nn.Parameter(torch.ones(size))
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (self.keys.expand(1, x.shape[1], -1, -1),)

@@ -2,38 +2,111 @@
 
 from __future__ import annotations
 
-import math
-from typing import final
+from collections.abc import Callable
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
-from farfield.functional import (
-    GatedParameters,
-    Indexed,
-    gated_recurrence,
-    gru_dynamics,
-    is_transformed,
-    lstm_dynamics,
-    uninitialized,
-)
-from farfield.nn._sequence_layer import SequenceLayer
+from farfield.functional import Indexed, gated_recurrence, is_transformed
+from farfield.nn._recurrent_layers import RecurrentLayers
+from farfield.nn._rims_parts import GRUDynamics, LSTMDynamics
 from farfield.nn._states import State
 
 
+class FusedLayers(RecurrentLayers):
+    """Recurrent layers by torch's kernel, or step by step where that is not made for it.
+
+    A subclass says how the kernel is called (`_run_kernel`).
+
+    Attributes:
+        torch_class: torch's module of the same weights.
+        dynamics: A step.
+        steps_on_cpu: Whether step by step takes less time than the kernel on a CPU.
+    """
+
+    torch_class: ClassVar[Callable[..., nn.RNNBase]]
+    dynamics: ClassVar[type[LSTMDynamics | GRUDynamics]]
+    steps_on_cpu: ClassVar[bool]
+
+    def _finish(
+        self, device: Device, dtype: torch.dtype | None, generator: torch.Generator | None
+    ) -> None:
+        self._draw(generator)
+        # torch leaves this and `_apply` untyped.
+        self.register_load_state_dict_pre_hook(_rename_weights)  # type: ignore[no-untyped-call]
+        self.to(device=device, dtype=dtype)
+
+    def flatten_parameters(self) -> None:
+        """Lay the weights out as one piece of memory where they are for cuDNN, as torch does.
+
+        Moving the layer to a GPU calls it.
+        """
+        weight = next(self.parameters(), None)
+        if weight is None or not weight.is_cuda:  # a replica of nn.DataParallel has none
+            return
+        sizes = (self.input_size, self.hidden_size, self.num_layers, self.bias)
+        kernel = self.torch_class(*sizes, device="meta")
+        for name, parameter in self.named_parameters():
+            setattr(kernel, name, parameter)
+        kernel.flatten_parameters()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> FusedLayers:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.flatten_parameters()
+        return self
+
+    def _is_written_out(self, x: Tensor | Indexed) -> bool:
+        """Whether the kernel is slower, not made for this, or would ask for AVX-512."""
+        items = x.items if isinstance(x, Indexed) else x
+        on_cpu = self.steps_on_cpu or items is not x or torch.is_autocast_enabled("cpu")
+        return is_transformed() or (items.is_cpu and on_cpu)
+
+    def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
+        """Outputs and the parts of the last state, the options in torch's order."""
+        raise NotImplementedError
+
+    def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+        if self._is_written_out(x):
+            return super()._run(x, state)
+        rows = x.gathered() if isinstance(x, Indexed) else x
+        # Of packed sequences the states are cut, and cuDNN takes only whole ones.
+        whole = tuple(part.contiguous() for part in state)
+        numbers = range(self.num_layers)
+        weights = [part for n in numbers for part in self._weights(n) if part is not None]
+        options = (self.bias, self.num_layers, self.dropout, self.training, False, False)
+        outputs, *last = self._run_kernel(rows, whole, weights, *options)
+        return outputs, tuple(last)
+
+    def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+        return gated_recurrence(x, self._weights(layer), state, self.dynamics.step)
+
+
+def _rename_weights(
+    module: nn.Module, state: dict[str, Any], prefix: str, *_others: object
+) -> None:
+    """Take weights that were saved when the layer held torch's module as `recurrent`."""
+    for name, _ in module.named_parameters():
+        old = f"{prefix}recurrent.{name}"
+        if old in state:
+            state[prefix + name] = state.pop(old)
+
+
 @final
-class LSTMLayer(SequenceLayer):
+class LSTMLayer(FusedLayers):
     r"""torch's LSTM, by its fused kernel where that is the faster one.
 
     $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
       c_t = \sigma(f) c_{t-1} + \sigma(i) \tanh(g), \qquad
       h_t = \sigma(o) \tanh(c_t)$$
 
-    Beside `torch.nn.LSTM`, which it holds, it draws its first weights from a generator and says
-    what is wrong with an input in words. It goes step by step under the transformations of
-    `torch.func`, for which torch's kernel is not made, and on a CPU over `Indexed` sequences and
-    under `torch.autocast`.
-    `NormalizedLSTM` takes normalizers, and is the slower one.
+    It is called as `torch.nn.LSTM` is and has the same weights by the same names, so that those of
+    one load into the other. Beside that it draws its first weights from a generator and says what
+    is wrong with an input in words. There is no second direction.
+    It goes step by step under the transformations of `torch.func`, for which torch's kernel is not
+    made, and on a CPU over `Indexed` sequences and under `torch.autocast`. `NormalizedLSTM` takes
+    normalizers, and is the slower one.
 
     Args:
         input_size: Number of features of an input.
@@ -41,7 +114,14 @@ class LSTMLayer(SequenceLayer):
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        dropout: Probability that a hidden state between two layers is dropped in training; drawn
+            from torch's global generator, as in torch.
+        bidirectional: Refused unless False.
+        proj_size: Refused unless 0.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -50,57 +130,68 @@ class LSTMLayer(SequenceLayer):
         `hidden_size` features, and the last state.
 
     Attributes:
-        recurrent: torch's module, with the weights.
+        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
+            rows in the order input, forget, candidate, output; `_l1` those of the second.
 
     Raises:
-        ValueError: If a size is below 1, or the input or the state of another shape.
+        ValueError: If a size is below 1, `dropout` no probability, a second direction or a
+            projection asked for, or the input or the state of another shape.
 
     Reference:
         Hochreiter and Schmidhuber 1997; the rival of lamb2022, section 8.4.
     """
 
-    def __init__(
+    torch_class = nn.LSTM
+    dynamics = LSTMDynamics
+    steps_on_cpu = False
+
+    def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
         input_size: int,
         hidden_size: int,
-        *,
         num_layers: int = 1,
         bias: bool = True,
         batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_layers=num_layers)
-        self.recurrent = uninitialized(nn.LSTM, input_size, hidden_size, num_layers, bias)
-        _draw(self.recurrent, generator)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_gates=LSTMDynamics.num_gates,
+            num_states=LSTMDynamics.num_states,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+            proj_size=proj_size,
+        )
+        self._finish(device, dtype, generator)
 
-    def _first_state(self, x: Tensor) -> State:
-        return (_zeros(self.recurrent, x),) * 2
-
-    def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        # Under autocast torch's kernel on a CPU asks for AVX-512.
-        if is_transformed() or _is_autocast_on_cpu(x):
-            return _unrolled(self.recurrent, x, state)
-        # Of packed sequences the states are cut, and cuDNN takes only whole ones.
-        outputs, last = self.recurrent(x, tuple(part.contiguous() for part in state))
-        return outputs, last
-
-    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        on_cpu = x.items.is_cpu
-        return _unrolled(self.recurrent, x, state) if on_cpu else self._run(x.gathered(), state)
+    def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
+        return torch.lstm(x, state, *options)
 
 
 @final
-class GRULayer(SequenceLayer):
+class GRULayer(FusedLayers):
     r"""torch's gated recurrent unit, by its fused kernel where that is the faster one.
 
     $$r, z = \sigma(W_x x_t + b_x + W_h h_{t-1} + b_h), \qquad
       n = \tanh(W_x' x_t + b_x' + r (W_h' h_{t-1} + b_h')), \qquad
       h_t = (1 - z) n + z h_{t-1}$$
 
-    Beside `torch.nn.GRU`, which it holds, it draws its first weights from a generator and says
-    what is wrong with an input in words. It goes step by step under the transformations of
-    `torch.func`, for which torch's kernel is not made, and on a CPU, where that takes less time.
-    `NormalizedGRU` takes normalizers, and is the slower one.
+    It is called as `torch.nn.GRU` is and has the same weights by the same names, so that those of
+    one load into the other. Beside that it draws its first weights from a generator and says what
+    is wrong with an input in words. There is no second direction.
+    It goes step by step under the transformations of `torch.func`, for which torch's kernel is not
+    made, and on a CPU, where that takes less time. `NormalizedGRU` takes normalizers, and is the
+    slower one.
 
     Args:
         input_size: Number of features of an input.
@@ -108,7 +199,13 @@ class GRULayer(SequenceLayer):
         num_layers: Number of layers, each reading the hidden states of the one before.
         bias: Whether there are the biases $b_x$ and $b_h$.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        dropout: Probability that a hidden state between two layers is dropped in training; drawn
+            from torch's global generator, as in torch.
+        bidirectional: Refused unless False.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -117,66 +214,47 @@ class GRULayer(SequenceLayer):
         last state.
 
     Attributes:
-        recurrent: torch's module, with the weights.
+        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
+            rows in the order reset, update, candidate; `_l1` those of the second.
 
     Raises:
-        ValueError: If a size is below 1, or the input or the state of another shape.
+        ValueError: If a size is below 1, `dropout` no probability, a second direction
+             asked for, or the input or the state of another shape.
 
     Reference:
         Cho et al. 2014; a rival as in lamb2022, section 8.4.
     """
 
-    def __init__(
+    torch_class = nn.GRU
+    dynamics = GRUDynamics
+    steps_on_cpu = True  # torch's own does too, with gradients of the weights at each
+
+    def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
         self,
         input_size: int,
         hidden_size: int,
-        *,
         num_layers: int = 1,
         bias: bool = True,
         batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_layers=num_layers)
-        self.recurrent = uninitialized(nn.GRU, input_size, hidden_size, num_layers, bias)
-        _draw(self.recurrent, generator)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_gates=GRUDynamics.num_gates,
+            num_states=GRUDynamics.num_states,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+        )
+        self._finish(device, dtype, generator)
 
-    def _first_state(self, x: Tensor) -> State:
-        return (_zeros(self.recurrent, x),)
-
-    def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        # On a CPU torch's own goes step by step too, with gradients of the weights at each.
-        if x.is_cpu or is_transformed():
-            return _unrolled(self.recurrent, x, state)
-        outputs, last = self.recurrent(x, state[0].contiguous())
-        return outputs, (last,)
-
-    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        on_cpu = x.items.is_cpu
-        return _unrolled(self.recurrent, x, state) if on_cpu else self._run(x.gathered(), state)
-
-
-def _draw(recurrent: nn.RNNBase, generator: torch.Generator | None) -> None:
-    """Draw all weights and biases as torch does."""
-    bound = 1 / math.sqrt(recurrent.hidden_size)
-    for parameter in recurrent.parameters():
-        nn.init.uniform_(parameter, -bound, bound, generator=generator)
-
-
-def _is_autocast_on_cpu(x: Tensor) -> bool:
-    return x.is_cpu and torch.is_autocast_enabled("cpu")
-
-
-def _zeros(recurrent: nn.RNNBase, x: Tensor) -> Tensor:
-    return x.new_zeros(recurrent.num_layers, x.shape[1], recurrent.hidden_size)
-
-
-def _unrolled(recurrent: nn.RNNBase, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-    """What `recurrent` gives, without its kernel."""
-    dynamics = lstm_dynamics if isinstance(recurrent, nn.LSTM) else gru_dynamics
-    read, last = x, []
-    for layer, weights in enumerate(recurrent.all_weights):
-        own = tuple(part[layer] for part in state)
-        outputs, after = gated_recurrence(read, GatedParameters(*weights), own, dynamics)
-        last.append(after)
-        read = outputs
-    return outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
+    def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
+        return torch.gru(x, state[0], *options)

@@ -7,6 +7,7 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
 from farfield.nn._sequence_layer import SequenceLayer
@@ -41,7 +42,10 @@ class HoldingRNN(SequenceLayer):
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -71,6 +75,8 @@ class HoldingRNN(SequenceLayer):
         num_groups: int = 32,
         least_move: float = 0.0,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first, num_groups=num_groups)
@@ -91,6 +97,7 @@ class HoldingRNN(SequenceLayer):
             nn.init.orthogonal_(self.weight_hh[:hidden_size], generator=generator)
             spread = 0.3 / math.sqrt(hidden_size)
             nn.init.normal_(self.weight_hh[hidden_size:], std=spread, generator=generator)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (x.new_zeros(1, x.shape[1], self.hidden_size),)

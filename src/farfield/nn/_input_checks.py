@@ -17,21 +17,25 @@ def check_input_size(shape: tuple[int, ...], input_size: int) -> None:
         ValueError: If there are others.
     """
     if shape[-1] != input_size:
-        raise ValueError(f"x must have input_size={input_size} features, got {shape[-1]}")
+        raise ValueError(f"input must have input_size={input_size} features, got {shape[-1]}")
 
 
-def check_dtype(x: Tensor, module: nn.Module) -> None:
+def check_dtype(x: Tensor, module: nn.Module, *, name: str = "x") -> None:
     """Refuse inputs of another type than the weights, which `torch.autocast` alone brings together.
+
+    A replica of `torch.nn.DataParallel` has no parameters, so there torch refuses in its words.
 
     Args:
         x: The inputs.
         module: What has the weights.
+        name: Of the argument.
 
     Raises:
         ValueError: If they are of another type.
     """
     if torch.compiler.is_compiling():  # which cannot look for the first of the weights
         return
-    wanted = next(module.parameters()).dtype
-    if x.dtype != wanted and not torch.is_autocast_enabled(x.device.type):
-        raise ValueError(f"x must be of {wanted}, as the weights are, got {x.dtype}")
+    weight = next(module.parameters(), None)
+    if weight is None or x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type):
+        return
+    raise ValueError(f"{name} must be of {weight.dtype}, as the weights are, got {x.dtype}")

@@ -8,6 +8,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.types import Device
 
 from farfield.functional import linear_recurrence, ring_spectrum, uninitialized, xavier_uniform_
 from farfield.nn._sequence_layer import SequenceLayer
@@ -37,7 +38,10 @@ class LinearRecurrentUnit(SequenceLayer):
         radius: Between which moduli the first $\lambda$ are drawn (`ring_spectrum`).
         max_phase: The largest of their first phases, in radians; a small one is for slow changes.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -57,7 +61,7 @@ class LinearRecurrentUnit(SequenceLayer):
         orvieto2023, section 3 and table 8; here with layer normalization.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -67,6 +71,8 @@ class LinearRecurrentUnit(SequenceLayer):
         radius: tuple[float, float] = (0.9, 0.999),
         max_phase: float = 2 * math.pi,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         self.state_size = hidden_size if state_size is None else state_size
@@ -85,6 +91,7 @@ class LinearRecurrentUnit(SequenceLayer):
             )
             blocks.append(_Block(hidden_size, *spectrum, generator))
         self.blocks = nn.ModuleList(blocks)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         wide = torch.promote_types(x.dtype, torch.float32)
@@ -137,7 +144,7 @@ class _Block(nn.Module):
         """What each step adds to the complex numbers."""
         scaled = self.gamma.exp()[:, None, None] * self.enter
         parts = F.linear(normed, scaled.flatten(0, 1)).to(like.dtype)
-        return torch.view_as_complex(parts.reshape(*parts.shape[:-1], -1, 2))
+        return torch.view_as_complex(torch.unflatten(parts, -1, (len(self.nu), 2)))
 
     def _decay(self, like: Tensor) -> Tensor:
         size = torch.exp(-self.nu.to(like.dtype).exp())

@@ -8,9 +8,8 @@ from typing import ClassVar, final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
+from torch.types import Device
 
-from farfield.functional import Indexed
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._states import State
@@ -24,14 +23,17 @@ class LSTMStep:
     gates: ClassVar = ("input_gate", "forget_gate", "candidate", "output_gate")
     carried: ClassVar = ("cell",)
     forget_bias: float
+    forget_bias_normalized: bool
     carry_normalized: bool
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
         """The state after a step."""
         sums = normalized("input", inputs) + normalized("hidden", hidden)
         enter, keep, candidate, leave = sums.chunk(4, dim=-1)
+        if self.forget_bias and self.forget_bias_normalized:
+            keep = keep + self.forget_bias
         keep = normalized("forget_gate", keep)
-        if self.forget_bias:
+        if self.forget_bias and not self.forget_bias_normalized:
             keep = keep + self.forget_bias
         enter = normalized("input_gate", enter).sigmoid()
         cell = keep.sigmoid() * state[1] + enter * normalized("candidate", candidate).tanh()
@@ -67,16 +69,22 @@ class NormalizedLSTM(Recurrence):
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
-        bidirectional: Refused.
+        bidirectional: Refused unless False.
+        proj_size: Refused unless 0.
+        device: Where the weights are.
+        dtype: Of the weights.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
             statistics of its own at each; one over places in time, such as `ContextNorm`, is
             refused. None is an LSTM without.
         placement: Where normalizers stand; None is `PerNonlinearity()`.
         forget_bias: Added to the forget gate after its normalizer.
+        forget_bias_normalized: Whether it is added before instead, and normalized with the gate, as
+            in the released code of ren2017 with `PerNonlinearity`.
         carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
             released code of ren2017 with `PerProjection`, or the cell itself, as printed.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -99,7 +107,7 @@ class NormalizedLSTM(Recurrence):
         ren2017, equations 16 to 20.
     """
 
-    def __init__(  # noqa: PLR0913 — seven are torch's
+    def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -108,15 +116,23 @@ class NormalizedLSTM(Recurrence):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         *,
         normalizer: Callable[[int], nn.Module] | None = None,
         placement: Placement | None = None,
         forget_bias: float = 0.0,
+        forget_bias_normalized: bool = False,
         carry_normalized: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(
-            LSTMStep(forget_bias=forget_bias, carry_normalized=carry_normalized),
+            LSTMStep(
+                forget_bias=forget_bias,
+                forget_bias_normalized=forget_bias_normalized,
+                carry_normalized=carry_normalized,
+            ),
             input_size,
             hidden_size,
             num_layers=num_layers,
@@ -124,13 +140,8 @@ class NormalizedLSTM(Recurrence):
             batch_first=batch_first,
             dropout=dropout,
             bidirectional=bidirectional,
+            proj_size=proj_size,
         )
         self._draw(generator)
         self._place(normalizer, placement or PerNonlinearity())
-
-    def forward(
-        self, x: Tensor | PackedSequence | Indexed, state: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor | PackedSequence, tuple[Tensor, Tensor]]:
-        """Hidden states of the last layer after every step, and the last state of every layer."""
-        outputs, (hidden, cell) = self._run(x, state)
-        return outputs, (hidden, cell)
+        self.to(device=device, dtype=dtype)

@@ -8,9 +8,8 @@ from typing import ClassVar, final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
+from torch.types import Device
 
-from farfield.functional import Indexed
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._states import State
@@ -52,13 +51,16 @@ class NormalizedRNN(Recurrence):
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training; drawn
             from torch's global generator, as in torch.
-        bidirectional: Refused.
+        bidirectional: Refused unless False.
+        device: Where the weights are.
+        dtype: Of the weights.
         normalizer: What makes a normalizer from its number of features: a class or a function.
             It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
             statistics of its own at each; one over places in time, such as `ContextNorm`, is
             refused. None is a network without.
         placement: Where normalizers stand; None is `PerNonlinearity()`.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         As in `torch.nn.RNN`: `(time, batch, input_size)`, `(batch, time, input_size)` with
@@ -72,15 +74,15 @@ class NormalizedRNN(Recurrence):
         normalizers: For each layer its normalizers, by place: `sum`, or `input` and `hidden`.
 
     Raises:
-        ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
-            a place unknown, a normalizer over places in time, or the input or the state of
-            another shape.
+        ValueError: If a size is below 1, $g$ no function, `dropout` no probability, a second
+            direction asked for, a place unknown, a normalizer over places in time, or the input or
+            the state of another shape.
 
     Reference:
         ren2017, equations 8 to 11.
     """
 
-    def __init__(  # noqa: PLR0913 — eight are torch's
+    def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -90,11 +92,17 @@ class NormalizedRNN(Recurrence):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         *,
         normalizer: Callable[[int], nn.Module] | None = None,
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
+        if not callable(nonlinearity):
+            raise ValueError(
+                f"nonlinearity must be a function, such as torch.tanh, got {nonlinearity!r}"
+            )
         super().__init__(
             RNNStep(nonlinearity=nonlinearity),
             input_size,
@@ -107,10 +115,4 @@ class NormalizedRNN(Recurrence):
         )
         self._draw(generator)
         self._place(normalizer, placement or PerNonlinearity())
-
-    def forward(
-        self, x: Tensor | PackedSequence | Indexed, state: Tensor | None = None
-    ) -> tuple[Tensor | PackedSequence, Tensor]:
-        """Hidden states of the last layer after every step, and the last state of every layer."""
-        outputs, (hidden,) = self._run(x, None if state is None else (state,))
-        return outputs, hidden
+        self.to(device=device, dtype=dtype)

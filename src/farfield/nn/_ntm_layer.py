@@ -6,6 +6,7 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     NTMParameters,
@@ -38,7 +39,10 @@ class NTMLayer(SequenceLayer):
         num_slots: Number of slots.
         slot_size: Numbers in a slot.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -67,6 +71,8 @@ class NTMLayer(SequenceLayer):
         num_slots: int = 16,
         slot_size: int = 32,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         more = {"num_slots": num_slots, "slot_size": slot_size}
@@ -79,6 +85,7 @@ class NTMLayer(SequenceLayer):
         self.heads = ntm_heads_init_(heads, slot_size, generator)
         self.memory = nn.Parameter(torch.empty(num_slots, slot_size))
         nn.init.xavier_normal_(self.memory, generator=generator)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         batch, (slots, size) = x.shape[1], self.memory.shape

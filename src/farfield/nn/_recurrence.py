@@ -1,27 +1,22 @@
-"""Layers of a recurrent cell over sequences: what the normalized RNN, LSTM and GRU share."""
+"""Layers of a recurrent cell with normalizers inside, as RNN, LSTM and GRU."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
-from torch.nn.utils.rnn import PackedSequence
 
-from farfield.core import check_sizes
 from farfield.functional import Indexed, linear
 from farfield.nn._batch_context_norm import BatchContextNorm
 from farfield.nn._context_norm import ContextNorm
 from farfield.nn._context_whitening import ContextWhitening
-from farfield.nn._input_checks import check_dtype, check_input_size
 from farfield.nn._misaligned_context_norm import MisalignedContextNorm
 from farfield.nn._placements import Placement
-from farfield.nn._row_tables import Walk, run_table
+from farfield.nn._recurrent_layers import RecurrentLayers
 from farfield.nn._sliding_context_norm import SlidingContextNorm
-from farfield.nn._states import State, first_state
+from farfield.nn._states import State
 
 _OVER_TIME = (
     BatchContextNorm,
@@ -64,8 +59,8 @@ class Cell(Protocol):
         ...
 
 
-class Recurrence(nn.Module):
-    """Layers of a cell with the parameters of torch's recurrent modules, by the same names.
+class Recurrence(RecurrentLayers):
+    """Layers of a cell with normalizers of one's choice inside.
 
     Args:
         cell: One step.
@@ -75,13 +70,14 @@ class Recurrence(nn.Module):
         bias: Whether the projections have biases, two to each layer as in torch.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         dropout: Probability that a hidden state between two layers is dropped in training.
-        bidirectional: Refused.
+        bidirectional: Refused unless False.
+        proj_size: Refused unless 0.
 
     Raises:
-        ValueError: If a size is below 1, `dropout` no probability, or a second direction asked for.
+        ValueError: If a size is below 1, `dropout` no probability, or what is refused is asked for.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — eight are torch's
         self,
         cell: Cell,
         input_size: int,
@@ -92,33 +88,22 @@ class Recurrence(nn.Module):
         batch_first: bool,
         dropout: float,
         bidirectional: bool,
+        proj_size: int = 0,
     ) -> None:
-        super().__init__()
-        sizes = {"input_size": input_size, "hidden_size": hidden_size, "num_layers": num_layers}
-        _check_options(sizes, dropout, bidirectional)
-        self.input_size, self.hidden_size, self.num_layers = sizes.values()
-        self.bias, self.batch_first, self.dropout = bias, batch_first, dropout
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_gates=len(cell.gates),
+            num_states=1 + len(cell.carried),
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+            proj_size=proj_size,
+        )
         self._cell = cell
         self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(num_layers))
-        for layer in range(num_layers):
-            self._add_weights(layer, rows=len(cell.gates) * hidden_size)
-
-    def _add_weights(self, layer: int, *, rows: int) -> None:
-        """Weights and biases of a layer, without values."""
-        shapes: dict[str, tuple[int, ...]] = {
-            "weight_ih": (rows, self.hidden_size if layer else self.input_size),
-            "weight_hh": (rows, self.hidden_size),
-        }
-        if self.bias:
-            shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
-        for name, shape in shapes.items():
-            self.register_parameter(f"{name}_l{layer}", nn.Parameter(torch.empty(shape)))
-
-    def _draw(self, generator: torch.Generator | None) -> None:
-        """Draw all weights and biases as torch does."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
     def _place(self, normalizer: Callable[[int], nn.Module] | None, placement: Placement) -> None:
         """Make a normalizer for each place of each layer."""
@@ -133,62 +118,21 @@ class Recurrence(nn.Module):
             for place, width in widths.items():
                 made[place] = _checked(normalizer(width))  # type: ignore[operator]
 
-    def _run(
-        self, x: Tensor | PackedSequence | Indexed, state: State | None
-    ) -> tuple[Tensor | PackedSequence, State]:
-        """Outputs of the last layer and the last state of every layer."""
-        if isinstance(x, Indexed):
-            x = x.gathered()
-        return run_table(self._run_rows, self._begin, x, state, batch_first=self.batch_first)
-
-    def _run_rows(self, rows: Tensor, sizes: Sequence[int], state: State) -> tuple[Tensor, State]:
-        """All layers on the inputs of all steps in one table, `sizes` rows for each step."""
-        last: list[State] = []
-        for layer in range(self.num_layers):
-            if layer and self.dropout:
-                rows = F.dropout(rows, self.dropout, self.training)
-            rows, after = self._run_layer(layer, rows, sizes, tuple(part[layer] for part in state))
-            last.append(after)
-        return rows, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
-
-    def _run_layer(
-        self, layer: int, rows: Tensor, sizes: Sequence[int], state: State
-    ) -> tuple[Tensor, State]:
+    def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
         """One layer: what the inputs bring is one product over all steps."""
         weight_ih, weight_hh, bias_ih, bias_hh = self._weights(layer)
         normalized = _normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
-        walk = Walk(state)
-        for inputs in torch.split(linear(rows, weight_ih, bias_ih), list(sizes)):
-            state = walk.narrow(len(inputs))
+        rows = (x.gathered() if isinstance(x, Indexed) else x).contiguous()
+        for inputs in linear(rows, weight_ih, bias_ih).unbind(0):
             hidden = linear(state[0], weight_hh, bias_hh)
-            walk.state = self._cell.step(inputs, hidden, state, normalized)
-            outputs.append(walk.state[0])
-        return torch.cat(outputs), walk.last()
-
-    def _weights(self, layer: int) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-        """Weights and biases of the two projections of a layer."""
-        weight_ih: Tensor = getattr(self, f"weight_ih_l{layer}")
-        weight_hh: Tensor = getattr(self, f"weight_hh_l{layer}")
-        if not self.bias:
-            return weight_ih, weight_hh, None, None
-        return weight_ih, weight_hh, *(getattr(self, f"bias_{p}h_l{layer}") for p in "ih")
-
-    def _begin(self, state: State | None, rows: Tensor, batch: int | None) -> State:
-        """The state to begin with, zeros where none is given, checked against the inputs."""
-        check_input_size(rows.shape, self.input_size)
-        check_dtype(rows, self)
-        parts = 1 + len(self._cell.carried)
-        layers, size = self.num_layers, self.hidden_size
-        return first_state(state, rows, batch, parts=parts, layers=layers, size=size)
+            state = self._cell.step(inputs, hidden, state, normalized)
+            outputs.append(state[0])
+        return torch.stack(outputs), state
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}, "
-            f"bias={self.bias}, batch_first={self.batch_first}, dropout={self.dropout}, "
-            f"{self._cell}"
-        )
+        return f"{super().extra_repr()}, {self._cell}"
 
 
 def _normalized(normalizers: nn.Module) -> Normalized:
@@ -209,13 +153,3 @@ def _checked(normalizer: nn.Module) -> nn.Module:
             "sequences of a batch; use nn.LayerNorm or another over features, or one over the batch"
         )
     return normalizer
-
-
-def _check_options(sizes: dict[str, int], dropout: float, bidirectional: bool) -> None:
-    check_sizes(**sizes)
-    if not 0 <= dropout <= 1:
-        raise ValueError(f"dropout must be a probability, 0 to 1, got {dropout}")
-    if bidirectional:
-        raise ValueError(
-            "bidirectional must be False, got True; run a second module over x.flip(0) instead"
-        )

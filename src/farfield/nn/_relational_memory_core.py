@@ -6,6 +6,7 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import (
     RelationalMemoryParameters,
@@ -39,7 +40,10 @@ class RelationalMemoryCore(SequenceLayer):
         unit_gates: Whether each number of a slot has gates of its own, or each slot.
         forget_bias: First bias of the forget gate.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        generator: Where the first weights are drawn from; None is torch's global generator.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
 
     Shape:
         `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
@@ -63,7 +67,7 @@ class RelationalMemoryCore(SequenceLayer):
         queries, keys and values; the rival of lamb2022, section 8.4.1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — five are torch's
         self,
         input_size: int,
         hidden_size: int,
@@ -73,6 +77,8 @@ class RelationalMemoryCore(SequenceLayer):
         unit_gates: bool = True,
         forget_bias: float = 1.0,
         batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         more = {"num_slots": num_slots, "num_heads": num_heads}
@@ -98,6 +104,7 @@ class RelationalMemoryCore(SequenceLayer):
         self.gates_input = drawn(input_size, gates)
         self.gates_hidden = drawn(size, gates, bias=False)
         nn.init.constant_(self.gates_input.bias[: gates // 3], forget_bias)
+        self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         eye = torch.eye(self.num_slots, self.slot_size, dtype=x.dtype, device=x.device)

@@ -1,4 +1,4 @@
-"""States of recurrent layers: what they begin with, and what they must be, to be taken."""
+"""States of recurrent layers: what they must be, to be taken."""
 
 from __future__ import annotations
 
@@ -9,43 +9,50 @@ State = tuple[Tensor, ...]
 """Parts of a state, such as hidden state and cell; the batch is axis 1 of each."""
 
 
-def first_state(
-    given: State | None, like: Tensor, batch: int | None, *, parts: int, layers: int, size: int
+def checked_state(
+    given: State | None, first: State, *, alone: bool, growing_axis: int | None
 ) -> State:
-    """The state to begin with: zeros, or what is given if its shapes are those of torch's layers.
+    """The state to begin with: the first one where none is given, else what is given, checked.
 
     Args:
-        given: What is given.
-        like: Of the device and the type of the zeros.
-        batch: Number of sequences; None for one without an axis for the batch.
-        parts: How many tensors are a state.
-        layers: Number of layers.
-        size: Number of hidden units.
+        given: The state that is given, if one is.
+        first: The one to begin with otherwise.
+        alone: Whether the input has no axis for the batch, so that what is given has none either.
+        growing_axis: Axis of every part that may have any size, the same one in all; or None.
 
     Raises:
         ValueError: If it has other parts, another shape or another type.
     """
     if given is None:
-        return (like.new_zeros(layers, batch or 1, size),) * parts
-    shape = (layers, size) if batch is None else (layers, batch, size)
-    axes = "num_layers, hidden_size" if batch is None else "num_layers, batch, hidden_size"
-    got = [tuple(part.shape) for part in given]
-    if got != [shape] * parts:
-        raise ValueError(f"state must be {parts} × ({axes}) = {shape}, got {got}")
-    check_state_dtype(given, (like,) * parts)
-    return given if batch is not None else tuple(part.unsqueeze(1) for part in given)
-
-
-def check_state_dtype(given: State, first: State) -> None:
-    """Refuse a state of another type than one begins with, but under `torch.autocast`.
-
-    Args:
-        given: The state that is given.
-        first: One of the type that it must have.
-
-    Raises:
-        ValueError: If a part is of another type.
-    """
+        return first
+    shapes = [part.shape[:1] + part.shape[2:] if alone else part.shape for part in first]
+    if not isinstance(given, tuple | list) or not all(isinstance(part, Tensor) for part in given):
+        raise ValueError(f"hx must be {_tensors(len(first))}, what a call returned, got {given!r}")
+    axis = growing_axis if growing_axis is None else growing_axis - alone
+    if not _fit([part.shape for part in given], shapes, axis):
+        wanted = " and ".join(_shown(shape, axis) for shape in shapes)
+        got = " and ".join(str(tuple(part.shape)) for part in given)
+        raise ValueError(f"hx must be what a call returned, of shape {wanted}, got {got}")
     for part, like in zip(given, first, strict=True):
         if part.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
-            raise ValueError(f"state must be of {like.dtype}, as the inputs ask, got {part.dtype}")
+            raise ValueError(f"hx must be of {like.dtype}, as the inputs ask, got {part.dtype}")
+    return tuple(part.unsqueeze(1) for part in given) if alone else tuple(given)
+
+
+def _tensors(number: int) -> str:
+    return "a tensor" if number == 1 else f"a tuple of {number} tensors"
+
+
+def _fit(given: list[torch.Size], wanted: list[torch.Size], axis: int | None) -> bool:
+    """Whether shapes are those wanted; along the axis, if any, all may have another size."""
+    if axis is None or len(given) != len(wanted):
+        return given == wanted
+    if any(len(own) != len(other) for own, other in zip(given, wanted, strict=True)):
+        return False
+    size = given[0][axis]
+    return given == [torch.Size((*own[:axis], size, *own[axis + 1 :])) for own in wanted]
+
+
+def _shown(shape: torch.Size, axis: int | None) -> str:
+    sizes = ("any" if place == axis else str(size) for place, size in enumerate(shape))
+    return "(" + ", ".join(sizes) + ")"

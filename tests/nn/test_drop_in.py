@@ -1,0 +1,151 @@
+"""What stands in an ordinary network where a layer of torch stood: every mechanism of the zoo.
+
+Replicas of `nn.DataParallel`, `device=` and `dtype=`, gradients of gradients, traces, exports. What
+one cannot do stands in a list here, with the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import farfield.nn
+from test_zoo import BATCH, MODULES, Animal, as_dtype, generator, unsettled
+
+animals = pytest.mark.parametrize("name", MODULES)
+
+
+def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """The module in evaluation and float64, away from its first weights, and its inputs."""
+    animal: Animal = MODULES[name]
+    module = unsettled(animal.build(generator())).eval()
+    return module, as_dtype(animal.inputs, torch.float64)
+
+
+def first_of(name: str) -> str:
+    return name.partition(",")[0]
+
+
+# --- Replicas ------------------------------------------------------------------------------------
+
+
+def replica_of(module: nn.Module) -> nn.Module:
+    """What `nn.DataParallel` makes for each device: its weights are no parameters."""
+    replica = module._replicate_for_data_parallel()
+    replica._former_parameters = {}
+    for name, child in module.named_children():
+        setattr(replica, name, replica_of(child))
+    for name, parameter in module._parameters.items():
+        setattr(replica, name, None if parameter is None else parameter * 1)
+    return replica
+
+
+@animals
+def test_a_replica_answers_as_the_module_does(name: str) -> None:
+    module, inputs = build(name)
+    torch.testing.assert_close(replica_of(module)(*inputs), module(*inputs), rtol=1e-12, atol=0)
+
+
+# --- Device and type -----------------------------------------------------------------------------
+
+PUBLIC = {
+    name: cls
+    for name in farfield.nn.__all__
+    if inspect.isclass(cls := getattr(farfield.nn, name)) and issubclass(cls, nn.Module)
+}
+WITHOUT_FACTORY: dict[str, str] = {}
+"""Which take no `device=` and `dtype=`, and why."""
+PLACED = [
+    name
+    for name in MODULES
+    if {"device", "dtype"}
+    <= inspect.signature(PUBLIC.get(first_of(name), nn.Identity)).parameters.keys()
+]
+
+
+def test_modules_take_a_device_and_a_type() -> None:
+    placed = {first_of(name) for name in PLACED}
+    assert PUBLIC.keys() - placed <= WITHOUT_FACTORY.keys()
+
+
+def built_with(name: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> dict[str, Tensor]:
+    """The state of what the zoo builds, if the class is called with these options too."""
+    cls = PUBLIC[first_of(name)]
+    monkeypatch.setattr(cls, "__init__", functools.partialmethod(cls.__init__, **options))
+    state = MODULES[name].build(generator()).state_dict()
+    monkeypatch.undo()
+    return state
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_weights_are_made_in_the_type_and_where_asked_for(name: str, monkeypatch) -> None:
+    plain = MODULES[name].build(generator()).state_dict()
+    wide = built_with(name, monkeypatch, dtype=torch.float64)
+    absent = built_with(name, monkeypatch, device="meta")
+    assert plain.keys() == wide.keys() == absent.keys()
+    for at, weight in plain.items():
+        wanted = weight.double() if weight.is_floating_point() else weight
+        assert torch.equal(wide[at], wanted)
+        assert wide[at].dtype == wanted.dtype
+        assert absent[at].is_meta
+
+
+# --- Gradients of gradients ----------------------------------------------------------------------
+
+ONCE: dict[str, str] = {}
+"""Which have no second derivative, and why."""
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if first_of(name) not in ONCE])
+def test_gradients_have_gradients(name: str) -> None:
+    module, inputs = build(name)
+    names, primals = zip(*module.named_parameters(), strict=True)
+
+    def called(*given: Tensor) -> Tensor:
+        own = dict(zip(names, given, strict=True))
+        return torch.func.functional_call(module, own, inputs)
+
+    given = [primal.detach().clone().requires_grad_(primal.requires_grad) for primal in primals]
+    if called(*given).requires_grad:
+        assert torch.autograd.gradgradcheck(called, given, fast_mode=True)
+
+
+# --- Programs ------------------------------------------------------------------------------------
+
+UNTRACED: dict[str, str] = {}
+"""Which `torch.jit.trace` does not take, and why."""
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if first_of(name) not in UNTRACED])
+@pytest.mark.parametrize("gradients", [True, False])
+def test_a_trace_answers_as_the_module_does(name: str, gradients: bool) -> None:
+    module, inputs = build(name)
+    others = tuple(x.flip(0) for x in inputs)
+    with torch.set_grad_enabled(gradients), warnings.catch_warnings():
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        traced = torch.jit.trace(module, inputs, check_trace=False)
+        torch.testing.assert_close(traced(*others), module(*others), rtol=1e-9, atol=1e-12)
+
+
+UNEXPORTED: dict[str, str] = {}
+"""Which `torch.export` does not take, and why."""
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", [name for name in MODULES if first_of(name) not in UNEXPORTED])
+def test_an_export_takes_any_number_of_problems(name: str) -> None:
+    module, (*tables, last) = build(name)
+    batch = torch.export.Dim("batch", min=1, max=10_000)
+    shapes = (*(None for _ in tables), {0: batch})
+    exported = torch.export.export(module, (*tables, last), dynamic_shapes=(shapes,))
+    program = exported.run_decompositions().module()
+    many = last.repeat(20, *(1 for _ in last.shape[1:]))
+    for rows in (1, BATCH, 20 * BATCH):
+        given = (*tables, many[:rows])
+        torch.testing.assert_close(program(*given), module(*given), rtol=1e-9, atol=1e-12)
