@@ -20,15 +20,15 @@ MUTANTS = [
         ["tests/records/test_store.py::test_a_full_disk_loses_nothing_finished"],
     ),
     (
-        "records/_store.py",
+        "records/_database.py",
         "                self._check_ours(connection)\n",
         "",
         ["tests/records/test_store.py::test_a_stranger_s_database_is_left_as_it_is"],
     ),
     (
         "core/_files.py",
-        "    place = path.resolve()",
-        "    place = path",
+        "    place = expand_home(path).resolve()",
+        "    place = expand_home(path)",
         ["tests/core/test_files.py::test_a_link_leads_to_its_file"],
     ),
     (
@@ -52,52 +52,98 @@ MUTANTS = [
         ["tests/records/test_store.py::test_a_finished_run_is_never_overwritten"],
     ),
     (
-        "records/_store.py",
-        '"nan" if math.isnan(s.value) else s.value',
-        "s.value",
+        "records/_rows.py",
+        'return "nan" if math.isnan(number) else float(number) + 0.0',
+        "return float(number) + 0.0",
         ["tests/records/test_store.py::test_the_loss_of_a_network_that_diverged_is_kept"],
     ),
     (
-        "records/_store.py",
-        "        with self._connect() as connection:\n            for record, _ in new:\n",
-        "        for record, _ in new:\n            with self._connect() as connection:\n",
+        "records/_database.py",
+        '            connection.execute("BEGIN IMMEDIATE")\n            _upgrade(connection)\n',
+        "            _upgrade(connection)\n",
         [
             "tests/records/test_store.py::test_runs_that_finished_together_are_kept_together_or_not_at_all"
         ],
     ),
     (
         "records/_store.py",
-        "        for record, weights in new:\n",
-        (
-            "        for record, weights in new:\n"
-            "            with self._connect() as connection:\n"
-            "                _insert(connection, record)\n"
-        ),
-        [
-            "tests/cli/test_interruptions.py::test_a_full_disk_ends_in_one_line_and_keeps_what_is_finished"
-        ],
+        "weights=write_tensors(self.weights_path(record.key, record.seed), weights)",
+        'weights="" * len(write_tensors(self.weights_path(record.key, record.seed), weights))',
+        ["tests/records/test_damage.py::test_another_network_in_its_place_is_noticed_and_replaced"],
+    ),
+    (
+        "records/_locks.py",
+        "        if lock_descriptor(lock.descriptor, blocking=False):\n",
+        "        if True:\n",
+        ["tests/records/test_locks.py::test_two_processes_cannot_hold_one_run"],
+    ),
+    (
+        "records/_locks.py",
+        '        raise StoreError(\n            f"cannot lock',
+        '        raise BusyError(\n            f"cannot lock',
+        ["tests/records/test_locks.py::test_a_file_system_without_locks_is_said_to_be_one"],
     ),
     (
         "records/_store.py",
-        "fcntl.LOCK_EX | fcntl.LOCK_NB",
-        "fcntl.LOCK_SH | fcntl.LOCK_NB",
-        ["tests/records/test_store.py::test_two_processes_cannot_hold_one_run"],
+        'f"{key}-{seed}", network.with_suffix(".lock"))',
+        'f"{key}-{seed}",)',
+        ["tests/records/test_locks.py::test_a_removed_folder_lets_no_second_process_in"],
+    ),
+    (
+        "records/_store.py",
+        "if locks and not any(",
+        "if locks and not all(",
+        ["tests/records/test_locks.py::test_who_lost_one_lock_writes"],
+    ),
+    (
+        "records/_rows.py",
+        "if digest is not None and digest != digest_of(key, seed, run, scores):",
+        "if False:",
+        [
+            "tests/records/test_damage.py::test_no_random_damage_of_the_database_changes_a_number_in_silence"
+        ],
+    ),
+    (
+        "records/_database.py",
+        '        connection.execute("REINDEX")',
+        '        connection.execute("SELECT 1")',
+        ["tests/records/test_damage.py::test_an_index_that_names_other_rows_is_made_anew"],
+    ),
+    (
+        "records/_database.py",
+        ', ("rw", "EXCLUSIVE"), *immutable]',
+        ", *immutable]",
+        ["tests/records/test_damage.py::test_a_full_disk_is_read"],
+    ),
+    (
+        "records/_files.py",
+        "!= digest:",
+        "== str(digest) * 2:",
+        ["tests/records/test_damage.py::test_another_network_in_its_place_is_noticed_and_replaced"],
+    ),
+    (
+        "records/_files.py",
+        "place = next(place for place in places if not os.path.lexists(place))",
+        "place = next(places)",
+        ["tests/records/test_damage.py::test_what_is_set_aside_replaces_nothing"],
     ),
     (
         "records/_store.py",
         'f"{key}-{seed}"',
         'f"{key}"',
-        ["tests/records/test_store.py::test_two_processes_cannot_hold_one_run"],
+        ["tests/records/test_locks.py::test_two_processes_cannot_hold_one_run"],
     ),
     (
-        "records/_store.py",
-        "            if found != FORMAT:\n",
-        "            if True:\n",
-        ["tests/records/test_store.py::test_looking_into_a_folder_changes_no_byte"],
+        "records/_database.py",
+        "            if found == 0:\n",
+        "            _upgrade(connection)\n            if found == 0:\n",
+        [
+            "tests/records/test_damage.py::test_an_old_store_is_read_as_it_is_and_gets_digests_when_it_is_written"
+        ],
     ),
     (
-        "records/_store.py",
-        "if found not in (0, FORMAT):",
+        "records/_database.py",
+        "if found not in range(FORMAT + 1):",
         "if found < 0:",
         ["tests/records/test_store.py::test_a_newer_format_is_refused"],
     ),
@@ -291,17 +337,15 @@ MUTANTS = [
     ),
     (
         "training/_loop.py",
-        "    if found != (experiment.key, type(learner).__name__, learner.seeds):\n",
-        "    if found[1:] != (type(learner).__name__, learner.seeds):\n",
-        [
-            "tests/training/test_training.py::test_a_checkpoint_that_cannot_be_used_means_a_fresh_start"
-        ],
+        "    if note.key != experiment.key or learner.seeds[0] not in note.seeds:\n",
+        "    if note.key != experiment.key:\n",
+        ["tests/training/test_training.py::test_the_note_of_another_step_or_seed_is_noticed"],
     ),
     (
         "training/_loop.py",
-        "    if note.tensors != _kinds(tensors) or not",
-        "    if not",
-        ["tests/training/test_training.py::test_a_state_that_does_not_fit_means_a_fresh_start"],
+        "    if note.digest != note.digest_with(tensors) or",
+        "    if",
+        ["tests/training/test_training.py::test_the_note_of_another_step_or_seed_is_noticed"],
     ),
     (
         "training/_loop.py",
@@ -371,7 +415,7 @@ MUTANTS = [
     ),
     (
         "execution/_here.py",
-        "        if store.is_whole(job.experiment.key, job.seed):\n",
+        "        if _is_done(job.experiment, job.seed, store):\n",
         "        if False:\n",
         [
             "tests/execution/test_execution.py::test_what_another_process_finished_meanwhile_is_not_trained_again"
@@ -379,8 +423,8 @@ MUTANTS = [
     ),
     (
         "execution/_here.py",
-        "    checkpoint.unlink(missing_ok=True)\n",
-        "",
+        "        store.sweep(key, seed)\n",
+        "        pass\n",
         ["tests/execution/test_execution.py::test_a_finished_run_leaves_no_checkpoint"],
     ),
     (
@@ -391,7 +435,7 @@ MUTANTS = [
     ),
     (
         "execution/_run.py",
-        "        if job.seed not in done[job.experiment.key]:\n",
+        "        if not is_complete(job.experiment, job.seed, store):\n",
         "        if True:\n",
         ["tests/execution/test_execution.py::test_what_is_recorded_is_not_run_again"],
     ),

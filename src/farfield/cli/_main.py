@@ -7,9 +7,10 @@ import dataclasses
 import io
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import tyro
 
@@ -128,11 +129,14 @@ def _do(command: object, rest: Sequence[str]) -> int:
     with held_interrupts():  # one that meets torch while it loads ends in an abort
         from farfield.core import UnknownNameError
         from farfield.execution import ExecutionError
-        from farfield.records import BusyError, StoreError
+        from farfield.records import BusyError, DamageWarning, StoreError
 
     try:
         _check(command)
-        _dispatch(command, rest)
+        with warnings.catch_warnings():
+            warnings.simplefilter("once", DamageWarning)
+            warnings.showwarning = _warn
+            _dispatch(command, rest)
     except (UnknownNameError, ValueError, TypeError) as error:
         return _say(str(error), 2)
     except (ExecutionError, BusyError, StoreError, OSError) as error:
@@ -204,6 +208,11 @@ def _dispatch(command: object, rest: Sequence[str]) -> None:
             _commands.cite(command)
         case _:
             raise TypeError(f"unknown command {command!r}")
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning in one line, without the line of code that gave it."""
+    _say(str(message), 0)
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:

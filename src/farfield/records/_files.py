@@ -108,7 +108,7 @@ def set_aside(path: Path, reason: str) -> None:
         place = next(place for place in places if not os.path.lexists(place))
         with _named("rename", path):
             path.rename(place)
-        kept = f"it is kept as {place.name}, and {kept}"
+        kept = f"{path.name} is kept as {place.name}, and {kept}"
     warnings.warn(f"{reason}; {kept}", DamageWarning, stacklevel=2)
 
 

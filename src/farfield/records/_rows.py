@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from farfield.core import printable
 from farfield.records._record import Record
 
 RUN: Final = ("experiment", "steps", "seconds", "environment", "weights")
@@ -37,15 +38,6 @@ def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
         (s.step, s.regime, s.metric): (_stored(s.value), s.count) for s in reversed(record.scores)
     }
     return run, [(*place, *numbers) for place, numbers in scores.items()]
-
-
-def printable(text: str) -> str:
-    r"""Text in which bytes that were no UTF-8 are written out, as in `\udcff`.
-
-    Args:
-        text: Any text.
-    """
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _stored(number: float) -> float | str:
