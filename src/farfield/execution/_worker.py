@@ -15,7 +15,7 @@ from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import run_one
 from farfield.execution._job import Job, OtherThereError, reason_of
 from farfield.execution._messages import Answer, Order, experiment_of
-from farfield.records import DamageWarning, Store
+from farfield.records import BusyError, DamageWarning, Store, StoreError
 from farfield.training import Clock, Progress
 
 
@@ -88,6 +88,8 @@ def main() -> None:
                     checkpoint_seconds=message.checkpoint_seconds,
                 ),
             )
+        except (BusyError, StoreError) as error:
+            answer(Answer(error=str(error)))
         except BaseException as error:  # noqa: BLE001 — whatever it was, the parent must hear of it
             answer(
                 Answer(
