@@ -50,8 +50,8 @@ class Network:
 
     Args:
         reasoner: Sequence of embeddings → outputs.
-        encoder: Item → embedding. One whose class says `is_pure = True` (an embedding depends on the
-            item and the parameters alone) is run once where none of its parameters is trained.
+        encoder: Item → embedding. One whose class says `is_pure = True` (an embedding depends on
+            the item and the parameters alone) is run once where none of its parameters is trained.
         context: Normalization of the embeddings over the problem, or `None` for none. Its
             `segments` are the task's unless the spec names others.
     """
