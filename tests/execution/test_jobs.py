@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.execution import ExecutionError, Job, News, jobs_of, results, run
+from farfield.execution import Job, News, jobs_of, results, run
 from farfield.experiments import Spec
 from farfield.records import Store
 from small import small_experiment, tiny_experiment
@@ -125,5 +126,35 @@ def test_what_a_script_sets_in_a_module_is_not_trained_without_it(
     run(jobs_of([experiment], [0]), store, workers=1)  # in another process, under the same key
     module.CONFIG["width"] = 5
     again = small_experiment(reasoner=Spec(module.Mine))
-    with pytest.raises(ExecutionError, match="Mine is not what it was when the description was"):
-        run(jobs_of([again], [0]), store, workers=1)
+    run(jobs_of([again], [0]), store, workers=1)
+    record = store.find(again.key, 0)
+    assert record is not None
+    assert "Mine is not what it was when the description was" in record.environment["engine"]
+    widths = [
+        store.weights(one.key, 0)["reasoner.output.weight"].shape[1] for one in (experiment, again)
+    ]
+    assert widths == [3, 5]
+
+
+RULES = """
+def mine(model, problems, loss, stream):
+    return 2 * loss(model(problems.items, problems.index), problems).mean()
+other = lambda model, problems, loss, stream: mine(model, problems, loss, stream)
+"""
+
+
+def test_a_function_of_ones_own_serves_as_an_objective(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "rules_of_ones_own.py").write_text(RULES)
+    module = importlib.import_module("rules_of_ones_own")
+    experiments = [
+        dataclasses.replace(tiny_experiment(steps=2), objective=rule)
+        for rule in (module.mine, module.other)
+    ]
+    store, jobs = Store(tmp_path / "runs"), jobs_of(experiments, [0])
+    run(jobs, store, workers=1)
+    first, second = (record.environment["engine"] for record in results(jobs, store))
+    assert first == "1 single-threaded processes"
+    assert second.startswith("one after another")  # a lambda has no name to import it by

@@ -31,7 +31,7 @@ def check_no_worker() -> None:
         )
 
 
-def import_paths(classes: Iterable[type]) -> list[str]:
+def import_paths(classes: Iterable[Any]) -> list[str]:
     """The path of this process for modules, for another process that needs some classes.
 
     Entries are those that they were when they were first used, wherever this process is now.
@@ -60,7 +60,7 @@ def _roots(module: ModuleType | None) -> list[str]:
     return [str(Path(part).absolute().parent) for part in getattr(module, "__path__", ())]
 
 
-def why_not_elsewhere(classes: Iterable[type]) -> str | None:
+def why_not_elsewhere(classes: Iterable[Any]) -> str | None:
     """Why another process could not import these classes, or `None` if it can.
 
     Args:
@@ -69,7 +69,7 @@ def why_not_elsewhere(classes: Iterable[type]) -> str | None:
     for cls in classes:
         if cls.__module__ == "__main__":
             return f"{cls.__name__} is defined in the script itself, not in a module"
-        if "<locals>" in cls.__qualname__:
+        if "<" in cls.__qualname__:  # <locals>, or <lambda>
             return f"{cls.__name__} is defined inside a function"
         if PathFinder.find_spec(cls.__module__.partition(".")[0], import_paths([cls])) is None:
             return f"{cls.__name__} comes from {cls.__module__}, which cannot be imported again"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, final
 
 import msgspec
@@ -109,15 +110,15 @@ def experiment_of(message: Order, announce: Callable[[str], None]) -> Experiment
         raise OtherThereError(f"in a new process, {error}") from error
 
 
-def foreign(value: object) -> list[type]:
-    """The classes in an experiment that are not Farfield's.
+def foreign(value: object) -> list[Any]:
+    """The classes and functions in an experiment that are not Farfield's.
 
     Args:
         value: An experiment or a part of one.
     """
-    if isinstance(value, type):
+    if isinstance(value, type | FunctionType):
         return [] if is_ours(value) else [value]
-    found: list[type] = []
+    found: list[Any] = []
     if isinstance(value, tuple):
         for part in value:
             found += foreign(part)

@@ -229,6 +229,6 @@ def _check_source(thing: type, part: Mapping[str, Json]) -> None:
     if wanted is not None and wanted != source_digest(thing):
         raise ValueError(
             f"{public_path(thing)} is not what it was when the description was made: its code was "
-            "edited, or something that it refers to was set to another value, as by a script that "
-            "a worker process does not run"
+            "edited, or something that it refers to was set to another value, by a script that "
+            "worker processes do not run or by a network that was trained before in this one"
         )
