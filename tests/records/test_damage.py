@@ -277,7 +277,7 @@ def test_what_is_set_aside_replaces_nothing(tmp_path: Path) -> None:
     path = tmp_path / "0.safetensors"
     for text in ("first", "second", "third"):
         path.write_text(text)
-        with pytest.warns(DamageWarning, match="torn; it is kept as 0.safetensors.damaged"):
+        with pytest.warns(DamageWarning, match=r"torn; .* is kept as 0\.safetensors\.damaged"):
             set_aside(path, "torn")
     names = ("0.safetensors.damaged", "0.safetensors.damaged-2", "0.safetensors.damaged-3")
     assert [(tmp_path / name).read_text() for name in names] == ["first", "second", "third"]
@@ -335,7 +335,7 @@ def test_the_home_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write_tensors(Path("~/w"), WEIGHTS)
     assert read_tensors(Path("~/w"))[0].keys() == WEIGHTS.keys()
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
-    with pytest.raises(ValueError, match="a home folder that exists, got ~nobody-h"):
+    with pytest.raises(ValueError, match="a home folder that exists, got '~nobody-h"):
         expand_home("~nobody-here/runs")
 
 
@@ -411,11 +411,12 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
     tmp_path: Path,
 ) -> None:
     draw, wholes = random.Random(0), 0
-    for number in range(8):
+    for number in range(5):
         folder = tmp_path / str(number)
         process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(KILLED), folder], stdout=subprocess.PIPE
