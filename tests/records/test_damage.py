@@ -138,7 +138,7 @@ def test_an_index_that_names_other_rows_is_made_anew(written: Path, tmp_path: Pa
     path, before = folder / "records.sqlite", content(Store(written))
     whole, ends = path.read_bytes(), Counter[bool]()
     starts = [at for at in range(len(whole)) if whole.startswith(b"aaaa1111", at)]
-    for at in starts[::5]:
+    for at in starts:
         path.write_bytes(whole[:at] + b"A" + whole[at + 1 :])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -146,8 +146,13 @@ def test_an_index_that_names_other_rows_is_made_anew(written: Path, tmp_path: Pa
             missing = set(SEEDS) - store.whole_seeds("aaaa1111")
             store.write_all([(make_record("aaaa1111", seed), WEIGHTS) for seed in missing])
             assert store.records("aaaa1111") == before["aaaa1111"]
+        if missing:
+            with sqlite3.connect(path) as connection:
+                [said] = connection.execute("PRAGMA integrity_check").fetchone()
+            connection.close()
+            assert said == "ok"
         ends[bool(missing)] += 1
-    assert ends[True] > 1
+    assert ends[True] > 5
 
 
 FORMAT_1 = """
@@ -168,7 +173,7 @@ PRAGMA user_version = 1;
 """
 
 
-def of_format_1(folder: Path) -> Store:
+def make_format_1(folder: Path) -> None:
     """A store as it was before there were digests."""
     connection = sqlite3.connect(folder / "records.sqlite")
     connection.execute("PRAGMA journal_mode = WAL")
@@ -176,12 +181,12 @@ def of_format_1(folder: Path) -> Store:
     connection.close()
     for seed in range(3):
         write_tensors(folder / "weights" / "k" / f"{seed}.safetensors", WEIGHTS)
-    return Store(folder)
 
 
 def test_an_old_store_is_read_as_it_is_and_gets_digests_when_it_is_written(tmp_path: Path) -> None:
-    store = of_format_1(tmp_path)
+    make_format_1(tmp_path)
     before = (tmp_path / "records.sqlite").read_bytes()
+    store = Store(tmp_path)
     with pytest.warns(DamageWarning, match="damaged record of k, seed 2"):
         old = store.records("k")
     assert [record.seed for record in old] == [0, 1]
@@ -272,7 +277,7 @@ def test_what_is_set_aside_replaces_nothing(tmp_path: Path) -> None:
     path = tmp_path / "0.safetensors"
     for text in ("first", "second", "third"):
         path.write_text(text)
-        with pytest.warns(DamageWarning, match="torn; it is kept as 0.safetensors.damaged"):
+        with pytest.warns(DamageWarning, match=r"torn; .* is kept as 0\.safetensors\.damaged"):
             set_aside(path, "torn")
     names = ("0.safetensors.damaged", "0.safetensors.damaged-2", "0.safetensors.damaged-3")
     assert [(tmp_path / name).read_text() for name in names] == ["first", "second", "third"]
@@ -330,7 +335,7 @@ def test_the_home_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write_tensors(Path("~/w"), WEIGHTS)
     assert read_tensors(Path("~/w"))[0].keys() == WEIGHTS.keys()
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
-    with pytest.raises(ValueError, match="a home folder that exists, got ~nobody-h"):
+    with pytest.raises(ValueError, match="a home folder that exists, got '~nobody-h"):
         expand_home("~nobody-here/runs")
 
 
@@ -406,11 +411,12 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
     tmp_path: Path,
 ) -> None:
     draw, wholes = random.Random(0), 0
-    for number in range(8):
+    for number in range(5):
         folder = tmp_path / str(number)
         process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(KILLED), folder], stdout=subprocess.PIPE
