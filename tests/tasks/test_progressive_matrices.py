@@ -533,4 +533,4 @@ def test_the_first_problems_are_drawn_without_the_others():
         assert task.num_problems(name) == len(whole[name])
         same = whole[name][: len(problems)]
         assert torch.equal(problems.target, same.target)
-        assert torch.equal(problems[-2:].table(), same[-2:].table())
+        assert torch.equal(problems[-2:].compact().table(), same[-2:].compact().table())
