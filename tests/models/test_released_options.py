@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -24,10 +25,14 @@ from farfield.nn import (
     GRULayer,
     LinearEncoder,
     NeuralInterpreter,
+    NormalizedLSTM,
+    PerProjection,
     PreNormTransformer,
+    RIMs,
     SequenceNorm,
     SlidingContextNorm,
     Syntax,
+    Wiring,
 )
 from farfield.reproductions.webb2020._tables import RELEASED_CONTEXTS
 from farfield.reproductions.webb2021._tables import RELEASED_REASONERS
@@ -114,6 +119,22 @@ def test_one_switch_sets_all_released_options(name: str) -> None:
     assert torch.equal(found, expected)
     learned = [{name for name, _ in module.named_parameters()} for module in (mine, text)]
     assert learned[0] != learned[1] or not torch.allclose(found, other)
+
+
+def test_recurrent_layers_have_the_switch() -> None:
+    x, normalizer = drawn(5, 3, 8), nn.LayerNorm
+    for placement, options in (
+        (None, {"forget_bias_normalized": True}),
+        (PerProjection(), {"carry_normalized": True, "placement": PerProjection()}),
+    ):
+        switch = partial(NormalizedLSTM.released, normalizer=normalizer, placement=placement)
+        mine = made(switch, 8, 6, draws=True)
+        theirs = made(NormalizedLSTM, 8, 6, 2, draws=True, normalizer=normalizer, **options)
+        assert torch.equal(mine(x)[0], theirs(x)[0])
+    for gru in (False, True):
+        mine = made(partial(RIMs.released, gru=gru), 8, 12, draws=True).eval()
+        theirs = made(RIMs, 8, 12, draws=True, wiring=Wiring.released(gru=gru)).eval()
+        assert torch.equal(mine(x)[0], theirs(x)[0])
 
 
 def test_the_released_sequence_model_drops_half() -> None:

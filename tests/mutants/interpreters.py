@@ -167,4 +167,34 @@ MUTANTS = [
             "tests/reports/test_interpreter_plates.py::test_fewer_iterations_and_fewer_functions_are_scored"
         ],
     ),
+    (
+        "nn/_syntax.py",
+        "return self.outer_residual if self.sums_changes is None",
+        "return False if self.sums_changes is None",
+        [
+            "tests/nn/test_interpreters.py::test_a_bare_interpreter_keeps_elements_as_large_as_they_are"
+        ],
+    ),
+    (
+        "nn/_script.py",
+        "rows[: self.num_fixed].detach()",
+        "rows[: self.num_fixed]",
+        [
+            "tests/nn/test_interpreters.py::test_new_functions_learn_alone_where_the_others_are_frozen"
+        ],
+    ),
+    (
+        "nn/_line_of_code.py",
+        "codes.dtype) * self.attention.key_size**0.5",
+        "codes.dtype)",
+        ["tests/nn/test_interpreters.py::test_what_a_mask_adds_to_scores_is_not_scaled"],
+    ),
+    (
+        "nn/_script.py",
+        "            self.requires_grad_(False)\n",
+        "",
+        [
+            "tests/nn/test_interpreters.py::test_new_functions_learn_alone_where_the_others_are_frozen"
+        ],
+    ),
 ]

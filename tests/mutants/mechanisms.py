@@ -8,7 +8,7 @@ MUTANTS = [
         ["tests/functional/test_context_norm.py::test_short_floats_keep_float32_statistics"],
     ),
     (
-        "functional/_context_norm.py",
+        "functional/_segments.py",
         "sorted(place for group in groups for place in group)",
         "sorted({place for group in groups for place in group})",
         ["tests/functional/test_context_norm.py::test_segments_must_cover_every_place_once"],
@@ -53,8 +53,8 @@ MUTANTS = [
     ),
     (
         "functional/_context_whitening.py",
-        "torch.where(finite, whitened, math.nan)",
-        "whitened",
+        "torch.where(finite, whitened * math.sqrt(z.shape[-1]), math.nan)",
+        "(whitened * math.sqrt(z.shape[-1]))",
         [
             "tests/functional/test_context_whitening.py::test_what_is_not_finite_spoils_its_own_problem_alone"
         ],

@@ -143,4 +143,28 @@ MUTANTS = [
         "sum([v.square() for v in centred[1:]])",
         ["tests/functional/test_context_norm.py::test_what_a_compiler_sees_is_the_same"],
     ),
+    (
+        "functional/_segments.py",
+        "members = members * ~padding_mask.unsqueeze(-2)",
+        "pass",
+        ["tests/nn/test_normalizers.py::test_padding_changes_nothing_and_comes_out_as_zeros"],
+    ),
+    (
+        "functional/_context_whitening.py",
+        "places = (~padding_mask).sum(-1)[..., None, None].clamp_min(1)",
+        "pass",
+        ["tests/nn/test_normalizers.py::test_padding_changes_nothing_and_comes_out_as_zeros"],
+    ),
+    (
+        "nn/_gain_and_shift.py",
+        '    if z.ndim < 3:\n        raise ValueError(\n            f"z must be (*batch',
+        '    if z.ndim < 2:\n        raise ValueError(\n            f"z must be (*batch',
+        ["tests/nn/test_normalizers.py::test_a_batch_is_not_taken_for_the_places_of_a_problem"],
+    ),
+    (
+        "nn/_image_batch_norm.py",
+        'state.pop(f"{prefix}num_batches_tracked", None)',
+        "pass",
+        ["tests/nn/test_normalizers.py::test_the_state_of_torch_s_batch_norm_is_loaded"],
+    ),
 ]

@@ -304,4 +304,10 @@ MUTANTS = [
         "if self.forget_bias:",
         ["tests/nn/test_normalized_cells.py::test_equations"],
     ),
+    (
+        "functional/_causal_attention.py",
+        "if value.shape[-2] != seen:",
+        "if value.shape[-2] < 0:",
+        ["tests/nn/test_causal_transformer.py::test_what_cannot_be_is_refused"],
+    ),
 ]

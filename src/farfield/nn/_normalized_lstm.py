@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.nn._placements import PerNonlinearity, Placement
+from farfield.nn._placements import PerNonlinearity, PerProjection, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._states import State
 
@@ -145,3 +145,39 @@ class NormalizedLSTM(Recurrence):
         self._draw(generator)
         self._place(normalizer, placement or PerNonlinearity())
         self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        input_size: int,
+        hidden_size: int = 200,
+        num_layers: int = 2,
+        *,
+        normalizer: Callable[[int], nn.Module],
+        placement: Placement | None = None,
+        generator: torch.Generator | None = None,
+    ) -> NormalizedLSTM:
+        """As in ren2017's released code, which has either placement.
+
+        With a normalizer for each non-linearity the bias of the forget gate, 0 there, is normalized
+        with it; with one for each projection the normalized cell is carried on.
+
+        Args:
+            input_size: Number of features of an input.
+            hidden_size: Number of hidden units.
+            num_layers: Number of layers.
+            normalizer: What makes a normalizer from its number of features.
+            placement: Where normalizers stand; None is `PerNonlinearity()`.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        classical = isinstance(placement, PerProjection)
+        return cls(
+            input_size,
+            hidden_size,
+            num_layers,
+            normalizer=normalizer,
+            placement=placement,
+            forget_bias_normalized=not classical,
+            carry_normalized=classical,
+            generator=generator,
+        )

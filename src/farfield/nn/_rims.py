@@ -119,6 +119,39 @@ class RIMs(SequenceLayer):
         )
         self.to(device=device, dtype=dtype)
 
+    @classmethod
+    def released(
+        cls,
+        input_size: int,
+        hidden_size: int = 600,
+        num_layers: int = 1,
+        *,
+        num_mechanisms: int = 6,
+        num_active: int = 4,
+        gru: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> RIMs:
+        """As in lamb2022's released code: `Wiring.released()`.
+
+        Args:
+            input_size: Number of features of an input.
+            hidden_size: Units of all mechanisms.
+            num_layers: Number of layers.
+            num_mechanisms: Number of mechanisms.
+            num_active: How many of them are active.
+            gru: Whether mechanisms are gated recurrent units, or LSTMs.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(
+            input_size,
+            hidden_size,
+            num_layers,
+            num_mechanisms=num_mechanisms,
+            num_active=num_active,
+            wiring=Wiring.released(gru=gru),
+            generator=generator,
+        )
+
     def trace(
         self,
         input: Tensor | Indexed,  # noqa: A002 — torch's name
