@@ -171,7 +171,7 @@ def test_figures_of_other_images_have_files_of_their_own(tmp_path: Path) -> None
     for task in ({}, own):
         report = tabulate(IMAGES.table, lambda claim: shown(task, claim) * (claim == cell))  # noqa: B023
         plates = illustrate(IMAGES, report, Store(tmp_path / "runs"))
-        (path,) = export_figure(report, plates, tmp_path, Budget.PAPER)
+        (_, path) = export_figure(report, plates, tmp_path, Budget.PAPER)
         places.append((path.name, load_figure(path, tmp_path).images))
     assert places == [
         ("figure-3-paper.json", "built-in images"),

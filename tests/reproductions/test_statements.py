@@ -200,6 +200,26 @@ def test_verdicts_on_a_ratio(low: float, high: float, margin: float, verdict: Ve
     assert judged.ours.startswith("0.50 × [0.50 ×, 0.5")
 
 
+def test_an_interval_that_is_too_wide_is_compatible() -> None:
+    gap = Gap(first=cells(FIRST), second=cells(SECOND))
+    found = find({FIRST.row: (0.7, 0.05), SECOND.row: (0.7, 0.05)})
+    judged = judge_statement(statement(gap, -1, 1), found)
+    assert judged.verdict is Verdict.COMPATIBLE
+
+
+def test_a_network_that_diverged_leaves_nothing_to_judge() -> None:
+    gap = Gap(first=cells(FIRST), second=cells(SECOND))
+    found = find({FIRST.row: (0.7, 0.0), SECOND.row: (0.7, 0.0)})
+
+    def broken(asked):
+        (first, *others) = found(asked)
+        lost = [msgspec.structs.replace(one, value=math.nan) for one in first.scores]
+        return [msgspec.structs.replace(first, scores=tuple(lost)), *others]
+
+    judged = judge_statement(statement(gap, -1, 1), broken)
+    assert (judged.verdict, judged.ours) == (Verdict.DIVERGED, "")
+
+
 def test_few_networks_are_underpowered_and_have_no_interval() -> None:
     gap = Gap(first=cells(FIRST), second=cells(SECOND))
     judged = judge_statement(statement(gap, 0, 30), lambda asked: records(asked, [50]))

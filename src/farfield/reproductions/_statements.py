@@ -151,6 +151,9 @@ def judge_statement(
             reason=f"{of}; {'; '.join(reasons)}",
             ours=_some(comparison, find) if isinstance(comparison, Wins) else "",
         )
+    diverged = [one.reason for one in verdicts if one.verdict is Verdict.DIVERGED]
+    if diverged:
+        return dataclasses.replace(judged, verdict=Verdict.DIVERGED, reason=diverged[0])
     try:
         value, draws = as_measured(comparison, find)
     except KeyError as error:
@@ -176,7 +179,7 @@ def _verdict(
     if above or below:
         return Verdict.DIRECTION_ONLY, "the direction holds, the number is not shown to"
     if statement.touches(interval):
-        return Verdict.UNDERPOWERED, "the interval is too wide to tell"
+        return Verdict.COMPATIBLE, "some of the interval is what the words allow, not all"
     return Verdict.NOT_REPRODUCED, "nothing of the interval is what the words allow"
 
 
