@@ -324,9 +324,7 @@ def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
         path.write_bytes(content)
     before = path.read_bytes()
     expected, _ = train(one(experiment), experiment)
-    with pytest.warns(
-        DamageWarning, match=rf"^checkpoint {path} .*c\.damaged, and"
-    ):
+    with pytest.warns(DamageWarning, match=rf"^checkpoint {path} .*c\.damaged, and"):
         assert train(one(experiment), experiment, checkpoint=path)[0] == expected
     assert (tmp_path / "c.damaged").read_bytes() == before
 

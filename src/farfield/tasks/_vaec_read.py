@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from jaxtyping import UInt8
 
-from farfield.core import Problems, excerpt, expand_user, open_regular, printable
+from farfield.core import Problems, excerpt, expand_home, open_regular, printable
 from farfield.tasks._vaec_layout import (
     LARGEST_SIDE,
     LARGEST_TABLE,
@@ -67,7 +67,7 @@ def read_vaec(path: str | Path) -> Problems:
     Reference:
         webb2020, section 2.1.
     """
-    path, h5py = expand_user(path), hdf5()
+    path, h5py = expand_home(path), hdf5()
     name = printable(path)
     try:
         open_regular(path, sys.maxsize).close()
