@@ -10,15 +10,16 @@ import itertools
 import json
 import os
 import secrets
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import safetensors.torch
 from torch import Tensor
 
-from farfield.core import expand_home, writable_place
+from farfield.core import excerpt, expand_home, open_regular, writable_place
 from farfield.records._errors import DamageWarning, StoreError
 
 _NOTE = "farfield"
@@ -27,6 +28,8 @@ _SCRAP_SECONDS = 3600.0
 
 LARGEST_HEADER: Final = 4 << 20
 """Bytes of the names and shapes of a file of tensors; 50,000 tensors take as many."""
+MOST_TENSORS: Final = 10_000
+"""Of a file: each takes as long to read as thousands of numbers."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -138,6 +141,8 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str = "") -> 
     """
     ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     content, place = safetensors.torch.save(ready, metadata={_NOTE: note}), expand_home(path)
+    if len(ready) > MOST_TENSORS:
+        raise StoreError(f"cannot write {path}: it must hold at most {MOST_TENSORS:,} tensors")
     with _named("write", path):
         _header(content)
         _write(place, content)
@@ -156,12 +161,14 @@ def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
         StoreError: If the file is missing, cut short, not safetensors at all, or not the one that
             was written.
     """
-    place = expand_home(path)
-    with _named("read", path):
-        if place.exists() and not place.is_file():  # a pipe would be waited for
-            raise OSError(errno.EINVAL, "it must be a regular file")
-        content = place.read_bytes()
-        header = _header(content)
+    try:
+        with _named("read", path), open_regular(expand_home(path), sys.maxsize) as file:
+            header = _header(file.read(8 + LARGEST_HEADER))
+            described = _described(header, os.fstat(file.fileno()).st_size)
+            file.seek(0)
+            content = file.read()
+    except ValueError as error:
+        raise StoreError(f"cannot read {path}: {excerpt(error)}") from error
     if digest and (found := hashlib.sha256(content).hexdigest()) != digest:
         raise StoreError(
             f"cannot use {path}: it is not the file that the run wrote, whose SHA-256 is "
@@ -169,9 +176,9 @@ def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
         )
     try:
         tensors = safetensors.torch.load(content)
-        note = json.loads(header).get("__metadata__", {}).get(_NOTE, "")
-    except (safetensors.SafetensorError, ValueError, KeyError, RecursionError) as error:
-        raise StoreError(f"cannot read {path}: {error}") from error
+        note = described.get("__metadata__", {}).get(_NOTE, "")
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise StoreError(f"cannot read {path}: {excerpt(error)}") from error
     return tensors, note
 
 
@@ -181,3 +188,34 @@ def _header(content: bytes) -> bytes:
     if size > LARGEST_HEADER:
         raise OSError(errno.EFBIG, f"names and shapes of its tensors take {size} bytes, over 4 MiB")
     return content[8 : 8 + size]
+
+
+def _described(header: bytes, size: int) -> dict[str, Any]:
+    """What a file of tensors says that it holds, which must be as much as there is.
+
+    Args:
+        header: The names and shapes of its tensors.
+        size: Length of the file, bytes.
+
+    Raises:
+        ValueError: If it says more or less, or names a tensor twice or too many.
+    """
+    try:
+        described = json.loads(header, object_pairs_hook=_unique)
+        tensors = [value for name, value in described.items() if name != "__metadata__"]
+        end = max((int(tensor["data_offsets"][1]) for tensor in tensors), default=0)
+    except (TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
+        raise ValueError(f"it holds no names and shapes: {error}") from error
+    if len(tensors) > MOST_TENSORS:
+        raise ValueError(f"it must hold at most {MOST_TENSORS:,} tensors, got {len(tensors):,}")
+    if 8 + len(header) + end != size:
+        raise ValueError(f"it must be of {8 + len(header) + end:,} bytes, got {size:,}")
+    return described
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which each name stands once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands there twice")
+    return found

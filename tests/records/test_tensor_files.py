@@ -1,0 +1,69 @@
+"""Files of tensors that say other than they hold."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from farfield.records import StoreError, read_tensors, write_tensors
+from farfield.records import _files as files
+
+
+def tensor(start: int, end: int) -> dict[str, object]:
+    return {"dtype": "U8", "shape": [end - start], "data_offsets": [start, end]}
+
+
+def file(header: object, body: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+TWICE = b'{"a":%b,"a":%b}' % ((json.dumps(tensor(0, 4)).encode(),) * 2)
+WRONG = {
+    "many": (file({f"{n}": tensor(0, 0) for n in range(10_001)}), "at most 10,000 tensors, got 10"),
+    "twice": (file(TWICE, bytes(4)), "a name stands there twice"),
+    "overlapping": (file({"a": tensor(0, 4), "b": tensor(0, 4)}, bytes(4)), "invalid offset"),
+    "far": (file({"a": tensor(0, 10**12)}), "it must be of 1,000,000,000,0.. bytes, got"),
+    "short": (file({"a": tensor(0, 4)}, bytes(3)), "it must be of .* bytes, got"),
+    "long": (file({"a": tensor(0, 4)}, bytes(5)), "it must be of .* bytes, got"),
+    "deep": (file(b'{"a":' + b"[" * 1_000_000), "it holds no names and shapes"),
+    "numbers": (file({"a": 1, "b": [2]}), "it holds no names and shapes"),
+    "list": (file([1, 2]), "it holds no names and shapes"),
+    "endless": (file({"a": {"data_offsets": [0, float("inf")]}}), "it holds no names and shapes"),
+    "negative": (file({"a": {**tensor(0, 4), "shape": [-4]}}, bytes(4)), "invalid value"),
+    "escape": (file({"a": {**tensor(0, 4), "dtype": "\x1b[2J\u202e"}}, bytes(4)), r"\\x1b\[2J"),
+    "no text": (file(b"\xff\xfe{}"), "cannot read"),
+    "a note": (file({"__metadata__": 3}), "cannot read"),
+}
+
+
+@pytest.mark.parametrize("content, message", WRONG.values(), ids=WRONG)
+def test_other_than_is_held_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "w").write_bytes(content)
+    with pytest.raises(StoreError, match=rf"cannot read .*w: .*{message}|{message}") as told:
+        read_tensors(tmp_path / "w")
+    assert str(told.value).isprintable()
+
+
+def test_a_file_that_is_longer_than_it_says_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tensors(tmp_path / "w", {"a": torch.zeros(4)})
+    os.truncate(tmp_path / "w", 10**11)
+    with pytest.raises(StoreError, match=r"w: it must be of \d+ bytes, got 100,000,000,000"):
+        read_tensors(tmp_path / "w")
+
+
+def test_no_more_is_written_than_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_TENSORS", 2)
+    tensors = {name: torch.zeros(1) for name in "abc"}
+    with pytest.raises(StoreError, match=r"cannot write .*w: it must hold at most 2 tensors"):
+        write_tensors(tmp_path / "w", tensors)
+    assert [*tmp_path.iterdir()] == []
+    tensors.pop("c")
+    write_tensors(tmp_path / "w", tensors, "note")
+    assert read_tensors(tmp_path / "w")[1] == "note"
