@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from torch import Tensor, nn
+
+from farfield.core import TRAINING, Problems, Stream
 from farfield.experiments import (
     AutoencoderNetwork,
     Experiment,
@@ -13,8 +18,25 @@ from farfield.experiments import (
 )
 from farfield.models import ESBN, LSTM, NextEmbedding
 from farfield.nn import ContextNorm, FrameDecoder, FrameEncoder, MLPEncoder, SequenceNorm
-from farfield.objectives import Objective, PredictingEmbeddings
+from farfield.objectives import Bound, Objective, PredictingEmbeddings, Update
 from farfield.tasks import DistributionOfThree, DynamicObjects, ObjectFrames, SameDifferent
+
+
+def loss_of(
+    rule: Objective,
+    model: nn.Module,
+    problems: Problems,
+    task_loss: Callable[[Tensor, Problems], Tensor],
+    stream: Stream,
+    parameters: Mapping[str, Tensor] | None = None,
+) -> Tensor:
+    """The loss of one step of an objective that remembers nothing."""
+    batches = {TRAINING: problems}
+    draws = rule.draw(batches, stream)
+    network = Bound(module=model, parameters=parameters or {})
+    update = Update(network=network, batches=batches, task_loss=task_loss, draws=draws)
+    return rule.loss(update)[0]
+
 
 SMALL_ESBN = Spec(ESBN, hidden_size=12, key_size=6)
 SMALL_LSTM = Spec(LSTM, hidden_size=12)

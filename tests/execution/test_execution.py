@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from farfield.execution import (
 from farfield.execution._run import _run_on_gpu
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearRecurrentUnit
+from farfield.objectives import Objective, Update
 from farfield.records import BusyError, DamageWarning, Store, StoreError, read_tensors
 from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
@@ -417,27 +418,28 @@ def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wavering:
+class Wavering(Objective):
     """The task's loss, more or less."""
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[torch.Tensor, Problems], torch.Tensor],
-        stream: Stream,
-    ) -> torch.Tensor:
-        """The mean loss, some of it."""
-        some = torch.rand((), generator=stream.child("share").torch())
-        return some * loss(model(problems.table(), problems.index), problems).mean()
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> dict[str, torch.Tensor]:
+        return {"share": torch.rand((), generator=stream.torch(), dtype=torch.float64)}
+
+    def loss(self, update: Update) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        loss = update.task_loss(update.outputs(), update.problems).mean()
+        return update.draws["share"] * loss, {}
 
 
-def test_an_objective_that_draws_is_not_made_to_draw_alike_for_all_seeds() -> None:
+def test_an_objective_that_draws_draws_for_each_seed_by_itself() -> None:
     drawing = replace(small_experiment(), objective=Wavering())
-    reason = why_not_stacked(drawing, "cpu")
-    assert reason is not None
-    assert "draws at random" in reason
-    OneNetwork(drawing, 0).update(0)
+    assert why_not_stacked(drawing, "cpu") is None
+    together = Stack(drawing, (0, 3), dtype=torch.float64)
+    together.update(0)
+    for position, seed in enumerate((0, 3)):
+        alone = OneNetwork(drawing, seed, dtype=torch.float64)
+        alone.update(0)
+        for name, tensor in alone.weights()[0].items():
+            found = together.weights()[position][name]
+            torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -18,23 +18,29 @@ from torch import nn
 from farfield.core import stream
 from farfield.experiments import (
     OFFERED,
+    SGD,
     AutoencoderNetwork,
+    Constant,
+    Cosine,
     Experiment,
     Network,
     PredictionNetwork,
     Pretrained,
     Recipe,
     RollOutNetwork,
+    Schedule,
     ScoringNetwork,
     SequenceNetwork,
     SetNetwork,
     Spec,
+    Steps,
+    Warmup,
     array_digest,
     arrays_of,
 )
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
-from farfield.objectives import Supervised
+from farfield.objectives import Objective, Supervised, Update
 from farfield.tasks import SameDifferent, Shapes
 from small import prediction_experiment, small_experiment, tiny_experiment
 
@@ -220,7 +226,7 @@ def test_a_recipe_refuses_what_is_not_finite(value: float) -> None:
         Recipe(steps=3, learning_rate=value)
 
 
-@pytest.mark.parametrize("name", ["steps", "learning_rate", "clip_norm", "warmup"])
+@pytest.mark.parametrize("name", ["steps", "learning_rate", "clip_norm"])
 def test_a_recipe_refuses_what_is_no_number(name: str, unchecked) -> None:
     with pytest.raises(ValueError, match=rf"{name} must be .*, got '3'"):
         Recipe(**{"steps": 3, name: "3"})
@@ -305,9 +311,12 @@ EQUAL = [
     ({"learning_rate": 0.5}, {"learning_rate": np.float64(0.5)}),
     ({"batch_size": 8}, {"batch_size": np.int64(8)}),
     ({"batch_size": 8}, {"batch_size": torch.tensor(8)}),
-    ({"warmup": 0.0}, {"warmup": -0.0}),
-    ({"warmup": 1}, {"warmup": 1.0}),
-    ({"cosine_decay": True}, {"cosine_decay": np.True_}),
+    ({"optimizer": SGD(momentum=0.0)}, {"optimizer": SGD(momentum=-0.0)}),
+    ({"optimizer": SGD(momentum=1)}, {"optimizer": SGD(momentum=1.0)}),
+    (
+        {"optimizer": SGD(momentum=0.9, nesterov=True)},
+        {"optimizer": SGD(momentum=0.9, nesterov=np.True_)},
+    ),
     ({"part_rates": (("a", 1),)}, {"part_rates": [["a", 1.0]]}),
 ]
 
@@ -400,7 +409,10 @@ def parts(**changed: object) -> dict[str, Any]:
     } | changed
 
 
-def four(model: object, problems: object, loss: object, stream: object) -> None: ...
+@dataclass(frozen=True)
+class Own(Objective):
+    def loss(self, update: Update) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        return update.task_loss(update.outputs(), update.problems).mean(), {}
 
 
 @pytest.mark.parametrize(
@@ -427,8 +439,8 @@ def four(model: object, problems: object, loss: object, stream: object) -> None:
         ({"objective": None}, "objective must be an Objective, got None"),
         ({"objective": Supervised}, r"got the class Supervised; write Supervised\(…\)"),
         ({"objective": "supervised"}, r"write Supervised\(…\), from farfield.objectives import"),
-        ({"objective": nn.MSELoss()}, "objective must be a frozen dataclass of plain values"),
-        ({"objective": len}, "callable with .model, problems, loss, stream."),
+        ({"objective": nn.MSELoss()}, r"objective must be an Objective, got MSELoss\(\)"),
+        ({"objective": len}, "objective must be an Objective, got <built-in function len>"),
         (
             {"model": ScoringNetwork(scorer=Spec(ESBN))},
             "task must be one for a ScoringNetwork, a Candidates, got SameDifferent",
@@ -456,7 +468,7 @@ def test_wrong_parts_are_refused_when_the_experiment_is_made(
 
 
 def test_parts_of_ones_own_are_taken() -> None:
-    assert Experiment(**parts(objective=four)).key != Experiment(**parts()).key
+    assert Experiment(**parts(objective=Own())).key != Experiment(**parts()).key
     keys = {Experiment(**parts(task=Made(level=level))).key for level in (1, 1.0, np.float32(1))}
     assert len(keys) == 1
 
@@ -503,8 +515,8 @@ def test_a_spec_is_of_a_class_of_modules(cls: object, unchecked) -> None:
 
 
 def test_flags_of_a_recipe_are_flags(unchecked) -> None:
-    with pytest.raises(ValueError, match="cosine_decay must be True or False, got 'no'"):
-        Recipe(steps=3, cosine_decay="no")
+    with pytest.raises(ValueError, match="nesterov must be True or False, got 'no'"):
+        Recipe(steps=3, optimizer=SGD(momentum=0.9, nesterov="no"))
 
 
 def test_evaluation_steps_are_even_and_end_at_the_last() -> None:
@@ -550,15 +562,33 @@ def test_no_option_of_a_context_bears_a_name_that_the_task_fills_in() -> None:
 
 
 def test_the_step_size_grows_and_falls() -> None:
-    recipe = Recipe(steps=8, learning_rate=0.4, warmup=0.25, cosine_decay=True)
+    recipe = Recipe(steps=8, learning_rate=0.4, schedule=Warmup(fraction=0.25, then=Cosine()))
     expected = [0.2, 0.4, *(0.2 * (1 + math.cos(math.pi * done / 6)) for done in range(6))]
     assert [recipe.rate(step) for step in range(8)] == pytest.approx(expected, rel=1e-12)
     assert [Recipe(steps=3, learning_rate=0.4).rate(step) for step in range(3)] == [0.4] * 3
-    assert Recipe(steps=1, learning_rate=0.4, warmup=1.0, cosine_decay=True).rate(0) == 0.4
-    with pytest.raises(
-        ValueError, match=r"warmup must be .* of at least 0 and of at most 1, got 2"
-    ):
-        Recipe(steps=8, warmup=2)
+    growing = Warmup(fraction=1.0, then=Cosine())
+    assert Recipe(steps=1, learning_rate=0.4, schedule=growing).rate(0) == 0.4
+
+
+SCHEDULES = [
+    (Constant(), set()),
+    (Cosine(), {"cosine_decay"}),
+    (Warmup(fraction=0.25), {"warmup"}),
+    (Warmup(fraction=0.25, then=Cosine()), {"warmup", "cosine_decay"}),
+    (Cosine(span=0.5), {"schedule"}),
+    (Warmup(fraction=0.25, then=Cosine(span=0.5)), {"schedule"}),
+    (Steps(factors=((0.5, 0.1),)), {"schedule"}),
+]
+
+
+@pytest.mark.parametrize(("schedule", "fields"), SCHEDULES)
+def test_a_schedule_is_written_in_the_fields_it_always_had_and_read_back(
+    schedule: Schedule, fields: set[str]
+) -> None:
+    experiment = dataclasses.replace(tiny_experiment(), recipe=Recipe(steps=9, schedule=schedule))
+    written = experiment.to_json()
+    assert written["recipe"].keys() - {"class", "steps"} == fields
+    assert Experiment.from_json(written) == experiment
 
 
 def test_parts_of_a_network_may_have_a_step_size_of_their_own() -> None:

@@ -19,6 +19,7 @@ from farfield.objectives import PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects, ObjectFrames
 from made import drawn, generator, state_of, unsettled
 from oracles import webb2020_objects as oracle
+from small import loss_of
 
 SHAPE, LENGTH, FEATURES, BATCH = (16, 8), 5, 3, 4
 INDEX = torch.tensor([[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [9, 2, 4, 0, 7], [3, 3, 1, 8, 6]])
@@ -248,7 +249,7 @@ def test_the_objective_is_the_mean_squared_error_of_embeddings(
     model = predictor(CONTEXTS[name][0])
     problems = Problems(items=FRAMES, index=INDEX, target=torch.zeros(BATCH, dtype=torch.int64))
     rule = PredictingEmbeddings(denormalized=denormalized)
-    found = rule(model, problems, lambda outputs, problems: outputs, stream(0))
+    found = loss_of(rule, model, problems, lambda outputs, problems: outputs, stream(0))
     answers, sequence = model.predict(FRAMES, INDEX)
     if denormalized:
         z = model.encode(FRAMES)[INDEX]
@@ -260,7 +261,13 @@ def test_the_objective_is_the_mean_squared_error_of_embeddings(
 
 def test_the_objective_asks_for_a_predictor(unchecked) -> None:
     with pytest.raises(TypeError, match="model must have a method predict, got Identity"):
-        PredictingEmbeddings()(nn.Identity(), None, None, None)
+        loss_of(
+            PredictingEmbeddings(),
+            nn.Identity(),
+            Problems(items=FRAMES, index=INDEX, target=INDEX),
+            None,
+            stream(0),
+        )
 
 
 def test_fine_tuning_reaches_every_parameter_from_the_pixels() -> None:
@@ -273,7 +280,7 @@ def test_fine_tuning_reaches_every_parameter_from_the_pixels() -> None:
     )
     model = unsettled(network.build(task, stream(0)))
     problems = task.draw(stream(0))["training"].to("cpu", torch.float64)
-    Supervised()(model, problems_as_tensors(problems), task.loss, stream(0)).backward()
+    loss_of(Supervised(), model, problems_as_tensors(problems), task.loss, stream(0)).backward()
     silent = {n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()}
     assert silent == set()
 

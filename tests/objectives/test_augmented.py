@@ -16,6 +16,7 @@ from farfield.core import Problems, stream
 from farfield.objectives import OBJECTIVES, Augmented, Supervised
 from farfield.objectives import _rand_augment as augmenting
 from farfield.objectives._rand_augment import OPERATIONS, rand_augmented
+from small import loss_of
 
 BYTES = torch.randint(
     256, (40, 3, 12, 16), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
@@ -53,10 +54,10 @@ def test_the_loss_is_that_of_changed_images(items: torch.Tensor) -> None:
     assert OBJECTIVES["augmented"] is Augmented
     model, given = Linear(), problems(items)
     place = stream(3, "objective").child(17)
-    found = Augmented()(model, given, loss, place)
+    found = loss_of(Augmented(), model, given, loss, place)
     other = problems(rand_augmented(items, operations=2, magnitude=9.0, stream=place))
-    assert torch.equal(found, Supervised()(model, other, loss, place))
-    assert not torch.equal(found, Supervised()(model, given, loss, place))
+    assert torch.equal(found, loss_of(Supervised(), model, other, loss, place))
+    assert not torch.equal(found, loss_of(Supervised(), model, given, loss, place))
     found.backward()
     assert model.layer.weight.grad is not None
 
@@ -168,18 +169,6 @@ def test_moves_go_to_either_side() -> None:
     shift = 0.1 * 9 / 30 * 33 / 32
     assert set(middle.sign().tolist()) == {-1.0, 1.0}
     torch.testing.assert_close(middle.abs(), torch.full_like(middle, shift), rtol=1e-4, atol=1e-5)
-
-
-def test_in_a_stack_of_networks_it_does_not_run() -> None:
-    """There, streams are not those of the seeds: it must not seem to work."""
-    model = Linear()
-
-    def one(items: torch.Tensor) -> torch.Tensor:
-        return Augmented()(model, problems(items), loss, stream(0))
-
-    for items in (BYTES, BYTES.float() / 255):
-        with pytest.raises(RuntimeError):
-            torch.func.vmap(one)(torch.stack([items, items]))
 
 
 def test_kornia_is_loaded_only_where_it_is_needed() -> None:

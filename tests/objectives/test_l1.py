@@ -16,7 +16,7 @@ from farfield.experiments import Spec
 from farfield.nn import ContextNorm, DivisiveNorm1d, NormalizedLSTM
 from farfield.objectives import ActivationL1, CentredL1, Supervised
 from farfield.training import OneNetwork, Stack
-from small import small_experiment
+from small import loss_of, small_experiment
 
 DRAW = stream(0, "objective")
 BATCH, TIME, FEATURES = 5, 3, 4
@@ -73,21 +73,7 @@ def model() -> Twice:
 
 
 def value(rule, network: nn.Module, batch: Problems) -> float:
-    return rule(network, batch, loss, DRAW).item()
-
-
-class Lent(nn.Module):
-    """A network under parameters that are given to it, as several seeds are trained."""
-
-    def __init__(self, network: nn.Module, given: dict[str, Tensor]) -> None:
-        super().__init__()
-        self.inner = (network, given)
-
-    def watched(self) -> nn.Module:
-        return self.inner[0]
-
-    def forward(self, items: Tensor, index: Tensor) -> Tensor:
-        return torch.func.functional_call(*self.inner, (items, index))
+    return loss_of(rule, network, batch, loss, DRAW).item()
 
 
 def hooks_of(module: nn.Module) -> int:
@@ -163,12 +149,12 @@ def test_gradients_flow(rule) -> None:
 
     def total(*values: Tensor) -> Tensor:
         given = dict(zip(names, values, strict=True))
-        return rule(Lent(network, given), batch, loss, DRAW)
+        return loss_of(rule, network, batch, loss, DRAW, given)
 
     values = [parameter.detach().clone().requires_grad_() for parameter in parameters]
     assert torch.autograd.gradcheck(total, values)
-    plain = torch.autograd.grad(Supervised()(network, batch, loss, DRAW), parameters)
-    priced = torch.autograd.grad(rule(network, batch, loss, DRAW), parameters)
+    plain = torch.autograd.grad(loss_of(Supervised(), network, batch, loss, DRAW), parameters)
+    priced = torch.autograd.grad(loss_of(rule, network, batch, loss, DRAW), parameters)
     assert not any(torch.equal(*pair) for pair in zip(plain, priced, strict=True))
 
 
@@ -176,7 +162,7 @@ def test_gradients_flow(rule) -> None:
 def test_nothing_stays_in_the_model(rule) -> None:
     network, batch = model(), problems()
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    first, again = (rule(network, batch, loss, DRAW) for _ in range(2))
+    first, again = (loss_of(rule, network, batch, loss, DRAW) for _ in range(2))
     assert torch.equal(first, again)
     assert hooks_of(network) == 0
     assert all(torch.equal(before[name], now) for name, now in network.state_dict().items())
@@ -193,7 +179,7 @@ def test_nothing_stays_after_an_exception(rule) -> None:
 
     handle = network.norms[1].register_forward_pre_hook(fail)
     with pytest.raises(ArithmeticError):
-        rule(network, batch, loss, DRAW)
+        loss_of(rule, network, batch, loss, DRAW)
     handle.remove()
     assert seen == [3]
     assert hooks_of(network) == 0
@@ -205,13 +191,13 @@ def test_it_can_be_mapped_over_networks(rule) -> None:
     given = {name: torch.stack([p, 1.5 * p]) for name, p in network.state_dict().items()}
 
     def total(values: dict[str, Tensor]) -> Tensor:
-        return rule(Lent(network, values), batch, loss, DRAW)
+        return loss_of(rule, network, batch, loss, DRAW, values)
 
     values = torch.func.vmap(total)(given)
     gradients = torch.func.vmap(torch.func.grad(total))(given)
     for seed in range(2):
         network.load_state_dict({name: stacked[seed] for name, stacked in given.items()})
-        alone = rule(network, batch, loss, DRAW)
+        alone = loss_of(rule, network, batch, loss, DRAW)
         torch.testing.assert_close(values[seed], alone, rtol=1e-12, atol=0)
         (expected,) = torch.autograd.grad(alone, [network.first.weight])
         torch.testing.assert_close(
@@ -239,12 +225,14 @@ def test_a_recurrent_cell_pays_for_each_of_its_steps() -> None:
         norm.register_forward_hook(
             lambda part, inputs, _: sizes.setdefault(part, []).append(part.centre(inputs[0]).abs())
         )
-    plain = Supervised()(network, batch, loss, DRAW)
+    plain = loss_of(Supervised(), network, batch, loss, DRAW)
     penalty = sum(size.mean() for norm in norms for size in sizes[norm])
     assert [len(sizes[norm]) for norm in norms] == [TIME] * 5
-    found = CentredL1(weight=0.2)(network, batch, loss, DRAW)
+    found = loss_of(CentredL1(weight=0.2), network, batch, loss, DRAW)
     torch.testing.assert_close(found, plain + 0.2 * penalty, rtol=1e-12, atol=0)
-    averaged = CentredL1(weight=0.2 * TIME, mean_over_steps=True)(network, batch, loss, DRAW)
+    averaged = loss_of(
+        CentredL1(weight=0.2 * TIME, mean_over_steps=True), network, batch, loss, DRAW
+    )
     torch.testing.assert_close(averaged, found, rtol=1e-12, atol=0)
 
 
@@ -260,15 +248,15 @@ def test_a_named_layer_pays_for_each_of_its_calls() -> None:
     network, batch = Again(), problems()
     first = network.layer(batch.items[batch.index])
     sizes = [first.abs().mean(), network.layer(first[:, 0]).abs().mean()]
-    plain = Supervised()(network, batch, loss, DRAW)
+    plain = loss_of(Supervised(), network, batch, loss, DRAW)
     rule = ActivationL1(layers=("layer",), weight=0.2)
     torch.testing.assert_close(
-        rule(network, batch, loss, DRAW), plain + 0.2 * sum(sizes), rtol=1e-12, atol=0
+        loss_of(rule, network, batch, loss, DRAW), plain + 0.2 * sum(sizes), rtol=1e-12, atol=0
     )
     rule = dataclasses.replace(rule, mean_over_steps=True)
     mean = (TIME * sizes[0] + sizes[1]) / (TIME + 1)
     torch.testing.assert_close(
-        rule(network, batch, loss, DRAW), plain + 0.2 * mean, rtol=1e-12, atol=0
+        loss_of(rule, network, batch, loss, DRAW), plain + 0.2 * mean, rtol=1e-12, atol=0
     )
 
 
@@ -287,8 +275,8 @@ def test_padding_is_known_to_what_is_priced() -> None:
     mask = (batch.index == 0).cummax(1).values
     mask[:, 0] = False
     size = network.norm.centre(batch.items[batch.index], mask).abs().mean()
-    plain = Supervised()(network, batch, loss, DRAW)
-    found = CentredL1(weight=0.2)(network, batch, loss, DRAW)
+    plain = loss_of(Supervised(), network, batch, loss, DRAW)
+    found = loss_of(CentredL1(weight=0.2), network, batch, loss, DRAW)
     torch.testing.assert_close(found, plain + 0.2 * size, rtol=1e-12, atol=0)
 
 
@@ -371,12 +359,12 @@ def test_a_model_without_normalizers_is_refused() -> None:
 
     for parts, number in (((), 0), ((Centring(1), Centring(2)), 2)):
         with pytest.raises(TypeError, match=f"got Bare with {number} and none called"):
-            CentredL1()(Bare(*parts), problems(), loss, DRAW)
+            loss_of(CentredL1(), Bare(*parts), problems(), loss, DRAW)
 
 
 def test_layers_that_are_not_there_or_not_called_are_refused() -> None:
     with pytest.raises(ValueError, match=r"layers must be parts .* got \['third', 'unused'\]"):
-        ActivationL1(layers=("first", "third", "unused"))(model(), problems(), loss, DRAW)
+        loss_of(ActivationL1(layers=("first", "third", "unused")), model(), problems(), loss, DRAW)
     with pytest.raises(ValueError, match="layers must name at least one layer"):
         ActivationL1(layers=())
 
@@ -393,7 +381,7 @@ def test_a_layer_that_gives_more_than_a_tensor_is_refused() -> None:
             return self.lstm(items[index])[0].sum(1)
 
     with pytest.raises(ValueError, match="layers must each give one tensor, got tuple from a LSTM"):
-        ActivationL1(layers=("lstm",))(Around(), problems(), loss, DRAW)
+        loss_of(ActivationL1(layers=("lstm",)), Around(), problems(), loss, DRAW)
     assert hooks_of(network) == 0
 
 

@@ -10,6 +10,7 @@ from farfield.models import LSTM, MNM, Relational
 from farfield.nn import MLPEncoder
 from farfield.objectives import Reconstructing, Supervised
 from farfield.tasks import SameDifferent
+from small import loss_of
 
 TASK = SameDifferent(withheld=98, max_problems=12)
 DRAW = stream(0, "objective")
@@ -29,18 +30,18 @@ def test_it_is_the_loss_and_the_weighted_error() -> None:
     assert isinstance(model, Relational)
     assert isinstance(model.reasoner, MNM)
     error = model.reasoner.answer_and_error(model.embed(batch.items, batch.index))[1].mean()
-    plain = Supervised()(model, batch, TASK.loss, DRAW)
+    plain = loss_of(Supervised(), model, batch, TASK.loss, DRAW)
     assert error > 1e-3
     for weight in (0.0, 1.0, 2.5):
-        found = Reconstructing(weight=weight)(model, batch, TASK.loss, DRAW)
+        found = loss_of(Reconstructing(weight=weight), model, batch, TASK.loss, DRAW)
         torch.testing.assert_close(found, plain + weight * error, rtol=1e-12, atol=0)
 
 
 def test_a_model_without_such_a_memory_is_refused() -> None:
     with pytest.raises(TypeError, match=r"reasoner must have .* as MNM has, got LSTM"):
-        Reconstructing()(network(Spec(LSTM, hidden_size=4)), problems(), TASK.loss, DRAW)
+        loss_of(Reconstructing(), network(Spec(LSTM, hidden_size=4)), problems(), TASK.loss, DRAW)
     with pytest.raises(TypeError, match="model must have a method answer_and_error, got Identity"):
-        Reconstructing()(nn.Identity(), problems(), TASK.loss, DRAW)
+        loss_of(Reconstructing(), nn.Identity(), problems(), TASK.loss, DRAW)
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan")])

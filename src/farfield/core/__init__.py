@@ -33,6 +33,9 @@ from farfield.core._items import DrawnItems as DrawnItems
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
 from farfield.core._machine import num_cores as num_cores
+from farfield.core._parameters import call_with as call_with
+from farfield.core._parameters import first_names as first_names
+from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import Problems as Problems
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
@@ -41,6 +44,7 @@ from farfield.core._text import printable as printable
 
 __all__ = [
     "REFERENCES",
+    "TRAINING",
     "ArgumentError",
     "DrawnItems",
     "Dropout",
@@ -56,6 +60,7 @@ __all__ = [
     "Reference",
     "Stream",
     "UnknownNameError",
+    "call_with",
     "check_arguments",
     "check_dropout",
     "check_fields",
@@ -65,6 +70,7 @@ __all__ = [
     "check_sizes",
     "excerpt",
     "expand_home",
+    "first_names",
     "forked_generators",
     "from_line",
     "hints_of",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 import torch
 from torch import Tensor
 
 from farfield.core._items import DrawnItems
+
+TRAINING: Final = "training"
+"""Name of the set that a model learns from."""
 
 
 @final
@@ -85,6 +88,13 @@ class Problems:
     def sequences(self) -> Tensor:
         """The items in place, `(batch, time, *shape)`: what a model without a table reads."""
         return self.items[self.index]
+
+    def unshared(self) -> Problems:
+        """The same problems over a table in which no two positions share an item."""
+        rows = self.index.reshape(-1)
+        index = torch.arange(rows.numel(), device=rows.device).reshape(self.index.shape)
+        items = self.items.index_select(0, rows)
+        return Problems(items=items, index=index, target=self.target, latent=self.latent)
 
     def table(self) -> Tensor:
         """All items as one tensor, those to be drawn drawn."""

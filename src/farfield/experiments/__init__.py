@@ -13,26 +13,48 @@ from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
+from farfield.experiments._optimizers import SGD as SGD
+from farfield.experiments._optimizers import Adam as Adam
+from farfield.experiments._optimizers import AdamW as AdamW
+from farfield.experiments._optimizers import Optimizer as Optimizer
+from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
 from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
+from farfield.experiments._schedules import Constant as Constant
+from farfield.experiments._schedules import Cosine as Cosine
+from farfield.experiments._schedules import Halving as Halving
+from farfield.experiments._schedules import Schedule as Schedule
+from farfield.experiments._schedules import Steps as Steps
+from farfield.experiments._schedules import Warmup as Warmup
 from farfield.experiments._set_network import SetNetwork as SetNetwork
 from farfield.experiments._spec import OFFERED as OFFERED
 from farfield.experiments._spec import Spec as Spec
 
 __all__ = [
     "OFFERED",
+    "SGD",
+    "Adam",
+    "AdamW",
     "Architecture",
     "AutoencoderNetwork",
+    "Constant",
+    "Cosine",
     "Experiment",
+    "Halving",
     "Network",
+    "Optimizer",
     "PredictionNetwork",
     "Pretrained",
+    "RMSprop",
     "Recipe",
     "RollOutNetwork",
+    "Schedule",
     "ScoringNetwork",
     "SequenceNetwork",
     "SetNetwork",
     "Spec",
+    "Steps",
+    "Warmup",
     "array_digest",
     "arrays_of",
     "check_parts",

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from farfield.core import ArgumentError, Kind, hints_of, kind_of
+from farfield.experiments._aliases import as_named, as_written
 from farfield.experiments._arrays import array_digest
 from farfield.experiments._owners import is_of_the_user, is_ours
 from farfield.experiments._source import source_digest
@@ -100,7 +101,7 @@ def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, J
     kinds = kinds_of(cls)
     for field, content in changed_fields(value):
         described[field] = describe(as_annotated(content, kinds.get(field)), digest=digest)
-    return described
+    return as_written(described)
 
 
 @cache
@@ -185,6 +186,7 @@ def restore(
             thing = _find(part["name"], known)
             _check_source(thing, part)
             return thing
+        part = as_named(part)
         cls = _find(part["class"], known)
         _check_source(cls, part)
         version = part.get("version")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import inspect
 import json
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +15,6 @@ from torch import nn
 
 from farfield.core import (
     ArgumentError,
-    Fraction,
     Limits,
     PositiveFloat,
     PositiveInt,
@@ -26,7 +23,9 @@ from farfield.core import (
 )
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
 from farfield.experiments._networks import Architecture
+from farfield.experiments._optimizers import Adam, Optimizer
 from farfield.experiments._owners import is_ours
+from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
 from farfield.objectives import OBJECTIVES, Objective, Supervised
 from farfield.tasks import TASKS, Task
@@ -38,27 +37,26 @@ Share = Annotated[float, Limits(above=0, at_most=1)]
 @final
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a network is trained: Adam with torch's defaults, in shuffled epochs.
+    """How a network is trained: an optimizer, a schedule and a number of steps, in shuffled epochs.
 
     Args:
-        steps: Number of updates.
-        learning_rate: Adam's step size, its largest where it changes.
-        batch_size: Problems an update; the last batch of an epoch may be smaller.
+        steps: Number of steps.
+        learning_rate: Learning rate, its largest where it changes.
+        batch_size: Problems a step; the last batch of an epoch may be smaller.
         evaluations: Number of evenly spaced steps, the last one among them, after which every
             regime is scored.
         clip_norm: Largest norm of the gradients of a network, all parameters together; what is
             longer is shortened to it. `None` leaves them.
-        warmup: Share of the steps over which the step size grows, in equal parts, to its largest.
-        cosine_decay: Whether the step size falls from its largest to 0 at the end, over the steps
-            after the warm-up, as half a period of a cosine.
-        part_rates: Parts of the network that have a step size of their own, each by its name with
-            the largest, e.g. `(("reader.tokens", 0.1),)`. It grows and falls as the others do; of
-            several parts that a parameter is in, the last counts.
+        optimizer: Optimizer, e.g. `SGD(momentum=0.9, nesterov=True)`.
+        schedule: How the learning rate changes, e.g. `Warmup(fraction=0.05, then=Cosine())`.
+        part_rates: Parts of the network that have a learning rate of their own, each by its name
+            with the largest, e.g. `(("reader.tokens", 0.1),)`. It grows and falls as the others
+            do; of several parts that a parameter is in, the last counts.
 
     Raises:
-        ValueError: If a field is of another type, a number not positive and finite, `warmup` not in
-            0…1, there are more evaluations than steps, or `part_rates` are not names of parts, each
-            with a step size.
+        ValueError: If a field is of another type, a number not positive and finite, there are more
+            evaluations than steps, or `part_rates` are not names of parts, each with a learning
+            rate.
     """
 
     steps: PositiveInt
@@ -66,8 +64,8 @@ class Recipe:
     batch_size: PositiveInt = 32
     evaluations: PositiveInt = 1
     clip_norm: PositiveFloat | None = None
-    warmup: Fraction = 0.0
-    cosine_decay: bool = False
+    optimizer: Optimizer = Adam()
+    schedule: Schedule = Constant()
     part_rates: tuple[tuple[str, PositiveFloat], ...] = ()
 
     def __post_init__(self) -> None:
@@ -79,18 +77,12 @@ class Recipe:
         _check_names("part_rates", [part for part, _ in self.part_rates])
 
     def rate(self, step: int) -> float:
-        """Adam's step size at an update.
+        """Learning rate at a step.
 
         Args:
-            step: Number of the update, counted from 0.
+            step: Number of the step, counted from 0.
         """
-        growing = round(self.warmup * self.steps)
-        if step < growing:
-            return self.learning_rate * (step + 1) / growing
-        if not self.cosine_decay:
-            return self.learning_rate
-        done = (step - growing) / (self.steps - growing)
-        return self.learning_rate * (1 + math.cos(math.pi * done)) / 2
+        return self.learning_rate * self.schedule.factor(step, self.steps)
 
     def factors(self, names: Sequence[str]) -> list[float]:
         """What the step size is multiplied by for each parameter: 1 outside of `part_rates`.
@@ -238,7 +230,6 @@ class Experiment:
         _check_named("objective", self.objective, OBJECTIVES)
         _check_no_part("model", self.model)
         check_fields(self)
-        _check_takes_a_batch(self.objective)
         kind = getattr(self.model, "task_kind", None)
         if kind is not None and not isinstance(self.task, kind):
             model = type(self.model).__name__
@@ -354,15 +345,6 @@ def _check_no_part(field: str, value: object) -> None:
     if isinstance(cls, type) and issubclass(cls, nn.Module):
         mend = f"write Network(reasoner=Spec({cls.__name__})), or another one with such a part"
         raise ArgumentError(field, "an Architecture", value, mend)
-
-
-def _check_takes_a_batch(objective: Objective) -> None:
-    """Raise `ValueError` where something can be called, but not as an objective."""
-    try:
-        inspect.signature(objective).bind("model", "problems", "loss", "stream")
-    except TypeError:
-        wanted = "callable with (model, problems, loss, stream)"
-        raise ArgumentError("objective", wanted, objective) from None
 
 
 def _check_can_be_described(field: str, value: object) -> None:

@@ -2,8 +2,13 @@
 
 from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
 from farfield.objectives._augmented import Augmented as Augmented
+from farfield.objectives._bound import Bound as Bound
+from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centred_l1 import CentredL1 as CentredL1
+from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
+from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
+from farfield.objectives._objective import Update as Update
 from farfield.objectives._predicting_embeddings import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
@@ -14,6 +19,8 @@ OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centred-l1": CentredL1,
+    "mean-teacher": MeanTeacher,
+    "mixup": Mixup,
     "predicting-embeddings": PredictingEmbeddings,
     "reconstructing": Reconstructing,
     "supervised": Supervised,
@@ -24,9 +31,14 @@ __all__ = [
     "OBJECTIVES",
     "ActivationL1",
     "Augmented",
+    "Bound",
     "CentredL1",
+    "MeanTeacher",
+    "Mixup",
     "Objective",
     "PredictingEmbeddings",
     "Reconstructing",
     "Supervised",
+    "Update",
+    "tapped",
 ]

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags
+from farfield.core import check_flags
+from farfield.objectives._bound import tapped
 from farfield.objectives._centred_l1 import check_weight
-from farfield.objectives._watching import Share, for_this_call, joined, share_of, watched
+from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._watching import Share, joined, share_of
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ActivationL1:
+class ActivationL1(Objective):
     r"""The mean of the task's loss, and the mean size of what named layers give.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
@@ -49,45 +50,29 @@ class ActivationL1:
         if not self.layers:
             raise ValueError("layers must name at least one layer; Supervised needs none")
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean loss and the weighted penalty; `stream` is not drawn from.
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted penalty.
 
         Args:
-            model: From `(items, index)` to outputs, with layers of those names.
-            problems: The batch.
-            loss: The task's loss, one number per problem.
-            stream: Not used: the rule draws nothing.
+            update: The step, of a model with layers of those names.
 
         Raises:
             ValueError: If the model has no layer of a name, does not call it, or gets more than a
                 tensor from it.
         """
-        del stream
-        parts = dict(watched(model).named_modules())
-        seen: dict[nn.Module, list[Share]] = {}
+        seen: dict[str, list[Share]] = {}
 
-        def see(part: nn.Module, inputs: object, outputs: object) -> None:
-            del inputs
-            if not isinstance(outputs, Tensor):
-                raise ValueError(
-                    f"layers must each give one tensor, got {type(outputs).__name__} from a "
-                    f"{type(part).__name__}; name a layer inside or after it"
-                )
-            seen.setdefault(part, []).append(share_of(outputs))
+        def see(name: str) -> Callable[[Tensor], Tensor]:
+            def tap(output: Tensor) -> Tensor:
+                seen.setdefault(name, []).append(share_of(output))
+                return output
 
-        chosen = [parts[name] for name in self.layers if name in parts]
-        with for_this_call(part.register_forward_hook(see) for part in chosen):
-            outputs = model(problems.items, problems.index)
-        missing = [name for name in self.layers if parts.get(name) not in seen]
-        if missing:
-            raise ValueError(
-                f"layers must be parts that the model calls, got {missing}; it has {[*parts]}"
-            )
+            return tap
+
+        with tapped(update.network, {name: see(name) for name in self.layers}):
+            outputs = update.outputs()
+        if missing := [name for name in self.layers if name not in seen]:
+            raise ValueError(f"layers must be layers that the model calls, got {missing}")
         penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
-        return loss(outputs, problems).mean() + self.weight * penalty
+        total = update.task_loss(outputs, update.problems).mean() + self.weight * penalty
+        return total, update.state

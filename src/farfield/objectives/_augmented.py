@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import TRAINING, Problems, Stream
+from farfield.objectives._objective import Objective, Tensors, Update
 from farfield.objectives._rand_augment import STRONGEST, rand_augmented
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Augmented:
+class Augmented(Objective):
     r"""The mean of the task's loss over the batch, with every image changed at random.
 
     $$L = \frac{1}{B} \sum_b \ell(f(a_b(x_b)), y_b)$$
@@ -53,28 +53,30 @@ class Augmented:
                 f"magnitude must be above 0 and below {STRONGEST:g}, got {self.magnitude}"
             )
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean loss on changed images.
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """The images of the batch, changed.
 
         Args:
-            model: From `(items, index)` to outputs.
-            problems: The batch, over images of `(item, 3, height, width)`: bytes, or
-                floating-point numbers of 0…1.
-            loss: The task's loss, one number per problem.
-            stream: Where operations and their signs are drawn from.
+            batches: The batch of training problems, over images of `(item, 3, height, width)`:
+                bytes, or floating-point numbers of 0…1.
+            stream: Source of the operations and of their signs.
 
         Raises:
             ValueError: If the items are no such images.
             ModuleNotFoundError: If kornia is not installed.
         """
-        items = rand_augmented(
-            problems.table(), operations=self.operations, magnitude=self.magnitude, stream=stream
-        )
-        changed = dataclasses.replace(problems, items=items)
-        return loss(model(items, changed.index), changed).mean()
+        images = batches[TRAINING].table()
+        return {
+            "items": rand_augmented(
+                images, operations=self.operations, magnitude=self.magnitude, stream=stream
+            )
+        }
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss on changed images.
+
+        Args:
+            update: The step.
+        """
+        changed = dataclasses.replace(update.problems, items=update.draws["items"])
+        return update.task_loss(update.outputs(changed), changed).mean(), update.state

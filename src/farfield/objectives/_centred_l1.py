@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream, check_flags
-from farfield.objectives._watching import Share, for_this_call, joined, share_of, watched
+from farfield.core import check_flags
+from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._watching import Share, joined, share_of
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CentredL1:
+class CentredL1(Objective):
     r"""The mean of the task's loss, and the mean size of what the normalizers divide.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
@@ -53,45 +53,38 @@ class CentredL1:
         check_flags(self)
         check_weight(self.weight)
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean loss and the weighted penalty; `stream` is not drawn from.
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted penalty.
 
         Args:
-            model: From `(items, index)` to outputs, with normalizers among its parts.
-            problems: The batch.
-            loss: The task's loss, one number per problem.
-            stream: Not used: the rule draws nothing.
+            update: The step, of a model with normalizers among its parts.
 
         Raises:
             TypeError: If the model has no normalizer, or calls none.
         """
-        del stream
+        model = update.network.module
         normalizers: list[Any] = [
-            part for part in watched(model).modules() if callable(getattr(part, "centre", None))
+            part for part in model.modules() if callable(getattr(part, "centre", None))
         ]
         seen: dict[nn.Module, list[Share]] = {}
 
         def see(part: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
             seen.setdefault(part, []).append(share_of(part.centre(*inputs, **options)))
 
-        with for_this_call(
-            part.register_forward_pre_hook(see, with_kwargs=True) for part in normalizers
-        ):
-            outputs = model(problems.items, problems.index)
+        with ExitStack() as hooks:
+            for part in normalizers:
+                hook = part.register_forward_pre_hook(see, with_kwargs=True)
+                hooks.callback(hook.remove)
+            outputs = update.outputs()
         if not seen:
             raise TypeError(
                 "model must run parts with a method centre, as farfield.nn.ContextNorm has, "
-                f"got {type(watched(model)).__name__} with {len(normalizers)} and none called; "
+                f"got {type(model).__name__} with {len(normalizers)} and none called; "
                 "ActivationL1 takes any layers by name"
             )
         penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
-        return loss(outputs, problems).mean() + self.weight * penalty
+        total = update.task_loss(outputs, update.problems).mean() + self.weight * penalty
+        return total, update.state
 
 
 def check_weight(weight: float) -> None:

@@ -1,33 +1,112 @@
-"""What every learning rule is: a pure function to a loss."""
+"""The contract of a learning rule: what it reads, draws, minimizes and remembers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import TRAINING, Problems, Stream
+from farfield.objectives._bound import Bound
+
+Tensors = Mapping[str, Tensor]
+"""Tensors by name."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """One step of training of one network, as its objective sees it.
+
+    Args:
+        network: The network with its current parameters.
+        batches: Problems by the name of the set that they are from.
+        task_loss: Loss of the task, one number per problem.
+        rows: Positions of the problems in their sets, by the name of the set.
+        draws: Tensors that the objective drew for this step.
+        state: Tensors that the objective remembers.
+        progress: Fraction of the steps that are done, 0 at the first.
+    """
+
+    network: Bound
+    batches: Mapping[str, Problems]
+    task_loss: Callable[[Tensor, Problems], Tensor]
+    rows: Tensors = field(default_factory=dict)
+    draws: Tensors = field(default_factory=dict)
+    state: Tensors = field(default_factory=dict)
+    progress: float = 0.0
+
+    @property
+    def problems(self) -> Problems:
+        """The batch of training problems."""
+        return self.batches[TRAINING]
+
+    def outputs(self, problems: Problems | None = None, parameters: Tensors | None = None) -> Any:
+        """Outputs of the network.
+
+        Args:
+            problems: Problems that it answers; the batch of training problems if `None`.
+            parameters: Parameters in place of its own, by name; its own if `None`.
+        """
+        problems = self.problems if problems is None else problems
+        return self.network.call("forward", problems.items, problems.index, parameters=parameters)
 
 
 @runtime_checkable
 class Objective(Protocol):
-    """A learning rule: a pure function of a model and a batch of problems to one number."""
+    """A learning rule: a frozen description whose methods are pure.
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The loss that the optimizer follows.
+    A rule that only minimizes defines `loss`; the other methods say that nothing is drawn and
+    nothing remembered. Networks of several seeds train as one program under any rule: `start` and
+    `draw` are called for each seed by itself, `loss` and `after` are mapped over the seeds.
+    """
+
+    takes_embeddings: ClassVar[bool] = False
+    """Whether items may be embeddings already, where the encoder is fixed."""
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of problems that a step reads a batch of."""
+        return (TRAINING,)
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Tensors to remember from the start.
 
         Args:
-            model: From `(items, index)` to outputs.
-            problems: The batch.
-            loss: The task's loss, one number per problem.
-            stream: Where a rule that draws (mixing weights, partners) draws from.
+            network: The network before its first step.
+            sets: Whole sets of problems, by name.
+            stream: Source of random numbers.
+        """
+        del network, sets, stream
+        return {}
+
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Random tensors of one step: mixing weights, partners, noise.
+
+        Args:
+            batches: Batches of the step, by the name of the set.
+            stream: Source of random numbers, another one at each step.
+        """
+        del batches, stream
+        return {}
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The number that the optimizer makes smaller, and what to remember.
+
+        Args:
+            update: The step.
         """
         ...
+
+    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
+        """Tensors to remember after the parameters have changed.
+
+        Args:
+            state: Tensors that `loss` returned.
+            parameters: Parameters after the step, by name.
+            progress: Fraction of the steps that are done, this one included.
+        """
+        del parameters, progress
+        return state

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.objectives._objective import Objective, Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PredictingEmbeddings:
+class PredictingEmbeddings(Objective):
     r"""The mean squared error of predicted embeddings, whatever they are decoded to.
 
     $$L = \frac{1}{B (T - 1) H} \sum_{i,t,k} \left(\hat z_{itk} - z_{itk}\right)^2$$
@@ -34,36 +32,22 @@ class PredictingEmbeddings:
         webb2020, section 4.3.
     """
 
+    takes_embeddings: ClassVar[bool] = True
+
     denormalized: bool = False
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean squared error; neither `loss` nor `stream` is used.
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean squared error; what is predicted is not scored by the task.
 
         Args:
-            model: From `(items, index)` to outputs, with a method `predict`.
-            problems: The batch.
-            loss: Not used: what is predicted is not scored.
-            stream: Not used: the rule draws nothing.
+            update: The step, of a model with a method `predict`.
 
         Raises:
-            TypeError: If the model does not predict embeddings.
+            TypeError: If the model has no such method; `Supervised` asks for none.
         """
-        del loss, stream
-        predict = getattr(model, "predict", None)
-        if predict is None:
-            raise TypeError(
-                f"model must have a method predict, got {type(model).__name__} without; "
-                "Supervised asks for none"
-            )
-        predicted, sequence = predict(problems.items, problems.index)
+        problems = update.problems
+        predicted, sequence = update.network.call("predict", problems.items, problems.index)
         error = predicted - sequence.targets
         if self.denormalized:
             error = error * sequence.scale
-        total: Tensor = error.square().mean()
-        return total
+        return error.square().mean(), update.state

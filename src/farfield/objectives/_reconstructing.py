@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.objectives._objective import Objective, Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Reconstructing:
+class Reconstructing(Objective):
     r"""The mean of the task's loss, and of how far the memory is from what was written to it.
 
     $$L = \frac{1}{B} \sum_b \left(\ell(f(x_b), y_b) + w \, e(x_b)\right)$$
@@ -35,37 +33,23 @@ class Reconstructing:
         Munkhdalai et al. 2019; the weight of 1 is that of the released code of webb2021.
     """
 
+    takes_embeddings: ClassVar[bool] = True
+
     weight: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight < math.inf:
             raise ValueError(f"weight must be at least 0 and finite, got {self.weight}")
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean loss and the weighted mean error; `stream` is not drawn from.
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted mean error.
 
         Args:
-            model: From `(items, index)` to outputs, with a method `answer_and_error`.
-            problems: The batch.
-            loss: The task's loss, one number per problem.
-            stream: Not used: the rule draws nothing.
+            update: The step, of a model with a method `answer_and_error`.
 
         Raises:
-            TypeError: If the model does not tell a reconstruction error.
+            TypeError: If the model has no such method; `Supervised` asks for none.
         """
-        del stream
-        answer = getattr(model, "answer_and_error", None)
-        if answer is None:
-            raise TypeError(
-                f"model must have a method answer_and_error, got {type(model).__name__} without; "
-                "Supervised asks for none"
-            )
-        outputs, error = answer(problems.items, problems.index)
-        total: Tensor = (loss(outputs, problems) + self.weight * error).mean()
-        return total
+        problems = update.problems
+        outputs, error = update.network.call("answer_and_error", problems.items, problems.index)
+        return (update.task_loss(outputs, problems) + self.weight * error).mean(), update.state

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.objectives._objective import Objective, Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Supervised:
+class Supervised(Objective):
     r"""The mean of the task's loss over the batch.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)$$
@@ -22,20 +20,12 @@ class Supervised:
     with $\ell$ the loss of the task, $f$ the model and $B$ the number of problems of the batch.
     """
 
-    def __call__(
-        self,
-        model: nn.Module,
-        problems: Problems,
-        loss: Callable[[Tensor, Problems], Tensor],
-        stream: Stream,
-    ) -> Float[Tensor, ""]:
-        """The mean loss; `stream` is not drawn from.
+    takes_embeddings: ClassVar[bool] = True
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss.
 
         Args:
-            model: From `(items, index)` to outputs.
-            problems: The batch.
-            loss: The task's loss, one number per problem.
-            stream: Not used: the rule draws nothing.
+            update: The step.
         """
-        del stream
-        return loss(model(problems.items, problems.index), problems).mean()
+        return update.task_loss(update.outputs(), update.problems).mean(), update.state

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, final, runtime_checkable
+from typing import ClassVar, Final, Protocol, final, runtime_checkable
 
 import numpy as np
 from torch import Tensor
 
+from farfield import core
 from farfield.core import Problems, Stream
 
-TRAINING = "training"
+TRAINING: Final = core.TRAINING
 """Name of the one regime a model learns from."""
 
 VALIDATION = "validation"

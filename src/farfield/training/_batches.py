@@ -6,6 +6,8 @@ from typing import final
 
 import numpy as np
 import torch
+from jaxtyping import Int64
+from torch import Tensor
 
 from farfield.core import Problems, Stream
 
@@ -43,13 +45,25 @@ class Batches:
         """Batches in one pass over the problems."""
         return -(-len(self._problems) // self._batch_size)
 
-    def __call__(self, step: int) -> Problems:
-        """The batch of update `step`, counted from 0."""
-        epoch, place = divmod(step, self.steps_per_epoch)
+    def _rows(self, step: int) -> Int64[np.ndarray, " batch"]:
+        """Positions in the set of the problems of a batch."""
+        epoch, position = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             order = self._stream.child("order", epoch).numpy()
             self._epoch, self._order = epoch, order.permutation(len(self._problems))
-        rows = self._order[place * self._batch_size : (place + 1) * self._batch_size]
+        return self._order[position * self._batch_size : (position + 1) * self._batch_size]
+
+    def rows(self, step: int) -> Int64[Tensor, " batch"]:
+        """Positions in the set of the problems of a batch.
+
+        Args:
+            step: Number of the step, counted from 0.
+        """
+        return torch.from_numpy(self._rows(step)).to(self._problems.index.device)
+
+    def __call__(self, step: int) -> Problems:
+        """The batch of update `step`, counted from 0."""
+        rows = self._rows(step)
         problems = self._problems
         places = self._index[rows]
         if not self._same_shape:

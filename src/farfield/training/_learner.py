@@ -7,6 +7,7 @@ import dataclasses
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
@@ -23,6 +24,7 @@ from farfield.core import (
     stream,
 )
 from farfield.experiments import Experiment, Recipe
+from farfield.objectives import Bound, Update
 from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
@@ -35,6 +37,7 @@ from farfield.training._evaluate import (
     settle,
     settled_on,
 )
+from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
 
@@ -68,7 +71,7 @@ class Learner(Protocol):
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers and moments: what changes with a step, none sharing memory."""
+        """Everything that changes with a step, no two tensors sharing memory."""
         ...
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
@@ -76,33 +79,36 @@ class Learner(Protocol):
         ...
 
 
-def adam(learned: Mapping[str, Tensor], recipe: Recipe) -> torch.optim.Adam:
-    """Adam with torch's defaults, fused where the tensors allow it.
+def build_optimizer(learned: Mapping[str, Tensor], recipe: Recipe) -> torch.optim.Optimizer:
+    """The optimizer of a recipe, with a group for each learning rate and weight decay.
 
     Args:
-        learned: What it updates, by name.
-        recipe: Its step sizes.
+        learned: Parameters that it updates, by name.
+        recipe: The recipe.
 
     Raises:
-        ValueError: If a part that has a step size of its own has nothing that is updated.
+        ValueError: If a part that has a learning rate of its own has nothing that is updated.
     """
-    groups: dict[float, list[Tensor]] = {}
-    for factor, parameter in zip(recipe.factors([*learned]), learned.values(), strict=True):
-        groups.setdefault(factor, []).append(parameter)
-    fused = all(parameter.is_floating_point() for parameter in learned.values())
-    return torch.optim.Adam(
-        [{"params": parameters, "factor": factor} for factor, parameters in groups.items()],
-        lr=recipe.learning_rate,
-        fused=fused or None,
+    groups: dict[tuple[float, bool], list[Tensor]] = {}
+    for factor, (name, parameter) in zip(recipe.factors([*learned]), learned.items(), strict=True):
+        decays = not any(fnmatch(name, pattern) for pattern in recipe.optimizer.undecayed)
+        groups.setdefault((factor, decays), []).append(parameter)
+    decay = recipe.optimizer.weight_decay
+    return recipe.optimizer.build(
+        [
+            {"params": parameters, "factor": factor, "weight_decay": decay if decays else 0.0}
+            for (factor, decays), parameters in groups.items()
+        ],
+        recipe.learning_rate,
     )
 
 
-def set_rate(optimizer: torch.optim.Adam, rate: float) -> None:
-    """Give an optimizer of `adam` another step size, and its parts theirs in proportion.
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate of an optimizer of `build_optimizer`; parts keep their proportion.
 
     Args:
         optimizer: The optimizer, changed in place.
-        rate: The step size.
+        rate: The learning rate.
     """
     for group in optimizer.param_groups:
         group["lr"] = rate * group["factor"]
@@ -125,36 +131,33 @@ def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bo
         gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
 
 
-def moments(optimizer: torch.optim.Adam, learned: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What the optimizer keeps of each parameter.
+def batches_of(
+    experiment: Experiment, sets: Mapping[str, Problems], seed: int, *, same_shape: bool = False
+) -> dict[str, Batches]:
+    """The batches of every set that the objective of an experiment reads.
 
     Args:
-        optimizer: The optimizer.
-        learned: Its parameters by name.
+        experiment: The experiment.
+        sets: Problems by the name of their set.
+        seed: Number of the run.
+        same_shape: As `Batches` has it.
+
+    Raises:
+        ValueError: If the task has no set of a name.
     """
-    return {
-        f"adam.{moment}.{name}": content
-        for name, parameter in learned.items()
-        for moment, content in optimizer.state[parameter].items()
-    }
-
-
-def load_moments(
-    optimizer: torch.optim.Adam, learned: Mapping[str, Tensor], state: Mapping[str, Tensor]
-) -> None:
-    """Take over what `moments` gave.
-
-    Args:
-        optimizer: The optimizer, changed in place.
-        learned: Its parameters by name.
-        state: Moments, among other things.
-    """
-    for name, parameter in learned.items():
-        optimizer.state[parameter] = {
-            moment: state[f"adam.{moment}.{name}"].to(parameter.device)
-            for moment in ("step", "exp_avg", "exp_avg_sq")
-            if f"adam.{moment}.{name}" in state
-        }
+    base, found = stream(seed, "batches"), dict[str, Batches]()
+    for name in experiment.objective.sets:
+        if name not in sets:
+            raise ValueError(
+                f"objective must read sets that the task draws ({', '.join(sets)}), got {name!r}"
+            )
+        found[name] = Batches(
+            sets[name],
+            batch_size=experiment.recipe.batch_size,
+            stream=base if name == TRAINING else base.child(name),
+            same_shape=same_shape,
+        )
+    return found
 
 
 BUFFER = "buffer."
@@ -212,6 +215,16 @@ def glimpsed(problems: Problems) -> Problems:
     return problems[: max(1, min(GLANCE, GLANCE_NUMBERS // max(1, numbers)))]
 
 
+def part_of(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The parts whose names begin with a prefix, by the rest of their names.
+
+    Args:
+        state: Parts by name.
+        prefix: The prefix, e.g. `"model."`.
+    """
+    return {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}
+
+
 @final
 class OneNetwork:
     """A single network: plain module, plain autograd.
@@ -250,23 +263,19 @@ class OneNetwork:
         self._names = [*self.model.state_dict()]
         self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
-        self._is_embedded = has_fixed_encoder(self.model)
+        self._is_embedded = experiment.objective.takes_embeddings and has_fixed_encoder(self.model)
         if self._is_embedded:
             with fixed_settings():
                 self._training = embedded(self.model, self._training)
-        self._batches = self._batches_of(self._training)
-        self._shown = self._batches_of(self._sets[TRAINING]) if self._is_embedded else None
+        read = self._sets | {TRAINING: self._training}
+        self._batches = batches_of(experiment, read, seed)
+        self._shown = batches_of(experiment, self._sets, seed) if self._is_embedded else {}
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
-        self._optimizer = adam(self._learned, experiment.recipe)
-        self._objective_stream = stream(seed, "objective")
+        self._optimizer = build_optimizer(self._learned, experiment.recipe)
+        self._stream = stream(seed, "objective")
         self._noise = stream(seed, "noise")
-
-    def _batches_of(self, problems: Problems) -> Batches:
-        """The batches of the run over some form of the training problems."""
-        return Batches(
-            problems,
-            batch_size=self._experiment.recipe.batch_size,
-            stream=stream(self.seeds[0], "batches"),
+        self._remembered = dict(
+            experiment.objective.start(Bound(module=self.model), read, self._stream.child("start"))
         )
 
     def update(self, step: int) -> Tensor:
@@ -274,22 +283,32 @@ class OneNetwork:
 
         It leaves the global generators seeded, which `train` puts back.
         """
+        objective, recipe = self._experiment.objective, self._experiment.recipe
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
-        batch = self._batches(step)
+        drawn = {name: batches(step) for name, batches in self._batches.items()}
+        draws = objective.draw(drawn, self._stream.child(step))
         self._seed(self._noise.child(step))
         with self._on_training_items():
-            loss = self._experiment.objective(
-                self.model,
-                batch,
-                lambda outputs, problems: self._loss(outputs, problems, step),
-                self._objective_stream.child(step),
+            loss, state = objective.loss(
+                Update(
+                    network=Bound(module=self.model),
+                    batches=drawn,
+                    task_loss=lambda outputs, problems: self._loss(outputs, problems, step),
+                    rows={name: batches.rows(step) for name, batches in self._batches.items()},
+                    draws=draws,
+                    state=self._remembered,
+                    progress=step / recipe.steps,
+                )
             )
         loss.backward()  # type: ignore[no-untyped-call]
         gradients = [p.grad for p in self._learned.values() if p.grad is not None]
-        shorten(gradients, self._experiment.recipe.clip_norm)
-        set_rate(self._optimizer, self._experiment.recipe.rate(step))
+        shorten(gradients, recipe.clip_norm)
+        set_rate(self._optimizer, recipe.rate(step))
         self._optimizer.step()
+        state = {name: tensor.detach() for name, tensor in state.items()}
+        learned = {name: parameter.detach() for name, parameter in self._learned.items()}
+        self._remembered = dict(objective.after(state, learned, (step + 1) / recipe.steps))
         if step == 0:
             self._check_names()
         return loss.detach().reshape(1)
@@ -315,8 +334,8 @@ class OneNetwork:
 
     def _loss(self, outputs: Tensor, problems: Problems, step: int) -> Tensor:
         """The task's loss, which may look at the items themselves."""
-        if self._shown is not None:
-            shown = self._shown(step)
+        if self._shown:
+            shown = self._shown[TRAINING](step)
             problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
         return self._experiment.task.loss(outputs, problems)
 
@@ -346,19 +365,16 @@ class OneNetwork:
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers and moments."""
+        """Parameters, buffers, and what optimizer and objective remember."""
         model = {f"model.{name}": content for name, content in self.model.state_dict().items()}
+        state = {f"objective.{name}": tensor for name, tensor in self._remembered.items()}
         model |= passing_buffers(self.model)
-        return to_tensors(model | moments(self._optimizer, self._learned))
+        return to_tensors(model | state | optimizer_state(self._optimizer))
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
-        self.model.load_state_dict(
-            {
-                name.removeprefix("model."): content
-                for name, content in from_tensors(state).items()
-                if name.startswith("model.")
-            }
-        )
+        whole = from_tensors(state)
+        self.model.load_state_dict(part_of(whole, "model."))
         load_passing_buffers(self.model, state)
-        load_moments(self._optimizer, self._learned, state)
+        self._remembered = part_of(whole, "objective.")
+        load_optimizer_state(self._optimizer, whole)

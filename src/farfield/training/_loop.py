@@ -20,6 +20,7 @@ from farfield.experiments import Experiment
 from farfield.records import JSON, Score, StoreError, read_tensors, set_aside, write_tensors
 from farfield.training._divergence import mark, not_finite_since
 from farfield.training._learner import BUFFER, Learner
+from farfield.training._optimizer_state import PREFIX
 from farfield.training._settings import fixed_settings
 
 
@@ -250,7 +251,7 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
-    """Whether a state is that of a learner which has made no update yet, and so has no moments."""
-    fixed = {name: kind for name, kind in own.items() if not name.startswith(BUFFER)}
-    more = found.keys() - own.keys()
-    return fixed.items() <= found.items() and all(n.startswith(("adam.", BUFFER)) for n in more)
+    """Whether a state is that of a learner which has made no step yet: its optimizer is empty."""
+    fixed = {name: kind for name, kind in own.items() if not name.startswith((PREFIX, BUFFER))}
+    more = found.keys() - fixed.keys()
+    return fixed.items() <= found.items() and all(n.startswith((PREFIX, BUFFER)) for n in more)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, final
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad_and_value, stack_module_state, vmap
+from torch.func import grad_and_value, stack_module_state, vmap
 
-from farfield.core import Problems, Stream, forked_generators, stream
+from farfield.core import Problems, first_names, forked_generators, stream
 from farfield.experiments import Experiment
+from farfield.objectives import Bound, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING
-from farfield.training._batches import Batches
 from farfield.training._evaluate import (
     glanced,
     problems_of_run,
@@ -27,15 +27,18 @@ from farfield.training._evaluate import (
     settled_on,
     wants_statistics,
 )
-from farfield.training._learner import adam, glimpsed, load_moments, moments, set_rate, shorten
-from farfield.training._settings import fixed_settings
-from farfield.training._stackable import check_alike, check_kept, first_names, names_to_set
-from farfield.training._start import first_network
-
-ONE_PROGRAM: Final = (
-    "the objective draws at random: networks of several seeds are one program, which would draw "
-    "alike for all of them; train them one after another"
+from farfield.training._learner import (
+    batches_of,
+    build_optimizer,
+    glimpsed,
+    part_of,
+    set_rate,
+    shorten,
 )
+from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
+from farfield.training._settings import fixed_settings
+from farfield.training._stackable import check_alike
+from farfield.training._start import first_network
 
 
 @final
@@ -54,8 +57,9 @@ class Stack:
             starts from none.
 
     Raises:
-        ValueError: If a network to start from is missing, given for nothing, or does not fit; if
-            the networks hold what cannot be stacked; and at an update, if the objective draws.
+        ValueError: If a network to start from is missing, given for nothing, or does not fit, if
+            the networks hold what cannot be stacked, or if the optimizer does not update every
+            number by itself.
     """
 
     def __init__(
@@ -76,20 +80,25 @@ class Stack:
             }
             for seed in seeds
         ]
-        self._batches = [
-            Batches(
-                sets[TRAINING],
-                batch_size=experiment.recipe.batch_size,
-                stream=stream(seed, "batches"),
-                same_shape=True,
+        if not experiment.recipe.optimizer.elementwise:
+            raise ValueError(
+                "optimizer must update every number by itself to train stacked networks, "
+                f"got {experiment.recipe.optimizer!r}"
             )
+        self._batches = [
+            batches_of(experiment, sets, seed, same_shape=True)
             for seed, sets in zip(seeds, self._sets, strict=True)
         ]
+        self._streams = [stream(seed, "objective") for seed in seeds]
         models = [
             first_network(experiment, seed, start).to(device, dtype)
             for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
         ]
         check_alike(models)
+        self._remembered = _stacked(
+            experiment.objective.start(Bound(module=model), sets, numbers.child("start"))
+            for model, sets, numbers in zip(models, self._sets, self._streams, strict=True)
+        )
         self._model = models[0]
         self._first_names = first_names(self._model)
         parameters, self._fixed = stack_module_state(models)
@@ -98,53 +107,78 @@ class Stack:
         self._learned = {
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
-        self._optimizer = adam(self._learned, experiment.recipe)
-        self._gradient = vmap(grad_and_value(self._loss))
+        self._optimizer = build_optimizer(self._learned, experiment.recipe)
+        mapped = (0, 0, 0, 0, 0, None)
+        self._gradient = vmap(grad_and_value(self._loss, has_aux=True), in_dims=mapped)
+        self._after = vmap(experiment.objective.after, in_dims=(0, 0, None))
         self._outputs = vmap(self._call)
 
     def _call(
         self, learned: dict[str, Tensor], fixed: dict[str, Tensor], items: Tensor, index: Tensor
     ) -> Tensor:
-        outputs: Tensor = _Called(self._model, learned, fixed)(items, index)
+        network = Bound(module=self._model, parameters=learned | fixed)
+        outputs: Tensor = network.call("forward", items, index)
         return outputs
 
     def _loss(
         self,
         learned: dict[str, Tensor],
         fixed: dict[str, Tensor],
-        items: Tensor,
-        index: Tensor,
-        target: Tensor,
-    ) -> Tensor:
-        mapped = _Called(self._model, learned, fixed)
-        problems = Problems(items=items, index=index, target=target)
-        return self._experiment.objective(
-            mapped, problems, self._experiment.task.loss, Stream(0, closed=ONE_PROGRAM)
+        batches: dict[str, dict[str, Tensor]],
+        draws: dict[str, Tensor],
+        state: dict[str, Tensor],
+        progress: float,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        loss, after = self._experiment.objective.loss(
+            Update(
+                network=Bound(module=self._model, parameters=learned | fixed),
+                batches={name: _problems(**batch) for name, batch in batches.items()},
+                task_loss=self._experiment.task.loss,
+                rows={name: batch["rows"] for name, batch in batches.items()},
+                draws=draws,
+                state=state,
+                progress=progress,
+            )
         )
+        return loss, dict(after)
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0, in every network; gives the loss of each."""
-        gradients, losses = self._gradients(step)
+        recipe = self._experiment.recipe
+        gradients, losses, state = self._gradients(step)
         # The fused optimizer walks gradients as they lie, whatever their strides say.
         gradients = {name: gradient.contiguous() for name, gradient in gradients.items()}
-        shorten([*gradients.values()], self._experiment.recipe.clip_norm, stacked=True)
+        shorten([*gradients.values()], recipe.clip_norm, stacked=True)
         for name, parameter in self._learned.items():
             parameter.grad = gradients[name]
-        set_rate(self._optimizer, self._experiment.recipe.rate(step))
+        set_rate(self._optimizer, recipe.rate(step))
         self._optimizer.step()
-        found: Tensor = losses
-        return found
+        if state:
+            learned = {name: parameter.detach() for name, parameter in self._learned.items()}
+            state = dict(self._after(state, learned, (step + 1) / recipe.steps))
+        self._remembered = state
+        return losses
 
-    def _gradients(self, step: int) -> tuple[dict[str, Tensor], Tensor]:
+    def _gradients(self, step: int) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
+        """Gradients and losses of a step, and what the objective remembers."""
+        objective, recipe = self._experiment.objective, self._experiment.recipe
         self._model.train()
-        batches = [batch(step) for batch in self._batches]
-        gradients, losses = self._gradient(
-            *self._parts(),
-            torch.stack([batch.table() for batch in batches]),
-            torch.stack([batch.index for batch in batches]),
-            torch.stack([batch.target for batch in batches]),
+        drawn = [{name: of(step) for name, of in batches.items()} for batches in self._batches]
+        draws = _stacked(
+            objective.draw(batches, numbers.child(step))
+            for batches, numbers in zip(drawn, self._streams, strict=True)
         )
-        return gradients, losses
+        stacked = {
+            name: _stacked(
+                _tensors(one[name], batches[name].rows(step))
+                for one, batches in zip(drawn, self._batches, strict=True)
+            )
+            for name in objective.sets
+        }
+        gradients, (losses, state) = self._gradient(
+            *self._parts(), stacked, draws, self._remembered, step / recipe.steps
+        )
+        return gradients, losses, state
 
     def rehearse(self) -> None:
         """Raise what keeps the networks from being one program; they are of no use afterwards.
@@ -157,7 +191,7 @@ class Stack:
         for seed in (0, 1):
             fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
             with forked_generators(stream(seed, "noise")):
-                (gradients, losses), shown = self._gradients(0), self.glance(0)
+                (gradients, losses, _), shown = self._gradients(0), self.glance(0)
             values = torch.tensor([[score.value for score in scores] for scores in shown])
             found.append([*gradients.values(), losses, values])
             self._fixed = fixed
@@ -231,17 +265,21 @@ class Stack:
         ]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers and moments, stacked over seeds."""
+        """Parameters, buffers, and what optimizer and objective remember, stacked over seeds."""
         learned, fixed = self._parts()
-        model = {f"model.{name}": content for name, content in (learned | fixed).items()}
-        return model | moments(self._optimizer, self._learned)
+        return {
+            **{f"model.{name}": tensor for name, tensor in (learned | fixed).items()},
+            **{f"objective.{name}": tensor for name, tensor in self._remembered.items()},
+            **optimizer_state(self._optimizer),
+        }
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         with torch.no_grad():
             for name, parameter in (self._learned | self._fixed).items():
                 parameter.copy_(state[f"model.{name}"])
-        load_moments(self._optimizer, self._learned, state)
+        self._remembered = part_of(state, "objective.")
+        load_optimizer_state(self._optimizer, state)
 
 
 def why_not_stacked(experiment: Experiment, device: str) -> str | None:
@@ -260,62 +298,23 @@ def why_not_stacked(experiment: Experiment, device: str) -> str | None:
     return None
 
 
-def _call_with(tensors: Mapping[str, Tensor], module: nn.Module, *arguments: Tensor) -> Any:
-    """What a module gives under other parameters and buffers, which it may change in place.
-
-    Tied weights are put under every name by hand: torch leaves a module that has two names with
-    the weights of the call.
-    """
-    given = {name: tensors[first] for name, first in names_to_set(module).items()}
-    left = dict(given)
-    outputs = functional_call(module, left, arguments, tie_weights=False)
-    check_kept(given, left)
-    return outputs
+def _tensors(batch: Problems, rows: Tensor) -> dict[str, Tensor]:
+    """A batch as tensors that `vmap` takes apart."""
+    return {
+        "items": batch.table(),
+        "index": batch.index,
+        "target": batch.target,
+        "rows": rows,
+    }
 
 
-@final
-class _Called(nn.Module):
-    """A shared module with given parameters, as a module from `(items, index)` to outputs."""
-
-    def __init__(
-        self, shared: nn.Module, learned: dict[str, Tensor], fixed: dict[str, Tensor]
-    ) -> None:
-        super().__init__()
-        self._inner = (shared, learned, fixed)  # in a tuple, so that it is not registered again
-
-    def forward(self, items: Tensor, index: Tensor) -> Tensor:
-        """Outputs of the module under the given parameters."""
-        shared, learned, fixed = self._inner
-        outputs: Tensor = _call_with(learned | fixed, shared, items, index)
-        return outputs
-
-    def watched(self) -> nn.Module:
-        """The shared module: its parts are what runs."""
-        return self._inner[0]
-
-    def answer_and_error(self, items: Tensor, index: Tensor) -> Any:
-        """Outputs and reconstruction errors of the module under the given parameters."""
-        return self._told(lambda shared: shared.answer_and_error(items, index))
-
-    def predict(self, items: Tensor, index: Tensor) -> Any:
-        """Predictions of the module under the given parameters, and what they should be."""
-        return self._told(lambda shared: shared.predict(items, index))
-
-    def _told(self, tell: Callable[[Any], Any]) -> Any:
-        shared, learned, fixed = self._inner
-        parts = {f"shared.{name}": tensor for name, tensor in (learned | fixed).items()}
-        return _call_with(parts, _Telling(shared, tell))
+def _problems(items: Tensor, index: Tensor, target: Tensor, rows: Tensor) -> Problems:
+    """The batch of one seed that `_tensors` took apart."""
+    del rows
+    return Problems(items=items, index=index, target=target)
 
 
-@final
-class _Telling(nn.Module):
-    """A module whose outputs are what another tells."""
-
-    def __init__(self, shared: nn.Module, tell: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self.shared = shared
-        self._tell = tell
-
-    def forward(self) -> Any:
-        """What the other tells."""
-        return self._tell(self.shared)
+def _stacked(parts: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Tensors of each seed, by name, as tensors with an axis of seeds."""
+    listed = list(parts)
+    return {name: torch.stack([part[name] for part in listed]) for name in listed[0]}

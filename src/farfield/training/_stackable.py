@@ -10,38 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from farfield.core import first_names
 from farfield.training._learner import held_generators
-
-
-def first_names(network: nn.Module) -> dict[str, str]:
-    """For every name of a parameter or buffer, the first name of the same tensor.
-
-    Args:
-        network: The network; tied weights have more than one name.
-    """
-    first = dict[int, str]()
-    tensors = chain(
-        network.named_parameters(remove_duplicate=False),
-        network.named_buffers(remove_duplicate=False),
-    )
-    return {name: first.setdefault(id(tensor), name) for name, tensor in tensors}
-
-
-def names_to_set(network: nn.Module) -> dict[str, str]:
-    """`first_names` without second names of one module, which is set under its first.
-
-    Args:
-        network: The network.
-    """
-    every = first_names(network)
-    kinds = {"recurse": False, "remove_duplicate": False}
-    return {
-        name: every[name]
-        for path, module in network.named_modules()
-        for name, _ in chain(
-            module.named_parameters(path, **kinds), module.named_buffers(path, **kinds)
-        )
-    }
 
 
 def check_alike(networks: Sequence[nn.Module]) -> None:
@@ -108,17 +78,3 @@ def _is_same(first: Any, other: Any) -> bool:
         case int() | float() | str() | np.ndarray():
             return np.array_equal(first, other)
     return True
-
-
-def check_kept(given: Mapping[str, Tensor], left: Mapping[str, Tensor]) -> None:
-    """Raise `ValueError` if a forward pass has put other tensors in the place of its own.
-
-    Args:
-        given: Parameters and buffers before it.
-        left: Those after it.
-    """
-    for name, tensor in given.items():
-        if left[name] is not tensor:
-            raise ValueError(
-                f"{name} is replaced in the forward pass, which would be lost; change it in place"
-            )

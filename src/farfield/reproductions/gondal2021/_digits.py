@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Experiment, Pretrained, Recipe
+from farfield.experiments import Cosine, Experiment, Pretrained, Recipe, Warmup
 from farfield.objectives import Augmented
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._figures import (
@@ -106,8 +106,7 @@ def pretrained(reader: DigitReader) -> Experiment:
             learning_rate=SMALL_RATE if _is_small(reader) else RATE,
             batch_size=BATCH_SIZE,
             clip_norm=1.0,
-            warmup=0.1,
-            cosine_decay=True,
+            schedule=Warmup(fraction=0.1, then=Cosine()),
         ),
         objective=Augmented(),
     )

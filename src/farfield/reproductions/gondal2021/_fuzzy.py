@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Experiment, Pretrained, Recipe
+from farfield.experiments import Cosine, Experiment, Pretrained, Recipe, Warmup
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -52,8 +52,7 @@ def _recipe(
         learning_rate=learning_rate,
         batch_size=BATCH_SIZE,
         clip_norm=1.0,
-        warmup=0.05,
-        cosine_decay=True,
+        schedule=Warmup(fraction=0.05, then=Cosine()),
         part_rates=part_rates,
     )
 

@@ -24,7 +24,16 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Architecture, Experiment, Network, Recipe, ScoringNetwork, Spec
+from farfield.experiments import (
+    Architecture,
+    Cosine,
+    Experiment,
+    Network,
+    Recipe,
+    ScoringNetwork,
+    Spec,
+    Warmup,
+)
 from farfield.models import LSTM, SRAN, WReN
 from farfield.nn import ContextNorm, PanelEncoder
 from farfield.reproductions._claims import Claim, Table
@@ -151,8 +160,7 @@ def _experiment(
             learning_rate=learning_rate,
             batch_size=BATCH_SIZE,
             clip_norm=1.0,
-            warmup=0.05,
-            cosine_decay=True,
+            schedule=Warmup(fraction=0.05, then=Cosine()),
         ),
     )
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
+from farfield.experiments import Cosine, Experiment, Recipe, SequenceNetwork, Spec, Warmup
 from farfield.nn import HoldingRNN, LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
@@ -33,8 +33,7 @@ HOLDING: Final = Recipe(
     learning_rate=4e-3,
     batch_size=64,
     clip_norm=1.0,
-    warmup=0.05,
-    cosine_decay=True,
+    schedule=Warmup(fraction=0.05, then=Cosine()),
 )
 """A step size that stands at 2e-3 still leaves errors after 6,000 updates, after 50 places too."""
 LEAST_MOVE: Final = 0.05

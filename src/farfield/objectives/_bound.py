@@ -1,0 +1,103 @@
+"""A network with parameters that are given from outside, and hooks on its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import chain
+from typing import Any, final
+
+from torch import Tensor, nn
+
+from farfield.core import call_with
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A network whose methods are called with given parameters.
+
+    Args:
+        module: The network.
+        parameters: Parameters and buffers in place of its own, by name; all others are its own.
+    """
+
+    module: nn.Module
+    parameters: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def call(
+        self, method: str, *inputs: Any, parameters: Mapping[str, Tensor] | None = None
+    ) -> Any:
+        """Result of a method of the network.
+
+        Args:
+            method: Name of the method, e.g. `"forward"`.
+            inputs: Its arguments.
+            parameters: Parameters in place of the bound ones, for this call.
+
+        Raises:
+            TypeError: If the network has no such method.
+        """
+        if not callable(getattr(self.module, method, None)):
+            raise TypeError(
+                f"model must have a method {method}, got {type(self.module).__name__} without"
+            )
+        given = {**self.parameters, **(parameters or {})}
+        if not given:
+            call = self.module if method == "forward" else getattr(self.module, method)
+            return call(*inputs)
+        return call_with(self.module, {**self.tensors(), **given}, method, *inputs)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All parameters and buffers, by the first name of each."""
+        own = chain(self.module.named_parameters(), self.module.named_buffers())
+        return {**dict(own), **self.parameters}
+
+    def layer(self, name: str) -> nn.Module:
+        """A layer of the network.
+
+        Args:
+            name: Its name, as in `named_modules`.
+
+        Raises:
+            ValueError: If there is no layer of that name.
+        """
+        layers = dict(self.module.named_modules())
+        if name not in layers:
+            near = get_close_matches(name, layers, n=1)
+            named = ", ".join(filter(None, layers))
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {named}"
+            raise ValueError(f"layers must be layers of the network, got {name!r}{hint}")
+        return layers[name]
+
+
+@contextmanager
+def tapped(network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]) -> Iterator[None]:
+    """Change the outputs of named layers as long as a `with` block lasts.
+
+    Args:
+        network: The network.
+        taps: Functions from the output of a layer to another output, by the name of the layer.
+
+    Raises:
+        ValueError: If a layer is not in the network, or its output is more than one tensor.
+    """
+
+    def hook(name: str, tap: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+        def change(module: nn.Module, _: object, output: object) -> Tensor:
+            if not isinstance(output, Tensor):
+                raise ValueError(
+                    f"layers must each return one tensor, got {type(output).__name__} from "
+                    f"{name!r}, a {type(module).__name__}; name a layer inside or after it"
+                )
+            return tap(output)
+
+        return change
+
+    with ExitStack() as hooks:
+        for name, tap in taps.items():
+            handle = network.layer(name).register_forward_hook(hook(name, tap))
+            hooks.callback(handle.remove)
+        yield

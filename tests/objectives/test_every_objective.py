@@ -1,0 +1,65 @@
+"""Every objective: seeds together as each alone, and stop and resume, whatever it draws."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+
+from farfield.experiments import SGD, AdamW, Recipe, RMSprop
+from farfield.objectives import ActivationL1, MeanTeacher, Mixup, Objective, Supervised
+from farfield.training import OneNetwork, Stack
+from small import SMALL_LSTM, small_experiment
+
+RULES = {
+    "supervised": Supervised(),
+    "activation-l1": ActivationL1(layers=("encoder.fc1",)),
+    "mixup": Mixup(alpha=0.5),
+    "mean-teacher": MeanTeacher(decay=0.9),
+}
+OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]
+
+
+def experiment_of(rule: Objective):
+    plain = small_experiment(steps=4, reasoner=SMALL_LSTM)
+    return dataclasses.replace(plain, objective=rule)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_networks_trained_together_are_networks_alone(name: str) -> None:
+    experiment = experiment_of(RULES[name])
+    together = Stack(experiment, (0, 3), dtype=torch.float64)
+    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
+    for learner in (together, *learners):
+        for step in range(4):
+            learner.update(step)
+    for position, alone in enumerate(learners):
+        for part, tensor in alone.state().items():
+            if not part.startswith("optimizer."):
+                found = together.state()[part][position]
+                torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("name", RULES)
+def test_a_restored_state_goes_on_with_the_same_bytes(name: str, optimizer) -> None:
+    experiment = dataclasses.replace(
+        experiment_of(RULES[name]), recipe=Recipe(steps=4, batch_size=16, optimizer=optimizer)
+    )
+    for make in (lambda: OneNetwork(experiment, 3), lambda: Stack(experiment, (0, 3))):
+        whole, resumed = make(), make()
+        for step in range(2):
+            whole.update(step)
+        resumed.load_state({part: tensor.clone() for part, tensor in whole.state().items()})
+        for step in range(2, 4):
+            whole.update(step)
+            resumed.update(step)
+        for part, tensor in whole.state().items():
+            assert torch.equal(resumed.state()[part], tensor), part
+
+
+def test_a_set_that_the_task_lacks_is_named() -> None:
+    rule = MeanTeacher(consistency="unlabelled")
+    with pytest.raises(ValueError, match=r"objective must read sets .* got 'unlabelled'"):
+        OneNetwork(experiment_of(rule), 0)
