@@ -314,8 +314,8 @@ EQUAL = [
     ({"optimizer": SGD(momentum=0.0)}, {"optimizer": SGD(momentum=-0.0)}),
     ({"optimizer": SGD(momentum=1)}, {"optimizer": SGD(momentum=1.0)}),
     (
-        {"optimizer": SGD(momentum=0.9, nesterov=True)},
-        {"optimizer": SGD(momentum=0.9, nesterov=np.True_)},
+        {"schedule": Steps(factors=((0.5, 1),))},
+        {"schedule": Steps(factors=((0.5, 1.0),))},
     ),
     ({"part_rates": (("a", 1),)}, {"part_rates": [["a", 1.0]]}),
 ]

@@ -72,15 +72,21 @@ def test_parts_keep_their_proportion_of_the_learning_rate() -> None:
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: Adam(betas=(0.9, 1.0)), "betas must be"),
+        (
+            lambda: Adam(betas=(0.9, 1.0)),
+            r"betas\[1\] must be a finite number of at least 0 and below 1, got 1.0",
+        ),
         (lambda: AdamW(weight_decay=-0.1), "weight_decay must be"),
         (lambda: SGD(momentum=-0.9), "momentum must be"),
         (lambda: SGD(nesterov=True), "momentum must be above 0 with nesterov, got 0.0"),
         (lambda: RMSprop(alpha=1.0), "alpha must be"),
-        (lambda: Cosine(span=0.0), "span must be above 0 and at most 1, got 0.0"),
+        (
+            lambda: Cosine(span=0.0),
+            "span must be a finite number above 0 and of at most 1, got 0.0",
+        ),
         (lambda: Steps(factors=((0.5, 0.1), (0.5, 0.01))), "factors must grow in progress"),
-        (lambda: Steps(factors=((0.5, -1.0),)), "factors must be at least 0"),
-        (lambda: Halving(after=0.5, every=0.0), "every must be above 0"),
+        (lambda: Steps(factors=((0.5, -1.0),)), r"factors\[0\]\[1\] must be"),
+        (lambda: Halving(after=0.5, every=0.0), "every must be a finite number above 0"),
         (lambda: Warmup(fraction=1.5), "fraction must be"),
     ],
 )

@@ -363,8 +363,10 @@ def test_a_model_without_normalizers_is_refused() -> None:
 
 
 def test_layers_that_are_not_there_or_not_called_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"layers must be parts .* got \['third', 'unused'\]"):
-        loss_of(ActivationL1(layers=("first", "third", "unused")), model(), problems(), loss, DRAW)
+    with pytest.raises(ValueError, match=r"layers must be layers .*, got 'third'; it has first"):
+        loss_of(ActivationL1(layers=("first", "third")), model(), problems(), loss, DRAW)
+    with pytest.raises(ValueError, match=r"layers must be layers .* calls, got \['unused'\]"):
+        loss_of(ActivationL1(layers=("first", "unused")), model(), problems(), loss, DRAW)
     with pytest.raises(ValueError, match="layers must name at least one layer"):
         ActivationL1(layers=())
 
@@ -380,7 +382,7 @@ def test_a_layer_that_gives_more_than_a_tensor_is_refused() -> None:
         def forward(self, items: Tensor, index: Tensor) -> Tensor:
             return self.lstm(items[index])[0].sum(1)
 
-    with pytest.raises(ValueError, match="layers must each give one tensor, got tuple from a LSTM"):
+    with pytest.raises(ValueError, match="must each return one tensor, got tuple from 'lstm'"):
         loss_of(ActivationL1(layers=("lstm",)), Around(), problems(), loss, DRAW)
     assert hooks_of(network) == 0
 

@@ -103,6 +103,6 @@ def test_pixels_are_mixed_as_numbers_of_0_to_1() -> None:
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, float("inf"), float("nan")])
-def test_an_alpha_that_is_none_is_refused(alpha: float) -> None:
-    with pytest.raises(ValueError, match="alpha must be positive and finite"):
+def test_an_alpha_that_is_none_is_refused(unchecked: None, alpha: float) -> None:
+    with pytest.raises(ValueError, match="alpha must be a finite number above 0, got"):
         Mixup(alpha=alpha)

@@ -30,9 +30,9 @@ def as_written(described: dict[str, Json]) -> dict[str, Json]:
     """
     cls = described["class"]
     older = FIELDS.get(cls, {})
-    written: dict[str, Json] = {
-        older.get(name, name): content for name, content in described.items()
-    }
+    written: dict[str, Json] = {}
+    for name, content in described.items():
+        written[older.get(name, name)] = content
     written["class"] = CLASSES.get(cls, cls)
     return _schedule_as_flags(written) if cls == _RECIPE else written
 
@@ -43,10 +43,13 @@ def as_named(written: dict[str, Json]) -> dict[str, Json]:
     Args:
         written: What `as_written` returned.
     """
-    now = {older: newer for newer, older in CLASSES.items()}
-    cls = now.get(written["class"], written["class"])
+    now: dict[str, str] = {older: newer for newer, older in CLASSES.items()}
+    path = str(written["class"])
+    cls = now.get(path, path)
     newer = {old: new for new, old in FIELDS.get(cls, {}).items()}
-    described = {newer.get(name, name): content for name, content in written.items()}
+    described: dict[str, Json] = {}
+    for name, content in written.items():
+        described[newer.get(name, name)] = content
     described["class"] = cls
     return _schedule_from_flags(described) if cls == _RECIPE else described
 
