@@ -44,7 +44,7 @@ def as_named(written: dict[str, Json]) -> dict[str, Json]:
         written: What `as_written` returned.
     """
     now: dict[str, str] = {older: newer for newer, older in CLASSES.items()}
-    path = str(written["class"])
+    path: Any = written["class"]  # anything, in a file from elsewhere
     cls = now.get(path, path)
     newer = {old: new for new, old in FIELDS.get(cls, {}).items()}
     described: dict[str, Json] = {}
