@@ -137,24 +137,31 @@ def test_what_a_script_sets_in_a_module_is_not_trained_without_it(
 
 
 RULES = """
-def mine(model, problems, loss, stream):
-    return 2 * loss(model(problems.items, problems.index), problems).mean()
-other = lambda model, problems, loss, stream: mine(model, problems, loss, stream)
+from dataclasses import dataclass
+from farfield.objectives import Objective
+@dataclass(frozen=True)
+class Mine(Objective):
+    def loss(self, update):
+        loss = update.task_loss(update.outputs(), update.problems)
+        return 2 * loss.mean(), update.state
+def inside():
+    @dataclass(frozen=True)
+    class Other(Mine):
+        pass
+    return Other()
 """
 
 
-def test_a_function_of_ones_own_serves_as_an_objective(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_objective_of_ones_own_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "rules_of_ones_own.py").write_text(RULES)
     module = importlib.import_module("rules_of_ones_own")
     experiments = [
         dataclasses.replace(tiny_experiment(steps=2), objective=rule)
-        for rule in (module.mine, module.other)
+        for rule in (module.Mine(), module.inside())
     ]
     store, jobs = Store(tmp_path / "runs"), jobs_of(experiments, [0])
     run(jobs, store, workers=1)
     first, second = (record.environment["engine"] for record in results(jobs, store))
     assert first == "1 single-threaded processes"
-    assert second.startswith("one after another")  # a lambda has no name to import it by
+    assert second.startswith("one after another")  # it has no name to import it by

@@ -9,17 +9,9 @@ MUTANTS = [
     ),
     (
         "core/_streams.py",
-        "(*self.path, *path), self.closed",
-        "(*path,), self.closed",
+        "return Stream(self.seed, (*self.path, *path))",
+        "return Stream(self.seed, path)",
         ["tests/core/test_streams.py::test_a_child_is_the_stream_of_the_longer_path"],
-    ),
-    (
-        "core/_streams.py",
-        "if self.closed is not None:",
-        "if False:",
-        [
-            "tests/execution/test_execution.py::test_an_objective_that_draws_is_not_made_to_draw_alike_for_all_seeds",
-        ],
     ),
     (
         "core/_streams.py",

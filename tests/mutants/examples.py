@@ -148,8 +148,8 @@ MUTANTS = [
     ),
     (
         "objectives/_augmented.py",
-        "changed = dataclasses.replace(problems, items=items)",
-        "changed, items = problems, problems.items",
+        'changed = dataclasses.replace(update.problems, items=update.draws["items"])',
+        "changed = update.problems",
         ["tests/objectives/test_augmented.py::test_the_loss_is_that_of_changed_images"],
     ),
 ]

@@ -293,15 +293,15 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "to_tensors(model | moments(self._optimizer, self._learned))",
-        "to_tensors(model)",
+        "to_tensors(model | state | optimizer_state(self._optimizer))",
+        "to_tensors(model | state | optimizer_state(torch.optim.SGD(self.model.parameters())))",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
         ],
     ),
     (
         "training/_stack.py",
-        "        load_moments(self._optimizer, self._learned, state)\n",
+        "        load_optimizer_state(self._optimizer, state)\n",
         "",
         [
             "tests/training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes"
@@ -386,9 +386,9 @@ MUTANTS = [
         ["tests/training/test_start.py::test_only_an_encoder_that_never_changes_is_fixed"],
     ),
     (
-        "training/_stack.py",
-        "arguments, tie_weights=False)",
-        "arguments)",
+        "core/_parameters.py",
+        "inputs, tie_weights=False)",
+        "inputs)",
         [
             "tests/training/test_states.py::test_together_equals_alone_where_weights_have_two_names[UnderTwoNames]"
         ],
@@ -618,8 +618,8 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "set_rate(self._optimizer, self._experiment.recipe.rate(step))",
-        "set_rate(self._optimizer, self._experiment.recipe.learning_rate)",
+        "set_rate(self._optimizer, recipe.rate(step))\n",
+        "",
         [
             (
                 "tests/training/test_training.py"
@@ -628,9 +628,9 @@ MUTANTS = [
         ],
     ),
     (
-        "experiments/_experiment.py",
-        "(self.steps - growing)",
-        "self.steps",
+        "experiments/_schedules.py",
+        "self.then.factor(step - growing, steps - growing)",
+        "self.then.factor(step - growing, steps)",
         ["tests/experiments/test_experiment.py::test_the_step_size_grows_and_falls"],
     ),
     (
@@ -710,8 +710,8 @@ MUTANTS = [
     ),
     (
         "training/_learner.py",
-        "groups.setdefault(factor, [])",
-        "groups.setdefault(1.0, [])",
+        "groups.setdefault((factor, decays), [])",
+        "groups.setdefault((1.0, decays), [])",
         ["tests/training/test_training.py::test_a_part_takes_the_step_size_it_has_of_its_own"],
     ),
     (

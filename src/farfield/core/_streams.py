@@ -27,29 +27,24 @@ class Stream:
     Args:
         seed: Number of the run, at least 0.
         path: What is drawn, from general to special, e.g. `("same_different", "shapes")`.
-        closed: Why nothing may be drawn here; `None` where everything may.
 
     Raises:
-        ValueError: If the seed is negative, or a part of the path is neither a word nor a number;
-            and, from a closed stream, when something is drawn.
+        ValueError: If the seed is negative, or a part of the path is neither a word nor a number.
     """
 
     seed: NonNegativeInt
     path: tuple[str | int, ...] = ()
-    closed: str | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     def child(self, *path: str | int) -> Stream:
         """The stream one or more steps further down the tree."""
-        return Stream(self.seed, (*self.path, *path), self.closed)
+        return Stream(self.seed, (*self.path, *path))
 
     @property
     def key(self) -> int:
         """The 128-bit key of the stream: the head of SHA-256 over seed and path."""
-        if self.closed is not None:
-            raise ValueError(self.closed)
         text = json.dumps([self.seed, *self.path], ensure_ascii=False, separators=(",", ":"))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
 
