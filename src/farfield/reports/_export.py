@@ -206,10 +206,10 @@ def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Lin
 def _check(line: Line, where: str) -> None:
     """Refuse what no run can leave."""
     record = line.record
-    if record.seed < 0 or record.steps < 1:
+    if not 0 <= record.seed < 2**63 or not 1 <= record.steps < 2**63:
         raise ValueError(
-            f"{where}: seed must be at least 0 and steps at least 1, "
-            f"got {record.seed} and {record.steps}"
+            f"{where}: seed must be at least 0 and steps at least 1, both below 2**63, "
+            f"got {excerpt(record.seed)} and {excerpt(record.steps)}"
         )
     _check_key(record, where)
     if not 0 <= record.seconds < math.inf:
