@@ -137,8 +137,8 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(
         ("show all-same --task.num-images three", "'three'", "--task.num-images"),
         (f"{TRAIN} --model.hidden 5", "--model.hidden", "--model.hidden-size"),
         (f"{TRAIN} --recipe.steps 0", "got 0", "steps must be an int of at least 1"),
-        (f"{TRAIN} --recipe.learning-rate inf", "got inf", "learning_rate must be positive"),
-        (f"{TRAIN} --recipe.learning-rate nan", "got nan", "learning_rate must be positive"),
+        (f"{TRAIN} --recipe.learning-rate inf", "got inf", "learning_rate must be a finite number"),
+        (f"{TRAIN} --recipe.learning-rate nan", "got nan", "learning_rate must be a finite number"),
         ("reproduce webb2021/demo --budget papr", "'papr'", "'paper'"),
         ("train --task same-different", "required", "--model"),
         ("reproduce", "required", "TABLE"),
@@ -164,3 +164,27 @@ def test_a_gpu_that_is_not_there_is_said(
     assert ended.status == 2
     assert "device is 'cuda', but torch finds no such GPU here; use 'cpu'" in ended.err
     assert list(folder.iterdir()) == []
+
+
+def test_a_tilde_in_an_option_is_the_home_folder(
+    farfield, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    ended = farfield("show same-different --out=~/sheet.png")
+    assert ended.status == 0
+    assert str(folder / "home" / "sheet.png") in ended.out.replace("\n", "")
+    assert (folder / "home" / "sheet.png").is_file()
+    assert not (folder / "~").exists()
+    ended = farfield("show same-different --out=~nobody-here/sheet.png")
+    assert ended.status == 2
+    assert "a home folder that exists" in ended.err
+
+
+def test_errors_are_shown_without_control_characters(farfield, folder: Path) -> None:
+    ended = farfield("show same-different --out=\x1b[2J\u202e.txt")
+    assert ended.status == 2
+    assert ended.err.strip().isprintable()
+    (folder / "file\x1b[2J").write_bytes(b"")
+    ended = farfield("report --records file\x1b[2J")
+    assert "\\x1b[2J" in ended.err
+    assert ended.err.strip().isprintable()

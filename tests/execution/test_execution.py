@@ -458,12 +458,6 @@ def test_what_this_machine_cannot_do_is_said(
         run(jobs_of([tiny_experiment()], (0,)), Store(tmp_path), **options)
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, True])
-def test_a_seed_that_is_no_number_of_a_run_is_refused(seed: int, unchecked) -> None:
-    with pytest.raises(ValueError, match=f"seeds must be integers, at least 0, got {seed} among"):
-        jobs_of([tiny_experiment()], (0, seed))
-
-
 def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_path: Path) -> None:
     experiment, store = small_experiment(steps=40, evaluations=3), Store(tmp_path)
     first, other = jobs_of([experiment], (0, 1))

@@ -117,9 +117,29 @@ MUTANTS = [
     ),
     (
         "tasks/_panel_files.py",
-        "    if not found.is_relative_to(folder.resolve()):",
+        "    if not found.is_relative_to(folder):",
         "    if False:",
         ["tests/tasks/test_published_analogies.py::test_nothing_outside_the_folder_is_opened"],
+    ),
+    (
+        "tasks/_panel_files.py",
+        "        before.add(str(found))\n",
+        "",
+        ["tests/tasks/test_published_analogies.py::test_lists_that_are_none_are_refused"],
+    ),
+    (
+        "tasks/_panel_files.py",
+        "itertools.islice(named, at_most)",
+        "list(named)[:at_most]",
+        ["tests/tasks/test_published_analogies.py::test_a_list_is_read_as_far_as_it_is_asked_for"],
+    ),
+    (
+        "tasks/_panel_archive.py",
+        "(count := content.count(_ENTRY)) > _MOST_FIELDS",
+        "(count := content.count(_ENTRY)) > 10**6",
+        [
+            "tests/tasks/test_published_analogies.py::test_the_directory_of_an_archive_is_counted_before_it_is_read"
+        ],
     ),
     (
         "tasks/_panel_files.py",

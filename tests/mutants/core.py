@@ -78,4 +78,22 @@ MUTANTS = [
         "index = torch.arange(len(self))\n        rows",
         ["tests/core/test_items.py::test_a_slice_or_a_mask_takes_what_it_takes_of_the_tensor"],
     ),
+    (
+        "core/_text.py",
+        "sign if sign.isprintable() else _escape(sign)",
+        "sign if sign.isascii() or sign.isprintable() else _escape(sign)",
+        ["tests/core/test_text.py::test_what_moves_or_colors_or_turns_is_escaped"],
+    ),
+    (
+        "core/_files.py",
+        "if not stat.S_ISREG(known.st_mode):",
+        "if stat.S_ISDIR(known.st_mode):",
+        ["tests/core/test_files.py::test_only_regular_files_are_read"],
+    ),
+    (
+        "core/_files.py",
+        "if known.st_size > most:",
+        "if False:",
+        ["tests/core/test_files.py::test_no_file_is_read_that_is_larger_than_allowed"],
+    ),
 ]

@@ -73,9 +73,48 @@ MUTANTS = [
     ),
     (
         "tasks/_photographs.py",
-        "        left -= pictures[-1].size // 3\n",
-        "",
+        "pixels += (own := width * height)",
+        "pixels = (own := width * height)",
         ["tests/tasks/test_digits.py::test_too_many_pixels_are_refused_before_they_are_unpacked"],
+    ),
+    (
+        "tasks/_photographs.py",
+        'scanned += own * content.count(b"\\xff\\xda")',
+        "scanned += own",
+        ["tests/tasks/test_photographs.py::test_scans_are_counted_before_they_are_read"],
+    ),
+    (
+        "tasks/_jpeg.py",
+        "marker not in _READ | _METADATA",
+        "not marker",
+        ["tests/tasks/test_photographs.py::test_what_is_more_than_a_picture_is_refused"],
+    ),
+    (
+        "tasks/_download.py",
+        'check_address(to, ("https",) if is_safe else ("https", "http"))',
+        "pass",
+        [
+            "tests/tasks/test_download.py::test_what_is_secure_stays_secure",
+            "tests/tasks/test_download.py::test_other_answers_are_refused_in_words",
+        ],
+    ),
+    (
+        "tasks/_download.py",
+        "        self._socket.settimeout(self._clock.left())\n",
+        "",
+        ["tests/tasks/test_download.py::test_other_answers_are_refused_in_words"],
+    ),
+    (
+        "tasks/_download.py",
+        "self._clock.received += count or 0",
+        "pass",
+        ["tests/tasks/test_download.py::test_what_comes_steadily_is_waited_for"],
+    ),
+    (
+        "tasks/_download.py",
+        "answer.length not in {None, size}",
+        "False",
+        ["tests/tasks/test_download.py::test_other_answers_are_refused_in_words"],
     ),
     (
         "tasks/_digit_files.py",

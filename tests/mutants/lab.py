@@ -725,4 +725,28 @@ MUTANTS = [
             )
         ],
     ),
+    (
+        "records/_files.py",
+        "if len(tensors) > MOST_TENSORS:",
+        "if False:",
+        ["tests/records/test_tensor_files.py::test_other_than_is_held_is_refused"],
+    ),
+    (
+        "records/_files.py",
+        "if 8 + len(header) + end != size:",
+        "if False:",
+        ["tests/records/test_tensor_files.py::test_other_than_is_held_is_refused"],
+    ),
+    (
+        "reports/_html.py",
+        "printable(value) if type(value) is str else value",
+        "value",
+        ["tests/reports/test_renderings.py::test_html_shows_no_sign_that_turns_the_reading_order"],
+    ),
+    (
+        "cli/_main.py",
+        "        command = _expanded(command)\n",
+        "",
+        ["tests/cli/test_arguments.py::test_a_tilde_in_an_option_is_the_home_folder"],
+    ),
 ]

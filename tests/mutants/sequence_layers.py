@@ -289,8 +289,8 @@ MUTANTS = [
     (
         "nn/_fused_layers.py",
         'or torch.is_autocast_enabled("cpu")',
-        "",
-        ["tests/nn/test_drop_in.py::test_torch_kernels_are_not_asked_for_under_autocast"],
+        "or False",
+        ["tests/nn/test_sequence_layers.py::test_the_kernel_is_not_asked_for_under_autocast"],
     ),
     (
         "functional/_causal_attention.py",

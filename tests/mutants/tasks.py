@@ -133,10 +133,22 @@ MUTANTS = [
         ["tests/tasks/test_shapes.py::test_a_table_cannot_be_changed_afterwards"],
     ),
     (
-        "tasks/_shapes.py",
-        "if (width, height, depth, colour) != (32, 32, 8, 0):",
+        "tasks/_grey_png.py",
+        "if (width, height, depth, colour) != (side, side, 8, 0):",
         "if (depth, colour) != (8, 0):",
         ["tests/tasks/test_shapes.py::test_a_hostile_picture_ends_in_a_clear_error"],
+    ),
+    (
+        "tasks/_grey_png.py",
+        'if (headers := [kind for kind, _ in kept].count(b"IHDR")) != 1:',
+        "if (headers := 2) != 2:",
+        ["tests/tasks/test_shapes.py::test_a_second_header_is_refused"],
+    ),
+    (
+        "tasks/_grey_png.py",
+        "for kind, chunk in _chunks(content) if kind in _READ",
+        "for kind, chunk in _chunks(content)",
+        ["tests/tasks/test_shapes.py::test_nothing_beside_the_pixels_is_unpacked"],
     ),
     (
         "reports/_problem_sheet.py",
@@ -395,8 +407,20 @@ MUTANTS = [
     ),
     (
         "tasks/_vaec_read.py",
-        "max(2 * dataset.nbytes, _LARGEST_CHUNK)",
-        "max(2 * chunk, _LARGEST_CHUNK)",
+        "max(2 * dataset.nbytes, largest)",
+        "max(2 * chunk, largest)",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "not size <= len(packed) <= size + _CHECKSUM",
+        "len(packed) < size",
+        ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
+    ),
+    (
+        "tasks/_vaec_read.py",
+        "get_info(found.id).rc) != 1",
+        "get_info(found.id).rc) < 1",
         ["tests/tasks/test_vaec_files.py::test_what_is_no_problem_of_vaec_is_refused"],
     ),
     (
@@ -483,7 +507,7 @@ MUTANTS = [
     ),
     (
         "tasks/_data_sets.py",
-        "        check_digest(str(path), content, file)\n",
+        "        check_digest(printable(path), content, file)\n",
         "",
         [
             "tests/tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests",
@@ -491,8 +515,8 @@ MUTANTS = [
     ),
     (
         "tasks/_data_sets.py",
-        "return file.read(most + 1)",
-        "return file.read(most)",
+        "read_regular(path, file.size + 1)",
+        "read_regular(path, file.size)",
         ["tests/tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests"],
     ),
     (
@@ -503,7 +527,7 @@ MUTANTS = [
     ),
     (
         "tasks/_fetch.py",
-        "            check_digest(address, content, file)\n",
+        "            check_digest(printable(address), content, file)\n",
         "",
         ["tests/tasks/test_data_sets.py::test_a_wrong_mirror_is_passed_over"],
     ),

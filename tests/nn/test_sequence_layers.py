@@ -371,6 +371,15 @@ def test_layers_train_where_torch_casts_on_any_processor(name: str, dtype: torch
     assert all(p.grad.isfinite().all() for p in module.parameters() if p.grad is not None)
 
 
+def test_the_kernel_is_not_asked_for_under_autocast(monkeypatch) -> None:
+    """It would ask for AVX-512, and answer on the processors that have it alone."""
+    called = []
+    monkeypatch.setattr(torch, "lstm", lambda *_: called.append(True))
+    with torch.autocast("cpu", torch.bfloat16):
+        made("LSTMLayer").float()(drawn(TIME, BATCH, INPUTS).float())
+    assert not called
+
+
 # --- Refusals ------------------------------------------------------------------------------------
 
 

@@ -49,12 +49,10 @@ def test_other_than_is_held_is_refused(tmp_path: Path, content: bytes, message: 
     assert str(told.value).isprintable()
 
 
-def test_a_file_that_is_longer_than_it_says_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_longer_than_it_says_is_not_read(tmp_path: Path) -> None:
     write_tensors(tmp_path / "w", {"a": torch.zeros(4)})
-    os.truncate(tmp_path / "w", 10**11)
-    with pytest.raises(StoreError, match=r"w: it must be of \d+ bytes, got 100,000,000,000"):
+    os.truncate(tmp_path / "w", 10**8)
+    with pytest.raises(StoreError, match=r"w: it must be of \d+ bytes, got 100,000,000"):
         read_tensors(tmp_path / "w")
 
 

@@ -3,11 +3,13 @@
 import dataclasses
 import json
 import math
+import os
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from farfield.reports import Line, export, load_export
+from farfield.reports import Line, export, load_export, results_page
 from farfield.reproductions import Budget, Table
 from reproductions import made_up
 
@@ -126,6 +128,7 @@ def with_record(**changes):
         (lambda lines: [lines[0], lines[1][:-1]], "line 2: the line is cut short"),
         (lambda lines: [lines[0], lines[1][: len(lines[1]) // 2] + b"\n"], "line 2: not a record"),
         (lambda lines: [lines[0], b"\n"], "line 2: not a record"),
+        (with_record(seed=10**30), r"line 2: seed must be .* both below 2\*\*63, got 1000"),
         (lambda lines: [lines[0], b"\xff\xfe\n"], "line 2: not a record"),
         (lambda lines: [lines[0], b"[" * 100_000 + b"\n"], "line 2: not a record"),
         (lambda lines: [lines[0], b" " * 2_000_000 + b"\n"], "line 2: the line is cut short or lo"),
@@ -169,3 +172,34 @@ def test_a_share_of_variance_may_be_negative(path):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"cannot read .*absent.jsonl: No such file"):
         load_export(tmp_path / "absent.jsonl")
+
+
+def test_what_is_no_file_or_too_large_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "table\x1b[2J.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match=r"cannot read .*\\x1b\[2J\.jsonl: it must be a regular"):
+        load_export(path)
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(2**25 + 1)
+    with pytest.raises(ValueError, match=r"\.jsonl: it must be of at most 33,554,432 bytes"):
+        load_export(path)
+    path.write_bytes(b'{"cell": "\\u001b[2J\\u202e", "x\\u001b": 1}\n')
+    with pytest.raises(ValueError, match=r"\.jsonl, line 1: not a record") as told:
+        load_export(path)
+    assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "1", "null", '{"record": 1}', '"\\ud800"'])
+def test_json_of_another_shape_is_no_record(tmp_path: Path, text: str) -> None:
+    (tmp_path / "table.jsonl").write_text(text + "\n")
+    with pytest.raises(ValueError, match=r"table\.jsonl, line 1: not a record"):
+        load_export(tmp_path / "table.jsonl")
+
+
+def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "table.jsonl").write_bytes(b"")
+    assert load_export(Path("~/table.jsonl")) == []
+    with pytest.raises(ValueError, match=rf"{tmp_path}/table\.jsonl: unknown table"):
+        results_page(Path("~"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -240,10 +241,19 @@ def picture(path: Path) -> Path:
         (lambda path: twice(path, "exhibits"), "names of their own"),
         (lambda path: picture(path).unlink(), "cannot read .*curve.png"),
         (lambda path: picture(path).write_bytes(b"another"), "not the picture that belongs to"),
+        (lambda path: os.truncate(path, 2**22 + 1), "cannot read .*: it must be of at most 4,1"),
+        (lambda path: os.truncate(picture(path), 2**24 + 1), r"curve\.png: it must be of at most"),
+        (lambda path: path.unlink() or os.mkfifo(path), "cannot read .*: it must be a regular"),
+        (
+            lambda path: picture(path).unlink() or picture(path).symlink_to("/dev/zero"),
+            r"cannot read .*curve\.png: it must be a regular file",
+        ),
+        (lambda path: damaged_part(path, "networks", cell="\x1b[2J"), r"/\\x1b\[2J is no cell"),
     ],
     ids=[
         "cut", "deep", "surplus", "budget", "figure", "images", "no-network", "no-exhibit", "cell",
-        "name", "names", "no-picture", "picture",
+        "name", "names", "no-picture", "picture", "large", "large-picture", "pipe", "device",
+        "escape",
     ],
 )  # fmt: skip
 def test_a_damaged_figure_is_refused(tmp_path: Path, damage, message: str) -> None:

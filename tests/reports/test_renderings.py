@@ -193,6 +193,16 @@ def test_markdown_takes_what_a_record_says_as_text_and_not_as_markup():
     assert "- Trained on: processor &lt;script&gt; # Hi, engine a\\|b\\_c.\n" in page
 
 
+def test_html_shows_no_sign_that_turns_the_reading_order():
+    def find(claim):
+        where = {"processor": "abc\u202edcba\x1b[2J"}
+        return [msgspec.structs.replace(record, environment=where) for record in some(claim)]
+
+    page = html(tabulate(DEMO, find, Budget.QUICK))
+    assert "abc\\u202edcba\\x1b[2J" in page
+    assert "\u202e" not in page
+
+
 def test_files_are_written_beside_each_other(report, tmp_path):
     paths = write_report(report, tmp_path / "new" / "folder")
     assert sorted(path.name for path in paths) == ["profiles.png", "report.html", "report.md"]

@@ -190,6 +190,7 @@ def rebuilt(content: bytes, *, before: bytes = b"", after: bytes = b"") -> bytes
     return content[:33] + before + content[33:-12] + after + content[-12:]
 
 
+PNG_END = chunk(b"IEND", b"")
 SECOND_HEADER = chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 0, 0, 0, 0))
 
 
@@ -225,11 +226,14 @@ def test_nothing_beside_the_pixels_is_unpacked(
     assert Shapes.paper(copied).name == "webb2021"
 
 
-def test_pixels_that_inflate_are_not_kept(copied: Path) -> None:
-    path = copied / "esbn_unicode" / "0.png"
-    head = path.read_bytes()[:33]
-    path.write_bytes(head + chunk(b"IDAT", zlib.compress(bytes(60_000_000))) + chunk(b"IEND", b""))
-    with pytest.raises(ValueError, match="must hold the images of webb2021"):
+@pytest.mark.parametrize("interlaced", [0, 1])
+def test_pixels_that_inflate_are_refused(copied: Path, interlaced: int) -> None:
+    packed = zlib.compress(bytes(60_000_000))
+    header = struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, interlaced)
+    parts = [packed[:9_999], packed[9_999:]]
+    chunks = [chunk(b"IHDR", header), *(chunk(b"IDAT", part) for part in parts), PNG_END]
+    (copied / "esbn_unicode" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    with pytest.raises(ValueError, match=r"0\.png must be .* unpack to more than 2,112 bytes"):
         Shapes.paper(copied)
 
 

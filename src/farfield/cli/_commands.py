@@ -15,7 +15,7 @@ from rich.text import Text
 
 from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._names import fields_of_task, find_task, options_of_task
-from farfield.core import REFERENCES, UnknownNameError
+from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
@@ -133,7 +133,7 @@ def show(command: Show, rest: Sequence[str]) -> None:
     task = task_of(command, rest)
     path = command.out or Path(f"problems-{command.task}.png")
     problem_sheet(task, path, seed=command.seed)
-    said = Text.assemble(f"{command.task}: problems of every regime in ", (str(path), "bold"))
+    said = Text.assemble(f"{command.task}: problems of every regime in ", (printable(path), "bold"))
     Console().print(said, soft_wrap=True)
 
 
@@ -170,7 +170,8 @@ def fetch_data(command: Fetch) -> None:
     mirrors = () if command.mirror is None else (command.mirror,)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     for path, source in fetch(command.data_set, mirrors=mirrors).items():
-        console.print(f"{path}: {f'from {source}' if source else 'was there'}")
+        found = f"from {printable(source)}" if source else "was there"
+        console.print(f"{printable(path)}: {found}")
     console.print(f"licence: {DATA_SETS[command.data_set].licence}")
 
 

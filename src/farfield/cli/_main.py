@@ -132,6 +132,7 @@ def _do(command: object, rest: Sequence[str]) -> int:
         from farfield.records import BusyError, DamageWarning, StoreError
 
     try:
+        command = _expanded(command)
         _check(command)
         with warnings.catch_warnings():
             warnings.simplefilter("once", DamageWarning)
@@ -150,6 +151,15 @@ def _do(command: object, rest: Sequence[str]) -> int:
             raise
         return _say(f"the memory does not suffice: {str(error).splitlines()[0]}", 1)
     return 0
+
+
+def _expanded(command: Any) -> object:
+    """A command with the home folder in its paths for `~`, which shells leave in `--out=~/mine`."""
+    from farfield.core import expand_home
+
+    values = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
+    paths = {name: expand_home(value) for name, value in values.items() if isinstance(value, Path)}
+    return dataclasses.replace(command, **paths)
 
 
 def _check(command: object) -> None:
@@ -216,5 +226,9 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:
+    if not message.isprintable():  # for messages may hold what files and networks say
+        from farfield.core import printable
+
+        message = "\n".join(map(printable, message.split("\n")))
     (stream or sys.stderr).write(f"farfield: {message}\n")
     return status

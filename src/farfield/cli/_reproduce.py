@@ -12,6 +12,7 @@ from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._display import Display, at_once
 from farfield.cli._names import find, shapes_of
+from farfield.core import printable
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
@@ -93,7 +94,9 @@ def report(command: ReportCommand) -> None:
                     *export(table, find_records, command.results),
                     *export_figure(found, plates, command.results, budget),
                 ):
-                    console.print(f"exported: {path}", soft_wrap=True, markup=False, emoji=False)
+                    console.print(
+                        f"exported: {printable(path)}", soft_wrap=True, markup=False, emoji=False
+                    )
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
             hint = f"; --budget {others[0]} has some" if others else ""
@@ -107,7 +110,9 @@ def report(command: ReportCommand) -> None:
         levels.keep(command.results)
         seen_from_page = Path(os.path.relpath(command.results, command.page.parent)).as_posix()
         write_whole(command.page, results_page(command.results, seen_from_page).encode())
-        console.print(f"page of results: {command.page}", soft_wrap=True, markup=False, emoji=False)
+        console.print(
+            f"page of results: {printable(command.page)}", soft_wrap=True, markup=False, emoji=False
+        )
 
 
 def _store(folder: Path) -> Store | None:
@@ -165,5 +170,5 @@ def _report(
     written = write_report(found, folder, pictures, plates)
     console.print(terminal(found, plates))
     for path in (*written, *sheets.values()):
-        console.print(f"  {path}", soft_wrap=True, markup=False, emoji=False)
+        console.print(f"  {printable(path)}", soft_wrap=True, markup=False, emoji=False)
     return found, plates

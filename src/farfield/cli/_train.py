@@ -21,7 +21,7 @@ from farfield.cli._names import (
     options_of_task,
     plain_dataclass,
 )
-from farfield.core import stream
+from farfield.core import printable, stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import (
     OFFERED,
@@ -72,7 +72,7 @@ def train(command: Train, rest: Sequence[str]) -> None:
     profile = extrapolation_profile(experiment.task, results(jobs, store))
     console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
     console.print(str(profile), highlight=False, soft_wrap=True)
-    place = f"\nexperiment {experiment.key} in {command.records}"
+    place = f"\nexperiment {experiment.key} in {printable(command.records)}"
     console.print(place, soft_wrap=True, markup=False, emoji=False)
 
 

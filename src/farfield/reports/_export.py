@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 import msgspec
 
+from farfield.core import excerpt, expand_home, open_regular, printable
 from farfield.experiments import Experiment
 from farfield.metrics import MEASURES
 from farfield.records import DIVERGED, Record, write_whole
@@ -19,6 +20,8 @@ from farfield.tasks import TRAINING, metric_of
 
 LARGEST_LINE: Final = 1 << 20
 """No record is longer, bytes."""
+LARGEST_FILE: Final = 1 << 25
+"""Bytes; the longest of the tables has five million."""
 
 
 @final
@@ -66,7 +69,7 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
             by_home.setdefault(claim.home, []).append(line)
     written = []
     for home, lines in by_home.items():
-        path = folder / f"{home}.jsonl"
+        path = expand_home(folder) / f"{home}.jsonl"
         merged = {line.place: line for line in (load_export(path) if path.exists() else [])}
         merged |= {line.place: line for line in lines}
         write_whole(path, encode(merged.values()))
@@ -144,17 +147,17 @@ def load_export(path: Path) -> list[Line]:
     decoder = msgspec.json.Decoder(Line)
     found: dict[tuple[str, int, str, int], Line] = {}
     try:
-        with path.open("rb") as file:
+        with open_regular(expand_home(path), LARGEST_FILE) as file:
             for number, text in enumerate(iter(lambda: file.readline(LARGEST_LINE), b""), 1):
-                where = f"{path}, line {number}"
+                where = f"{printable(path)}, line {number}"
                 line = _decode(decoder, text, where)
                 if line.place in found:
                     raise ValueError(
-                        f"{where}: seed {line.record.seed} of {line.cell} is there twice"
+                        f"{where}: seed {line.record.seed} of {excerpt(line.cell)} is there twice"
                     )
                 found[line.place] = line
     except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
+        raise ValueError(f"cannot read {printable(path)}: {error.strerror or error}") from error
     return list(found.values())
 
 
@@ -172,7 +175,7 @@ def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finde
 
     @cache
     def of_table(home: str) -> dict[tuple[str, str], list[Record]]:
-        path = folder / f"{home}.jsonl"
+        path = expand_home(folder) / f"{home}.jsonl"
         found: dict[tuple[str, str], list[Record]] = {}
         for line in load_export(path) if path.is_file() else []:
             if seeds is None or line.record.seed < seeds:
@@ -195,7 +198,7 @@ def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Lin
         except msgspec.ValidationError:
             line = _from_text(text)
     except (msgspec.MsgspecError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: not a record: {error}") from error
+        raise ValueError(f"{where}: not a record: {excerpt(error)}") from error
     _check(line, where)
     return line
 
@@ -203,10 +206,10 @@ def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Lin
 def _check(line: Line, where: str) -> None:
     """Refuse what no run can leave."""
     record = line.record
-    if record.seed < 0 or record.steps < 1:
+    if not 0 <= record.seed < 2**63 or not 1 <= record.steps < 2**63:
         raise ValueError(
-            f"{where}: seed must be at least 0 and steps at least 1, "
-            f"got {record.seed} and {record.steps}"
+            f"{where}: seed must be at least 0 and steps at least 1, both below 2**63, "
+            f"got {excerpt(record.seed)} and {excerpt(record.steps)}"
         )
     _check_key(record, where)
     if not 0 <= record.seconds < math.inf:
@@ -219,7 +222,7 @@ def _check(line: Line, where: str) -> None:
         value = score.value
         inside = measure is None or math.isnan(value) or measure.lowest <= value <= measure.highest
         if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
-            raise ValueError(f"{where}: no run can leave {score}")
+            raise ValueError(f"{where}: no run can leave {excerpt(score)}")
 
 
 def _check_key(record: Record, where: str) -> None:
@@ -227,6 +230,8 @@ def _check_key(record: Record, where: str) -> None:
     try:
         key = Experiment.key_of(record.experiment)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: not a record: {error}") from error
+        raise ValueError(f"{where}: not a record: {excerpt(error)}") from error
     if key != record.key:
-        raise ValueError(f"{where}: key must be {key}, that of the experiment, got {record.key!r}")
+        raise ValueError(
+            f"{where}: key must be {key}, that of the experiment, got {excerpt(record.key)!r}"
+        )

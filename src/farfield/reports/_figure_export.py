@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, final
 
 import msgspec
 
+from farfield.core import excerpt, expand_home, printable, read_regular
 from farfield.records import write_whole
 from farfield.reports._export import Line, encode, line_of, load_export
 from farfield.reports._images import BUILT_IN, images_of
@@ -21,6 +22,10 @@ from farfield.reproductions import FIGURES, Budget
 
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """What a plate may be called: part of the name of a file."""
+LARGEST_TEXT: Final = 1 << 22
+"""Bytes of what was measured."""
+LARGEST_PICTURE: Final = 1 << 24
+"""Bytes of a picture."""
 
 
 @final
@@ -126,6 +131,7 @@ def export_figure(
     """
     if not plates:
         return []
+    folder = expand_home(folder)
     runs = [(row.claim, record) for row in report.run for record in row.kept]
     images = {images_of(claim, record) for claim, record in runs}
     if len(images) > 1:
@@ -218,23 +224,27 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
         ValueError: If the file cannot be read, is damaged or of no figure, if a network is of none
             of the figure's cells, or a picture is missing or another.
     """
+    path, folder = expand_home(path), expand_home(folder)
+    where = printable(path)
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=FigureExport)
+        found = msgspec.json.decode(read_regular(path, LARGEST_TEXT), type=FigureExport)
     except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
+        raise ValueError(f"cannot read {where}: {error.strerror or error}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: not what a figure measures: {error}") from error
+        raise ValueError(f"{where}: not what a figure measures: {excerpt(error)}") from error
     if found.figure not in FIGURES or path != folder / f"{found.place}.json":
         raise ValueError(
-            f"{path}: figure, budget and images must be those of its name, got {found.place}"
+            f"{where}: figure, budget and images must be those of its name, "
+            f"got {excerpt(found.place)}"
         )
     cells = {(claim.home, claim.cell) for claim in FIGURES[found.figure].table.claims}
     for network in found.networks:
         if (network.table, network.cell) not in cells:
-            raise ValueError(f"{path}: {network.table}/{network.cell} is no cell of the figure")
+            cell = excerpt(f"{network.table}/{network.cell}")
+            raise ValueError(f"{where}: {cell} is no cell of the figure")
     names = [exhibit.name for exhibit in found.exhibits]
     if len(set(names)) < len(names) or not all(map(NAME.fullmatch, names)):
-        raise ValueError(f"{path}: exhibits must have names of their own, got {names}")
+        raise ValueError(f"{where}: exhibits must have names of their own, got {excerpt(names)}")
     for exhibit in found.exhibits:
         _check_picture(found, exhibit, folder)
     return found
@@ -245,11 +255,12 @@ def _check_picture(figure: FigureExport, exhibit: Exhibit, folder: Path) -> None
     if exhibit.digest is None:
         return
     picture = folder / figure.picture(exhibit)
+    where = printable(picture)
     try:
-        content = picture.read_bytes()
+        content = read_regular(picture, LARGEST_PICTURE)
     except OSError as error:
-        raise ValueError(f"cannot read {picture}: {error.strerror or error}") from error
+        raise ValueError(f"cannot read {where}: {error.strerror or error}") from error
     if _sha(content) != exhibit.digest:
         raise ValueError(
-            f"{picture}: not the picture that belongs to {figure.place}; export the figure again"
+            f"{where}: not the picture that belongs to {figure.place}; export the figure again"
         )

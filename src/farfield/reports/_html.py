@@ -8,6 +8,7 @@ from typing import final
 
 import jinja2
 
+from farfield.core import printable
 from farfield.reports import _text as text
 from farfield.reports._plates import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profiles import profiles, svg
@@ -30,6 +31,7 @@ def html(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
+        finalize=_printable,
     )
     page = environment.get_template("report.html.jinja")
     return page.render(
@@ -58,6 +60,11 @@ class _PlateOnPage:
         self.light, self.dark = (
             _encoded(svg(draw(theme))) if draw else "" for theme in (LIGHT, DARK)
         )
+
+
+def _printable(value: object) -> object:
+    """Text without signs that turn the reading order; what else there is stays."""
+    return printable(value) if type(value) is str else value
 
 
 def _encoded(content: bytes) -> str:

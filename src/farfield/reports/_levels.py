@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 import numpy as np
 
-from farfield.core import stream
+from farfield.core import excerpt, expand_home, printable, read_regular, stream
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
 from farfield.tasks import Task, is_at_hand
@@ -26,6 +26,9 @@ LOSS: Final = "loss"
 
 FILE: Final = "floors-and-ceilings.jsonl"
 """Name of the file in a folder of records, or of exports."""
+
+LARGEST_FILE: Final = 1 << 25
+"""Its bytes."""
 
 
 @final
@@ -92,8 +95,9 @@ class Levels:
     """
 
     def __init__(self, *folders: Path) -> None:
-        self._folder = folders[0] if folders else None
-        self._known = {line.key: line for folder in folders for line in _load(folder / FILE)}
+        places = [expand_home(folder) for folder in folders]
+        self._folder = places[0] if places else None
+        self._known = {line.key: line for folder in places for line in _load(folder / FILE)}
         self._asked: dict[_Key, _Line] = {}
 
     def of(self, claim: Claim) -> Level:
@@ -127,20 +131,24 @@ class Levels:
         Args:
             folder: The folder.
         """
-        _write(folder, self._asked.values())
+        _write(expand_home(folder), self._asked.values())
 
 
 def _load(path: Path) -> list[_Line]:
     """The lines of a file; none where there is no file."""
     if not path.is_file():
         return []
+    try:
+        content = read_regular(path, LARGEST_FILE)
+    except OSError as error:
+        raise ValueError(f"cannot read {printable(path)}: {error.strerror}") from error
     decoder, found = msgspec.json.Decoder(_Line), []
-    for number, text in enumerate(path.read_bytes().splitlines(), 1):
+    for number, text in enumerate(content.splitlines(), 1):
         try:
             found.append(decoder.decode(text))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise ValueError(
-                f"{path}, line {number}: no floor and ceiling: {error}; "
+                f"{printable(path)}, line {number}: no floor and ceiling: {excerpt(error)}; "
                 "remove the line, and they are measured again"
             ) from error
     return found

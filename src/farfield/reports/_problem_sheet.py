@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from torch import Tensor
 
-from farfield.core import Problems, stream
+from farfield.core import Problems, expand_home, stream
 from farfield.records import write_whole
 from farfield.reports._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._layout import GAP, Corner, Layout
@@ -59,7 +59,8 @@ def problem_sheet(
         ValueError: If the items are no images, fewer than one problem is asked for, or the name is
             that of another kind of file.
     """
-    if Path(path).suffix.lower() != ".png":
+    path = expand_home(path)
+    if path.suffix.lower() != ".png":
         raise ValueError(f"path must end in .png, got {str(path)!r}")
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
@@ -76,8 +77,8 @@ def problem_sheet(
     FigureCanvasAgg(figure)
     fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
     figure.savefig(picture, format="png", dpi=fine * _DPI)
-    write_whole(Path(path), picture.getvalue())
-    return Path(path)
+    write_whole(path, picture.getvalue())
+    return path
 
 
 def _sets(task: Task, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:

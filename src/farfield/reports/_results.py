@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 from urllib.parse import quote
 
-from farfield.core import UnknownNameError
+from farfield.core import UnknownNameError, expand_home, printable
 from farfield.records import Record
 from farfield.reports import _text as text
 from farfield.reports._export import Line, exported_at, load_export
@@ -65,11 +65,12 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
         ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line,
             or if a figure is not of networks as the files hold them.
     """
+    folder = expand_home(folder)
     exported = [load_figure(path, folder) for path in sorted(folder.rglob("*.json"))]
     paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in _files(folder)}
     for key, path in paths.items():
         if key not in TABLES:
-            raise ValueError(f"{path}: {UnknownNameError('table', key, TABLES)}")
+            raise ValueError(f"{printable(path)}: {UnknownNameError('table', key, TABLES)}")
     levels = Levels(folder)
     summary: list[str] = []
     parts: list[str] = []
@@ -81,7 +82,7 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
         try:
             reports = {kind: _report(table, found, kind, levels) for kind, found in kinds.items()}
         except ValueError as error:
-            raise ValueError(f"{paths[key]}: {error}") from error
+            raise ValueError(f"{printable(paths[key])}: {error}") from error
         recorded |= _by_digest(table, kinds)
         summary += [_line(table, kind, report) for kind, report in reports.items()]
         parts += [
@@ -195,7 +196,7 @@ def _kinds(table: Table, path: Path) -> dict[Kind, dict[str, list[Record]]]:
     """The records of a file by budget and images, then by the name of their claim."""
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     for number, line in enumerate(load_export(path), 1):  # no line is skipped
-        claim = _claim(table, line, f"{path}, line {number}")
+        claim = _claim(table, line, f"{printable(path)}, line {number}")
         fraction = float(f"{claim.fraction(line.record.experiment):.3g}")
         kind = (fraction, images_of(claim, line.record))
         kinds.setdefault(kind, {}).setdefault(claim.name, []).append(line.record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from farfield.core import expand_home
 from farfield.records import write_whole
 from farfield.reports._html import html
 from farfield.reports._markdown import markdown
@@ -39,6 +40,7 @@ def write_report(
         "profiles.png": png(profiles(report)),
     }
     contents |= {f"{one.name}.png": png(one.draw(LIGHT)) for one in plates if one.draw}
+    folder = expand_home(folder)
     for name, content in contents.items():
         write_whole(folder / name, content)
     return [folder / name for name in contents]

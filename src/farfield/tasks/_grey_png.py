@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -51,11 +52,15 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
     kept = [(kind, chunk) for kind, chunk in _chunks(content) if kind in _READ]
     if (headers := [kind for kind, _ in kept].count(b"IHDR")) != 1:
         raise ValueError(f"{name} must have one header, got {headers}")
+    pixels = b"".join(chunk[8:-4] for kind, chunk in kept if kind == b"IDAT")
     alone = io.BytesIO(_SIGNATURE + b"".join(chunk for _, chunk in kept))
     try:
+        most = 2 * side * (side + 1)  # interlaced rows are shorter, each with a filter of its own
+        if len(zlib.decompressobj().decompress(pixels, most + 1)) > most:
+            raise ValueError(f"its pixels unpack to more than {most:,} bytes")
         with Image.open(alone, formats=["PNG"]) as picture:
             return np.array(picture.convert("L"))
-    except (OSError, SyntaxError, ValueError, struct.error) as error:
+    except (OSError, SyntaxError, ValueError, struct.error, zlib.error) as error:
         raise ValueError(
             f"{name} must be a whole PNG file, got a broken one: {printable(error)}"
         ) from error
