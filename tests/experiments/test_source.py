@@ -126,8 +126,10 @@ def frozen(z):
 def context():
     yield 19
 
-def default(z, shift=20, *, more=21):
-    return z + shift + more
+SHIFT, MORE = 30, 31
+
+def default(z, first=SHIFT, shift=20, *, more=21, last=MORE):
+    return z + first + shift + more + last
 
 def counted(z):
     return z * counted.times
@@ -213,6 +215,8 @@ CHANGES = [
     ("yield 19", "yield 20"),
     ("shift=20", "shift=21"),
     ("more=21", "more=22"),
+    ("SHIFT, MORE = 30, 31", "SHIFT, MORE = 32, 31"),
+    ("SHIFT, MORE = 30, 31", "SHIFT, MORE = 30, 32"),
     ("times = 22", "times = 23"),
     ("level = 23", "level = 24"),
     ("factor = 24", "factor = 25"),
@@ -466,12 +470,12 @@ def test_source_is_read_by_one_thread_at_a_time(
 ) -> None:
     inside, most, parse = [], [], ast.parse
 
-    def slow(text: str) -> ast.Module:
+    def slow(*text: str, **options: object) -> ast.Module:
         inside.append(threading.get_ident())
         most.append(len(inside))
         time.sleep(0.01)
         inside.pop()
-        return parse(text)
+        return parse(*text, **options)
 
     monkeypatch.setattr("farfield.experiments._code.ast.parse", slow)
     modules = [make(f"def mine():\n    return {k}\n").mine for k in range(8)]
