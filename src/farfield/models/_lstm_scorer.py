@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
+from farfield.core import Dropout, Size, check_arguments, check_sizes
 from farfield.functional import lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 
@@ -49,13 +49,14 @@ class LSTMScorer(nn.Module):
         webb2020, sections 3.2 and 4.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        length: int,
+        in_features: Size,
+        length: Size,
         *,
-        hidden_size: int = 256,
-        dropout: float = 0.0,
+        hidden_size: Size = 256,
+        dropout: Dropout = 0.0,
         position_tags: bool = False,
         forget_bias: float = 0.0,
         generator: torch.Generator | None = None,

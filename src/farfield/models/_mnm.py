@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import (
     MNMOutputs,
     MNMParameters,
@@ -65,14 +65,15 @@ class MNM(nn.Module):
 
     memory: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 128,
-        memory_size: int = 128,
-        num_heads: int = 1,
+        hidden_size: Size = 128,
+        memory_size: Size = 128,
+        num_heads: Size = 1,
         memory_trained: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:

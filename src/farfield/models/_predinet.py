@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import (
     kaiming_normal_,
     pair_attention,
@@ -57,16 +57,17 @@ class PrediNet(nn.Module):
         Shanahan et al. 2020; webb2021, appendix A.3.10.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
-        length: int,
+        in_features: Size,
+        num_outputs: Size,
+        length: Size,
         *,
-        num_heads: int = 32,
-        key_size: int = 16,
-        num_relations: int = 16,
-        hidden_size: int = 8,
+        num_heads: Size = 32,
+        key_size: Size = 16,
+        num_relations: Size = 16,
+        hidden_size: Size = 8,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import (
     Overlay,
     differing,
@@ -63,12 +63,13 @@ class AnalogyEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (128, 128, 3),
+        item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
-        out_features: int = 256,
-        hidden_size: int = 256,
+        out_features: Size = 256,
+        hidden_size: Size = 256,
         coordinates: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,

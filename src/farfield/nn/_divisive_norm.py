@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import (
     divisive_centre_1d,
     divisive_centre_2d,
@@ -65,13 +66,14 @@ class DivisiveNorm2d(nn.Module):
         ren2017, equations 3 and 4, table 1.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_channels: int,
-        window: int,
+        num_channels: Size,
+        window: Size,
         *,
-        suppression_window: int | None = None,
-        sigma: float = 1.0,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
         learned_sigma: bool = False,
         affine: bool = False,
         released_suppression: bool = False,
@@ -180,13 +182,14 @@ class DivisiveNorm1d(nn.Module):
         ren2017, equations 6 and 7.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        window: int,
+        num_features: Size,
+        window: Size,
         *,
-        suppression_window: int | None = None,
-        sigma: float = 1.0,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
         learned_sigma: bool = False,
         affine: bool = False,
         device: Device = None,

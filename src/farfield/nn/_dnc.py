@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     DNCParameters,
     DNCState,
@@ -67,14 +68,15 @@ class DNC(SequenceLayer):
         network's; the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — five are torch's
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 16,
-        slot_size: int = 16,
-        num_heads: int = 1,
+        num_slots: Size = 16,
+        slot_size: Size = 16,
+        num_heads: Size = 1,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,

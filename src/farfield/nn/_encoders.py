@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
 
 _CHANNELS = 32
@@ -47,11 +48,12 @@ class ConvEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
@@ -108,11 +110,12 @@ class MLPEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
@@ -162,11 +165,12 @@ class RandomEncoder(nn.Module):
     weight: Tensor
     bias: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

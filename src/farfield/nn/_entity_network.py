@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     EntityNetworkParameters,
     entity_network,
@@ -62,12 +63,13 @@ class EntNet(SequenceLayer):
         the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 4,
+        num_slots: Size = 4,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import fan_in_uniform_, uninitialized
 
 HALVINGS: Final = 3
@@ -48,13 +48,14 @@ class FrameEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (64, 64),
+        item_shape: tuple[Size, ...] = (64, 64),
         *,
-        out_features: int = 10,
-        channels: int = 32,
-        hidden_size: int = 256,
+        out_features: Size = 10,
+        channels: Size = 32,
+        hidden_size: Size = 256,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
@@ -122,13 +123,14 @@ class FrameDecoder(nn.Module):
         webb2020, section 4.3.
     """
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (64, 64),
-        in_features: int = 10,
+        item_shape: tuple[Size, ...] = (64, 64),
+        in_features: Size = 10,
         *,
-        channels: int = 32,
-        hidden_size: int = 256,
+        channels: Size = 32,
+        hidden_size: Size = 256,
         squashed: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
 from farfield.nn._sequence_layer import SequenceLayer
 from farfield.nn._states import State
@@ -67,12 +68,13 @@ class HoldingRNN(SequenceLayer):
         Farfield's own.
     """
 
+    @check_arguments
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_groups: int = 32,
+        num_groups: Size = 32,
         least_move: float = 0.0,
         batch_first: bool = False,
         device: Device = None,

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_images
 from farfield.nn._gain_and_shift import (
     as_number,
@@ -62,11 +63,12 @@ class ImageBatchNorm(nn.Module):
     running_mean: Tensor
     running_var: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        num_channels: int,
+        num_channels: Size,
         *,
-        sigma: float = 0.01,
+        sigma: NonNegativeFloat = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
         momentum: float = 0.1,

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import uninitialized
 
 
@@ -43,12 +44,13 @@ class LinearDecoder(nn.Module):
         lamb2022, section 8.4.2, which says nothing of its decoder; this one is Farfield's choice.
     """
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...],
-        in_features: int,
+        item_shape: tuple[Size, ...],
+        in_features: Size,
         *,
-        bound: float = 0.1,
+        bound: PositiveFloat = 0.1,
         first_bias: float = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,

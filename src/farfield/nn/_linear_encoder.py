@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import uninitialized
 
 
@@ -42,12 +43,13 @@ class LinearEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...],
+        item_shape: tuple[Size, ...],
         *,
-        out_features: int = 600,
-        bound: float = 0.1,
+        out_features: Size = 600,
+        bound: PositiveFloat = 0.1,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_optional_sizes, check_sizes
+from farfield.core import NonNegativeFloat, Size, check_arguments, check_optional_sizes, check_sizes
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
 from farfield.nn._mod_lin import ModLin
 
@@ -61,14 +61,15 @@ class ModAttn(nn.Module):
         gondal2021, section 2, equations 6 to 8.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        code_size: int,
+        num_features: Size,
+        code_size: Size,
         *,
-        num_heads: int = 4,
-        key_size: int | None = None,
-        eps: float = 1e-6,
+        num_heads: Size = 4,
+        key_size: Size | None = None,
+        eps: NonNegativeFloat = 1e-6,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

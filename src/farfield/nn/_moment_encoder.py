@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Depth, Size, check_arguments, check_sizes
 from farfield.functional import (
     differing,
     is_recorded,
@@ -66,14 +66,15 @@ class MomentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (128, 128, 3),
+        item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
-        out_features: int = 256,
-        num_maps: int = 8,
-        num_layers: int = 1,
-        kernel_size: int = 1,
+        out_features: Size = 256,
+        num_maps: Size = 8,
+        num_layers: Depth = 1,
+        kernel_size: Size = 1,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

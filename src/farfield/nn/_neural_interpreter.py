@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Depth, Size, check_arguments, check_sizes
 from farfield.functional import ScriptTrace
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._script import Script
@@ -78,16 +78,17 @@ class NeuralInterpreter(nn.Module):
         gondal2021, section 2.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
-        num_functions: int = 5,
-        num_iterations: int = 8,
-        num_lines: int = 1,
-        num_scripts: int = 1,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
+        num_scripts: Depth = 1,
         *,
         syntax: Syntax | None = None,
-        grid: tuple[int, int] | None = None,
+        grid: tuple[Size, Size] | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import RelativePositionParameters, relative_position_scores
 
 
@@ -51,12 +51,13 @@ class RelativePosition(nn.Module):
         gondal2021, section 4.2, after the released code.
     """
 
+    @check_arguments
     def __init__(
         self,
-        grid: tuple[int, int],
-        num_heads: int,
-        key_size: int,
-        code_size: int,
+        grid: tuple[Size, Size],
+        num_heads: Size,
+        key_size: Size,
+        code_size: Size,
         *,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 from torch.types import Device
 
-from farfield.core import check_dropout
+from farfield.core import Depth, Dropout, Size, check_arguments, check_dropout
 from farfield.functional import Indexed, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
@@ -81,17 +81,18 @@ class RIMs(SequenceLayer):
         lamb2022, section 8.2; goyal2021.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — seven are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         *,
-        num_mechanisms: int = 6,
-        num_active: int = 4,
+        num_mechanisms: Size = 6,
+        num_active: Size = 4,
         wiring: Wiring | None = None,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Dropout = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

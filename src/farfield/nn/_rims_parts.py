@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from farfield.core import (
+    Dropout,
+    NonNegativeFloat,
+    Size,
     check_dropout,
     check_flags,
     check_optional_sizes,
@@ -54,13 +57,13 @@ class InputAttention:
         lamb2022, section 8.2.2.
     """
 
-    num_heads: int = 1
-    key_size: int = 64
-    value_size: int | None = None
+    num_heads: Size = 1
+    key_size: Size = 64
+    value_size: Size | None = None
     bias: bool = True
     per_position: bool = False
-    dropout: float = 0.0
-    init_std: float | None = None
+    dropout: Dropout = 0.0
+    init_std: NonNegativeFloat | None = None
 
     def __post_init__(self) -> None:
         """Check sizes, dropout, first weights and flags."""
@@ -100,14 +103,14 @@ class Communication:
         lamb2022, section 8.2.4.
     """
 
-    num_heads: int | None = None
-    key_size: int = 32
-    value_size: int | None = None
-    top_k: int | None = None
+    num_heads: Size | None = None
+    key_size: Size = 32
+    value_size: Size | None = None
+    top_k: Size | None = None
     hypothetical: bool = False
     gated: bool = False
-    dropout: float = 0.0
-    init_std: float | None = None
+    dropout: Dropout = 0.0
+    init_std: NonNegativeFloat | None = None
 
     def __post_init__(self) -> None:
         """Check sizes, dropout, first weights and flags."""

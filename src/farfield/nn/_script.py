@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import check_part, check_sizes
+from farfield.core import Depth, Size, check_arguments, check_part, check_sizes
 from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
 from farfield.nn._line_of_code import LineOfCode
 from farfield.nn._syntax import Syntax
@@ -65,15 +65,16 @@ class Script(nn.Module):
     codes: Tensor
     bandwidth: Tensor
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
-        num_functions: int = 5,
-        num_iterations: int = 8,
-        num_lines: int = 1,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
         *,
         syntax: Syntax | None = None,
-        grid: tuple[int, int] | None = None,
+        grid: tuple[Size, Size] | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

@@ -10,6 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
 
@@ -48,12 +49,13 @@ class PatchEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (3, 32, 32),
+        item_shape: tuple[Size, ...] = (3, 32, 32),
         *,
-        patch_size: int = 4,
-        out_features: int = 192,
+        patch_size: Size = 4,
+        out_features: Size = 192,
         positions: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -135,11 +137,12 @@ class ComponentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (5,),
+        item_shape: tuple[Size, ...] = (5,),
         *,
-        out_features: int = 64,
+        out_features: Size = 64,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

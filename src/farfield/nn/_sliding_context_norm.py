@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import sliding_context_centre, sliding_context_norm
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
 from farfield.nn._over_fields import check_test_batch, in_batches, smoothing_of
@@ -53,16 +54,17 @@ class SlidingContextNorm(nn.Module):
         webb2020, section 4.2 (sliding-window context normalization).
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        window: int = 4,
+        window: Size = 4,
         include_self: bool = True,
-        eps: float = 1e-8,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:

@@ -10,6 +10,10 @@ from typing import final
 import torch
 
 from farfield.core import (
+    Dropout,
+    NonNegativeFloat,
+    PositiveFloat,
+    Size,
     check_dropout,
     check_fields,
     check_flags,
@@ -48,10 +52,10 @@ class Functions:
         gondal2021, section 2; dropout after the released code.
     """
 
-    code_size: int | None = None
+    code_size: Size | None = None
     learned_signatures: bool = False
     learned_codes: bool = True
-    dropout: float = 0.0
+    dropout: Dropout = 0.0
 
     def __post_init__(self) -> None:
         """Check size, dropout and flags."""
@@ -84,13 +88,13 @@ class TypeMatching:
         gondal2021, section 2, equations 2 and 3.
     """
 
-    type_size: int = 24
-    hidden_size: int | None = None
-    truncation: float = RELEASED_TRUNCATION
-    bandwidth: float = 1.0
+    type_size: Size = 24
+    hidden_size: Size | None = None
+    truncation: PositiveFloat = RELEASED_TRUNCATION
+    bandwidth: PositiveFloat = 1.0
     learned_bandwidth: bool = True
     straight_through: bool = False
-    eps: float = 1e-6
+    eps: NonNegativeFloat = 1e-6
 
     def __post_init__(self) -> None:
         """Check sizes, truncation, bandwidth and flags."""
@@ -132,11 +136,11 @@ class Instructions:
         gondal2021, section 2, equations 6 to 10.
     """
 
-    num_heads: int = 4
-    key_size: int | None = None
-    hidden_size: int | None = None
+    num_heads: Size = 4
+    key_size: Size | None = None
+    hidden_size: Size | None = None
     residual: bool = True
-    eps: float = 1e-6
+    eps: NonNegativeFloat = 1e-6
 
     def __post_init__(self) -> None:
         """Check sizes, eps and flags."""

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments, check_sizes
 from farfield.functional import (
     TypingParameters,
     fan_in_uniform_,
@@ -49,12 +49,13 @@ class TypeInference(nn.Module):
         gondal2021, section 2, equation 2.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        type_size: int,
+        num_features: Size,
+        type_size: Size,
         *,
-        hidden_size: int | None = None,
+        hidden_size: Size | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
