@@ -57,8 +57,6 @@ class AnalogyScoring(nn.Module):
         num_candidates: Size,
     ) -> None:
         super().__init__()
-        if num_candidates < 1:
-            raise ValueError(f"num_candidates must be at least 1, got {num_candidates}")
         self.encoder = encoder
         self.context = context
         self.scorer = scorer

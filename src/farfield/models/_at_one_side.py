@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.models._sequence_model import SequenceModel
 
 
@@ -39,7 +39,6 @@ class AtOneSide(nn.Module):
     @check_arguments
     def __init__(self, inner: SequenceModel, *, side: Size) -> None:
         super().__init__()
-        check_sizes(side=side)
         self.inner = inner
         self.side = side
 

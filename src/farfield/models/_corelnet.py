@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     relation_matrix,
@@ -65,12 +65,6 @@ class CoRelNet(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            length=length,
-            hidden_size=hidden_size,
-        )
         self.in_features = in_features
         self.length = length
         self.causal = causal

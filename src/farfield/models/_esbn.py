@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     ESBNKeys,
     ESBNParameters,
@@ -83,12 +83,6 @@ class ESBN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            key_size=key_size,
-        )
         if confidence and default_memory:
             raise ValueError(
                 "default_memory=True takes the place of the confidence, got confidence=True; "

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._lstm_scorer import tag_places
@@ -62,7 +62,6 @@ class LayerNormLSTMScorer(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, length=length, hidden_size=hidden_size)
         self.in_features, self.length, self.position_tags = in_features, length, position_tags
         wide = in_features + length * position_tags
         self.cell = NormalizedLSTM(

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Dropout, Size, check_arguments, check_sizes
+from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 
@@ -62,9 +62,6 @@ class LSTMScorer(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, length=length, hidden_size=hidden_size)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
         self.in_features, self.length, self.hidden_size = in_features, length, hidden_size
         self.dropout, self.position_tags = dropout, position_tags
         wide = in_features + length * position_tags

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, lstm, lstm_uniform_, uninitialized
 from farfield.models._checks import check_sequence
 
@@ -47,7 +47,6 @@ class NextEmbedding(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, hidden_size=hidden_size)
         self.controller = lstm_uniform_(
             uninitialized(nn.LSTMCell, in_features, hidden_size), generator
         )

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     NTMParameters,
     lstm_init_,
@@ -72,13 +72,6 @@ class NTM(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            num_slots=num_slots,
-            slot_size=slot_size,
-        )
         self.in_features = in_features
         self.first_read = first_read
         self.controller = lstm_init_(

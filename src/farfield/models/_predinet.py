@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     pair_attention,
@@ -71,15 +71,6 @@ class PrediNet(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            length=length,
-            num_heads=num_heads,
-            key_size=key_size,
-            num_relations=num_relations,
-            hidden_size=hidden_size,
-        )
         self.in_features = in_features
         self.length = length
         tagged = in_features + 1

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     relation_sum,
@@ -66,12 +66,6 @@ class RN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            relation_size=relation_size,
-        )
         self.in_features = in_features
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)

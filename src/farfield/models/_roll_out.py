@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 
 
 @final
@@ -60,7 +60,6 @@ class RollOut(nn.Module):
         rounded: bool = False,
     ) -> None:
         super().__init__()
-        check_sizes(given=given)
         self.encoder = encoder
         self.core = core
         self.decoder = decoder

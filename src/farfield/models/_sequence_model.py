@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Dropout, Size, check_arguments, check_dropout, check_sizes
+from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import Indexed, uninitialized
 
 BOUND = 0.1
@@ -71,8 +71,6 @@ class SequenceModel(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_outputs=num_outputs)
-        check_dropout(dropout)
         width = getattr(core, "hidden_size", None)
         if not isinstance(width, int):
             raise TypeError(

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
 from farfield.models._checks import check_length, check_sequence
 
@@ -69,12 +69,6 @@ class SRAN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            length=length,
-            hidden_size=hidden_size,
-            rule_size=rule_size,
-        )
         if length != ROW * ROW:
             raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
         self.in_features, self.length = in_features, length

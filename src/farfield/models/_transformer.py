@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     self_attention,
@@ -72,12 +72,6 @@ class Transformer(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            num_heads=num_heads,
-            feedforward_size=feedforward_size,
-        )
         if in_features % num_heads:
             raise ValueError(f"num_heads must divide in_features={in_features}, got {num_heads}")
         self.in_features = in_features

@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     Overlay,
     differing,
@@ -76,12 +76,11 @@ class AnalogyEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3 or min(item_shape) < 1 or any(s % _STRIDES for s in item_shape[:2]):
+        if len(item_shape) != 3 or any(s % _STRIDES for s in item_shape[:2]):
             raise ValueError(
                 "item_shape must be (height, width, channel) with sides that are multiples of "
                 f"{_STRIDES} (four halvings), got {item_shape}"
             )
-        check_sizes(out_features=out_features, hidden_size=hidden_size)
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.coordinates = coordinates

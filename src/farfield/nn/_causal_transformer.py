@@ -85,15 +85,7 @@ class CausalTransformer(SequenceLayer):
         generator: torch.Generator | None = None,
     ) -> None:
         width = 4 * hidden_size if feedforward_size is None else feedforward_size
-        super().__init__(
-            input_size,
-            hidden_size,
-            batch_first=batch_first,
-            num_layers=num_layers,
-            num_heads=num_heads,
-            feedforward_size=width,
-            window=1 if window is None else window,
-        )
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         if hidden_size % num_heads:
             raise ValueError(f"num_heads must divide hidden_size={hidden_size}, got {num_heads}")
         self.window = window

@@ -79,8 +79,6 @@ class ContextNorm(nn.Module):
         super().__init__()
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        if correction < 0:
-            raise ValueError(f"correction must be at least 0, got {correction}")
         self.num_features = num_features
         self.segments = segments
         if segments is not None:

@@ -45,8 +45,6 @@ class ContextWhitening(nn.Module):
     @check_arguments
     def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-6) -> None:
         super().__init__()
-        if num_features < 1:
-            raise ValueError(f"num_features must be at least 1, got {num_features}")
         context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
         self.num_features = num_features
         self.eps = eps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import final
 
 import torch
@@ -81,7 +80,6 @@ class DivisiveNorm2d(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        _check_windows(window, suppression_window)
         self.num_channels = num_channels
         self.window = window
         self.suppression_window = suppression_window
@@ -196,7 +194,6 @@ class DivisiveNorm1d(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        _check_windows(window, suppression_window)
         self.num_features = num_features
         self.window = window
         self.suppression_window = suppression_window
@@ -223,13 +220,4 @@ class DivisiveNorm1d(nn.Module):
             f"{self.num_features}, {self.window}, suppression_window={self.suppression_window}, "
             f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
             f"affine={self.weight is not None}"
-        )
-
-
-def _check_windows(window: int, suppression_window: int | None) -> None:
-    sides = [window, *([] if suppression_window is None else [suppression_window])]
-    if not all(isinstance(side, Integral) and side >= 1 for side in sides):
-        raise ValueError(
-            "window and suppression_window must be integers of at least 1, "
-            f"got {window} and {suppression_window}"
         )

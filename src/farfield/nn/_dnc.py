@@ -82,9 +82,8 @@ class DNC(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "slot_size": slot_size, "num_heads": num_heads}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
-        self.num_slots, self.slot_size, self.num_heads = more.values()
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        self.num_slots, self.slot_size, self.num_heads = num_slots, slot_size, num_heads
         units = controller_size(hidden_size, num_heads * slot_size)
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, input_size + num_heads * slot_size, units), generator

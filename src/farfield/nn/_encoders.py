@@ -59,7 +59,7 @@ class ConvEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         if any(side % _STRIDES for side in self.item_shape):
             raise ValueError(
                 f"item_shape must have sides that are multiples of {_STRIDES} (three halvings), "
@@ -121,7 +121,7 @@ class MLPEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
         self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
         self.fc2 = _layer(512, 256, generator)
@@ -176,7 +176,7 @@ class RandomEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
         drawn = _layer(math.prod(self.item_shape), out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
@@ -198,18 +198,10 @@ def _layer(in_features: int, out_features: int, generator: torch.Generator | Non
     return kaiming_normal_(uninitialized(nn.Linear, in_features, out_features), generator)
 
 
-def _check_shapes(item_shape: tuple[int, ...], out_features: int) -> tuple[int, int]:
-    if out_features < 1:
-        raise ValueError(f"out_features must be at least 1, got {out_features}")
-    return check_item_shape(item_shape)
-
-
 def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
     """Height and width of a grey image, if it is one."""
-    if len(item_shape) != 2 or min(item_shape) < 1:
-        raise ValueError(
-            f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"
-        )
+    if len(item_shape) != 2:
+        raise ValueError(f"item_shape must be (height, width), got {item_shape}")
     return (item_shape[0], item_shape[1])
 
 

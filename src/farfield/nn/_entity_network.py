@@ -75,7 +75,7 @@ class EntNet(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_slots=num_slots)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         size = slot_size_of(hidden_size, num_slots)
         self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, size), generator)
         self.keys = nn.Parameter(torch.empty(num_slots, size))

@@ -70,7 +70,7 @@ class GroupNorm(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if num_groups < 1 or num_channels % num_groups:
+        if num_channels % num_groups:
             raise ValueError(
                 f"num_groups must divide num_channels={num_channels}, got num_groups={num_groups}"
             )

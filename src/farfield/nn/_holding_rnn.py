@@ -81,7 +81,7 @@ class HoldingRNN(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_groups=num_groups)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         if hidden_size % num_groups:
             raise ValueError(
                 f"hidden_size must be a multiple of num_groups={num_groups}, got {hidden_size}"

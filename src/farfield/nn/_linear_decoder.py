@@ -57,14 +57,6 @@ class LinearDecoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if min(*item_shape, in_features) < 1:
-            raise ValueError(
-                f"item_shape and in_features must be at least 1, got {item_shape} and {in_features}"
-            )
-        if not 0 < bound < math.inf:
-            raise ValueError(f"bound must be positive and finite, got {bound}")
-        if not math.isfinite(first_bias):
-            raise ValueError(f"first_bias must be finite, got {first_bias}")
         self.item_shape = tuple(item_shape)
         self.in_features = in_features
         self.output = uninitialized(nn.Linear, in_features, math.prod(item_shape))

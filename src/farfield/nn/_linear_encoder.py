@@ -55,13 +55,6 @@ class LinearEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if min(*item_shape, out_features) < 1:
-            raise ValueError(
-                "item_shape and out_features must be at least 1, "
-                f"got {item_shape} and {out_features}"
-            )
-        if not 0 < bound < math.inf:
-            raise ValueError(f"bound must be positive and finite, got {bound}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         layer = uninitialized(nn.Linear, math.prod(item_shape), out_features, bias=False)

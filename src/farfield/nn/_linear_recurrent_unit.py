@@ -78,13 +78,7 @@ class LinearRecurrentUnit(SequenceLayer):
         generator: torch.Generator | None = None,
     ) -> None:
         self.state_size = hidden_size if state_size is None else state_size
-        super().__init__(
-            input_size,
-            hidden_size,
-            batch_first=batch_first,
-            num_layers=num_layers,
-            state_size=self.state_size,
-        )
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
         blocks = []
         for _ in range(num_layers):

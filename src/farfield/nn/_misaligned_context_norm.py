@@ -12,7 +12,7 @@ from torch.types import Device
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import over_pieces
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import centred, check_test_batch, normalized
+from farfield.nn._over_fields import centred, normalized
 
 
 @final
@@ -67,10 +67,8 @@ class MisalignedContextNorm(nn.Module):
         super().__init__()
         self.num_features = num_features
         self.eps = eps
-        if piece_size < 1:
-            raise ValueError(f"piece_size must be at least 1, got {piece_size}")
         self.piece_size = piece_size
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

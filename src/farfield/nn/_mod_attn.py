@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import NonNegativeFloat, Size, check_arguments, check_optional_sizes, check_sizes
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
 from farfield.nn._mod_lin import ModLin
 
@@ -75,8 +75,6 @@ class ModAttn(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_heads=num_heads)
-        check_optional_sizes(key_size=key_size)
         if num_features % num_heads:
             raise ValueError(
                 f"num_heads must divide the {num_features} features of an element, got "

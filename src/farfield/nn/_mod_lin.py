@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     ModulatedLayer,
     modulated_linear,
@@ -72,7 +72,6 @@ class ModLin(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.code_size = code_size
-        check_sizes(in_features=in_features, out_features=out_features, code_size=code_size)
         if in_features < 2:
             raise ValueError(
                 f"in_features must be at least 2, got {in_features}: layer normalization makes a "

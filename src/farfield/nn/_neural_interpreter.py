@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments, check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import ScriptTrace
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._script import Script
@@ -94,7 +94,6 @@ class NeuralInterpreter(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_scripts=num_scripts)
         self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
         self.syntax = syntax or Syntax()
         self.scripts = nn.ModuleList(
@@ -151,10 +150,10 @@ class NeuralInterpreter(nn.Module):
         return self._first.num_iterations
 
     @num_iterations.setter
-    def num_iterations(self, number: int) -> None:
-        check_sizes(num_iterations=number)
+    @check_arguments
+    def num_iterations(self, num_iterations: Depth) -> None:
         for script in self._each():
-            script.num_iterations = number
+            script.num_iterations = num_iterations
 
     def forward(
         self,

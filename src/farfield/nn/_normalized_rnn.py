@@ -101,10 +101,6 @@ class NormalizedRNN(Recurrence):
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        if not callable(nonlinearity):
-            raise ValueError(
-                f"nonlinearity must be a function, such as torch.tanh, got {nonlinearity!r}"
-            )
         super().__init__(
             RNNStep(nonlinearity=nonlinearity),
             input_size,

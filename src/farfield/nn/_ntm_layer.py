@@ -77,8 +77,7 @@ class NTMLayer(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "slot_size": slot_size}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         units = controller_size(hidden_size, slot_size)
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, input_size + slot_size, units), generator

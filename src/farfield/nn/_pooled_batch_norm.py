@@ -14,7 +14,6 @@ from farfield.functional import ContextStatistics, over_batch_and_places
 from farfield.nn._gain_and_shift import check_features, gain_and_shift, learned_root
 from farfield.nn._over_fields import (
     centred_as_trained,
-    check_test_batch,
     keep_statistics,
     normalized_as_trained,
     statistics_as_trained,
@@ -89,7 +88,7 @@ class PooledBatchNorm(nn.Module):
         self.training_statistics = training_statistics
         self.correction = correction
         self.eps = eps
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         unknown = torch.full((num_features,), torch.nan) if training_statistics else None

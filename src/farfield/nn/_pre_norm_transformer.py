@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments, check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._sets import attention_bias, check_set, of_one_set, padding_of
@@ -68,12 +68,6 @@ class PreNormTransformer(nn.Module):
     ) -> None:
         super().__init__()
         width = num_features if feedforward_size is None else feedforward_size
-        check_sizes(
-            num_features=num_features,
-            num_layers=num_layers,
-            num_heads=num_heads,
-            feedforward_size=width,
-        )
         if num_features % num_heads:
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         self.num_features = num_features

@@ -83,8 +83,7 @@ class RelationalMemoryCore(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "num_heads": num_heads}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.num_slots, self.num_heads = num_slots, num_heads
         self.slot_size = size = slot_size_of(hidden_size, num_slots)
         if size % num_heads:

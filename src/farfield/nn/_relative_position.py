@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import RelativePositionParameters, relative_position_scores
 
 
@@ -64,13 +64,7 @@ class RelativePosition(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        try:
-            rows, columns = grid
-        except (TypeError, ValueError):
-            raise ValueError(f"grid must be rows and columns of patches, got {grid!r}") from None
-        sizes = {"num_heads": num_heads, "key_size": key_size, "code_size": code_size}
-        check_sizes(**{"rows of grid": rows, "columns of grid": columns}, **sizes)
-        self.grid = grid
+        rows, columns = self.grid = grid
 
         def drawn(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.empty(shape).normal_(generator=generator))

@@ -243,7 +243,7 @@ class TimeStepNorm(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if batch_size < 2 or sample < 0 or sample == 1:
+        if batch_size < 2 or sample == 1:
             raise ValueError(
                 "batch_size must be at least 2, and sample 0 or at least 2, "
                 f"got {batch_size} and {sample}"

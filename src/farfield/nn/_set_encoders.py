@@ -62,11 +62,8 @@ class PatchEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3 or min(*item_shape, patch_size, out_features) < 1:
-            raise ValueError(
-                "item_shape must be (channel, height, width), and all sizes at least 1, got "
-                f"{item_shape}, patch_size={patch_size} and out_features={out_features}"
-            )
+        if len(item_shape) != 3:
+            raise ValueError(f"item_shape must be (channel, height, width), got {item_shape}")
         channels, height, width = item_shape
         if height % patch_size or width % patch_size:
             raise ValueError(
@@ -148,11 +145,8 @@ class ComponentEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 1 or min(*item_shape, out_features) < 1:
-            raise ValueError(
-                "item_shape must be the size of a vector, and all sizes at least 1, got "
-                f"{item_shape} and out_features={out_features}"
-            )
+        if len(item_shape) != 1:
+            raise ValueError(f"item_shape must be the size of a vector, got {item_shape}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.num_elements = item_shape[0]

@@ -12,7 +12,7 @@ from torch.types import Device
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import sliding_context_centre, sliding_context_norm
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import check_test_batch, in_batches, smoothing_of
+from farfield.nn._over_fields import in_batches, smoothing_of
 
 
 @final
@@ -69,13 +69,11 @@ class SlidingContextNorm(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if window < 1:
-            raise ValueError(f"window must be at least 1, got {window}")
         self.num_features = num_features
         self.window = window
         self.include_self = include_self
         self.eps = eps
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

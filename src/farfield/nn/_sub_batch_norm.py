@@ -12,7 +12,7 @@ from torch.types import Device
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import over_sub_batches
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import centred, check_test_batch, normalized
+from farfield.nn._over_fields import centred, normalized
 
 
 @final
@@ -69,7 +69,7 @@ class SubBatchNorm(nn.Module):
         self.eps = eps
         self.group_size = group_size
         over_sub_batches(group_size)  # for its refusals
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

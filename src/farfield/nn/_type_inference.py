@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import Size, check_arguments, check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     TypingParameters,
     fan_in_uniform_,
@@ -62,7 +62,6 @@ class TypeInference(nn.Module):
     ) -> None:
         super().__init__()
         hidden = num_features if hidden_size is None else hidden_size
-        check_sizes(num_features=num_features, type_size=type_size, hidden_size=hidden)
         self.norm = nn.LayerNorm(num_features)
         self.hidden = fan_in_uniform_(uninitialized(nn.Linear, num_features, hidden), generator)
         self.out = fan_in_uniform_(uninitialized(nn.Linear, hidden, type_size), generator)
