@@ -19,6 +19,7 @@ from farfield.core._generators import forked_generators as forked_generators
 from farfield.core._generators import reseed as reseed
 from farfield.core._generators import seed_generators as seed_generators
 from farfield.core._hints import ArgumentError as ArgumentError
+from farfield.core._hints import Depth as Depth
 from farfield.core._hints import Dropout as Dropout
 from farfield.core._hints import Fraction as Fraction
 from farfield.core._hints import Kind as Kind
@@ -27,6 +28,7 @@ from farfield.core._hints import NonNegativeFloat as NonNegativeFloat
 from farfield.core._hints import NonNegativeInt as NonNegativeInt
 from farfield.core._hints import PositiveFloat as PositiveFloat
 from farfield.core._hints import PositiveInt as PositiveInt
+from farfield.core._hints import Size as Size
 from farfield.core._hints import hints_of as hints_of
 from farfield.core._hints import kind_of as kind_of
 from farfield.core._items import DrawnItems as DrawnItems
@@ -46,6 +48,7 @@ __all__ = [
     "REFERENCES",
     "TRAINING",
     "ArgumentError",
+    "Depth",
     "DrawnItems",
     "Dropout",
     "Fraction",
@@ -58,6 +61,7 @@ __all__ = [
     "PositiveInt",
     "Problems",
     "Reference",
+    "Size",
     "Stream",
     "UnknownNameError",
     "call_with",

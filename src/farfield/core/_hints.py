@@ -73,10 +73,12 @@ class Limits:
         )
 
     def __str__(self) -> str:
-        """The limits in words, e.g. `of at least 0 and below 1`."""
+        """The limits in words, e.g. `of at least 0 and below 1`, or `0…1`."""
+        given = {name: limit for name, limit in vars(self).items() if limit is not None}
+        if given.keys() == {"at_least", "at_most"}:
+            return f"{self.at_least}…{self.at_most}"
         words = {"at_least": "of at least", "at_most": "of at most"}
-        given = [(words.get(name, name), limit) for name, limit in vars(self).items()]
-        return " and ".join(f"{name} {limit:g}" for name, limit in given if limit is not None)
+        return " and ".join(f"{words.get(name, name)} {limit}" for name, limit in given.items())
 
 
 PositiveInt = Annotated[int, Limits(at_least=1)]
@@ -84,6 +86,12 @@ PositiveInt = Annotated[int, Limits(at_least=1)]
 
 NonNegativeInt = Annotated[int, Limits(at_least=0)]
 """A number of things of which there may be none."""
+
+Size = Annotated[int, Limits(at_least=1, at_most=2**24)]
+"""A number of features, slots or steps: more of them fill any memory, or take for ever."""
+
+Depth = Annotated[int, Limits(at_least=1, at_most=2**10)]
+"""A number of modules one after the other, or of times that one runs."""
 
 PositiveFloat = Annotated[float, Limits(above=0)]
 """A number above 0."""

@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
 from farfield.functional._line_of_code import LineParameters, LineRules, run_line
 from farfield.functional._type_matching import TypingParameters, type_inference, type_matching
 
@@ -191,7 +190,8 @@ def _walk(
     keep: Tensor | None,
 ) -> Iterator[ScriptTrace]:
     """Iteration after iteration, with compatibilities (function, batch, item)."""
-    check_sizes(num_iterations=num_iterations)
+    if num_iterations < 1:
+        raise ValueError(f"num_iterations must be at least 1, got {num_iterations}")
     for _ in range(num_iterations):
         types = type_inference(x, parameters.typing)
         compatibility = type_matching(

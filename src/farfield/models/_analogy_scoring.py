@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import Size, check_arguments
+
 
 @runtime_checkable
 class _ScorerOfCandidates(Protocol):
@@ -45,17 +47,16 @@ class AnalogyScoring(nn.Module):
         webb2020, section 3.2; Hill et al. 2019.
     """
 
+    @check_arguments
     def __init__(
         self,
         encoder: nn.Module,
         context: nn.Module | None,
         scorer: nn.Module,
         *,
-        num_candidates: int,
+        num_candidates: Size,
     ) -> None:
         super().__init__()
-        if num_candidates < 1:
-            raise ValueError(f"num_candidates must be at least 1, got {num_candidates}")
         self.encoder = encoder
         self.context = context
         self.scorer = scorer

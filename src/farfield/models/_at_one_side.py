@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.models._sequence_model import SequenceModel
 
 
@@ -36,9 +36,9 @@ class AtOneSide(nn.Module):
         lamb2022, section 8.4.1: the task that it is made for. The reading is Farfield's own.
     """
 
-    def __init__(self, inner: SequenceModel, *, side: int) -> None:
+    @check_arguments
+    def __init__(self, inner: SequenceModel, *, side: Size) -> None:
         super().__init__()
-        check_sizes(side=side)
         self.inner = inner
         self.side = side
 

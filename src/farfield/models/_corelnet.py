@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     relation_matrix,
@@ -53,23 +53,18 @@ class CoRelNet(nn.Module):
         appendix A.3.9.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
-        length: int,
+        in_features: Size,
+        num_outputs: Size,
+        length: Size,
         *,
-        hidden_size: int = 256,
+        hidden_size: Size = 256,
         causal: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            length=length,
-            hidden_size=hidden_size,
-        )
         self.in_features = in_features
         self.length = length
         self.causal = causal

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     ESBNKeys,
     ESBNParameters,
@@ -70,24 +70,19 @@ class ESBN(nn.Module):
         webb2021, algorithm 1, appendix A.3.3; ablation and default memory, appendix A.5.5.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 512,
-        key_size: int = 256,
+        hidden_size: Size = 512,
+        key_size: Size = 256,
         confidence: bool | None = None,
         default_memory: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            key_size=key_size,
-        )
         if confidence and default_memory:
             raise ValueError(
                 "default_memory=True takes the place of the confidence, got confidence=True; "

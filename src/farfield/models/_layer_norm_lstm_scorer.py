@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 from farfield.models._lstm_scorer import tag_places
@@ -50,18 +50,18 @@ class LayerNormLSTMScorer(nn.Module):
         webb2020, sections 4.1 and 4.2 (layer norm., recurrent); Ba et al. 2016.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        length: int,
+        in_features: Size,
+        length: Size,
         *,
-        hidden_size: int = 256,
+        hidden_size: Size = 256,
         position_tags: bool = False,
         forget_bias: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, length=length, hidden_size=hidden_size)
         self.in_features, self.length, self.position_tags = in_features, length, position_tags
         wide = in_features + length * position_tags
         self.cell = NormalizedLSTM(

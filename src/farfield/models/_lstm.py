@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import lstm, lstm_init_, uninitialized, xavier_normal_
 from farfield.models._checks import check_sequence
 
@@ -40,16 +40,16 @@ class LSTM(nn.Module):
         webb2021, appendix A.3.4.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 512,
+        hidden_size: Size = 512,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, num_outputs=num_outputs, hidden_size=hidden_size)
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, in_features, hidden_size), generator
         )

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
+from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import lstm, uninitialized, xavier_uniform_
 from farfield.models._checks import check_length, check_sequence
 
@@ -49,21 +49,19 @@ class LSTMScorer(nn.Module):
         webb2020, sections 3.2 and 4.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        length: int,
+        in_features: Size,
+        length: Size,
         *,
-        hidden_size: int = 256,
-        dropout: float = 0.0,
+        hidden_size: Size = 256,
+        dropout: Dropout = 0.0,
         position_tags: bool = False,
         forget_bias: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, length=length, hidden_size=hidden_size)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
         self.in_features, self.length, self.hidden_size = in_features, length, hidden_size
         self.dropout, self.position_tags = dropout, position_tags
         wide = in_features + length * position_tags

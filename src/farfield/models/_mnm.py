@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     MNMOutputs,
     MNMParameters,
@@ -65,25 +65,19 @@ class MNM(nn.Module):
 
     memory: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 128,
-        memory_size: int = 128,
-        num_heads: int = 1,
+        hidden_size: Size = 128,
+        memory_size: Size = 128,
+        num_heads: Size = 1,
         memory_trained: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            memory_size=memory_size,
-            num_heads=num_heads,
-        )
         self.in_features = in_features
         self.controller = uninitialized(nn.LSTMCell, in_features + memory_size, hidden_size)
         self.heads = uninitialized(nn.Linear, hidden_size, (3 * num_heads + 1) * memory_size)

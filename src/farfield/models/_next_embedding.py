@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, lstm, lstm_uniform_, uninitialized
 from farfield.models._checks import check_sequence
 
@@ -38,15 +38,15 @@ class NextEmbedding(nn.Module):
         webb2020, section 4.3.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
+        in_features: Size,
         *,
-        hidden_size: int = 20,
+        hidden_size: Size = 20,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, hidden_size=hidden_size)
         self.controller = lstm_uniform_(
             uninitialized(nn.LSTMCell, in_features, hidden_size), generator
         )

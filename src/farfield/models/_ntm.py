@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     NTMParameters,
     lstm_init_,
@@ -59,25 +59,19 @@ class NTM(nn.Module):
         starts as the strength of the key does, the other softplus unit.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 512,
-        num_slots: int = 10,
-        slot_size: int = 256,
+        hidden_size: Size = 512,
+        num_slots: Size = 10,
+        slot_size: Size = 256,
         first_read: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            num_slots=num_slots,
-            slot_size=slot_size,
-        )
         self.in_features = in_features
         self.first_read = first_read
         self.controller = lstm_init_(

@@ -8,6 +8,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_arguments
+
 
 @final
 class ObjectAutoencoder(nn.Module):
@@ -24,6 +26,7 @@ class ObjectAutoencoder(nn.Module):
         webb2020, sections 3.3 and 4.3.
     """
 
+    @check_arguments
     def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
         super().__init__()
         self.encoder = encoder

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_arguments
 from farfield.functional import denormalize
 from farfield.nn import NormalizedSequence
 
@@ -37,6 +38,7 @@ class ObjectPredictor(nn.Module):
         webb2020, section 3.3.
     """
 
+    @check_arguments
     def __init__(
         self,
         encoder: nn.Module,

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     pair_attention,
@@ -57,28 +57,20 @@ class PrediNet(nn.Module):
         Shanahan et al. 2020; webb2021, appendix A.3.10.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
-        length: int,
+        in_features: Size,
+        num_outputs: Size,
+        length: Size,
         *,
-        num_heads: int = 32,
-        key_size: int = 16,
-        num_relations: int = 16,
-        hidden_size: int = 8,
+        num_heads: Size = 32,
+        key_size: Size = 16,
+        num_relations: Size = 16,
+        hidden_size: Size = 8,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            length=length,
-            num_heads=num_heads,
-            key_size=key_size,
-            num_relations=num_relations,
-            hidden_size=hidden_size,
-        )
         self.in_features = in_features
         self.length = length
         tagged = in_features + 1

@@ -8,6 +8,8 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_arguments
+
 
 @final
 class Relational(nn.Module):
@@ -30,6 +32,7 @@ class Relational(nn.Module):
         webb2021, sections 3.1 and 3.2.
     """
 
+    @check_arguments
     def __init__(self, encoder: nn.Module, context: nn.Module | None, reasoner: nn.Module) -> None:
         super().__init__()
         self.encoder = encoder

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     relation_sum,
@@ -54,23 +54,18 @@ class RN(nn.Module):
         Santoro et al. 2017; webb2021, appendix A.3.7.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        hidden_size: int = 512,
-        relation_size: int = 256,
+        hidden_size: Size = 512,
+        relation_size: Size = 256,
         position_tags: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            hidden_size=hidden_size,
-            relation_size=relation_size,
-        )
         self.in_features = in_features
         self.position_tags = position_tags
         tagged = in_features + int(position_tags)

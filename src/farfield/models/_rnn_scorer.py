@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import uninitialized, xavier_normal_
 from farfield.models._checks import check_sequence
 
@@ -44,15 +44,15 @@ class RNNScorer(nn.Module):
         webb2020, supplement 2; hill2019.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
+        in_features: Size,
         *,
-        hidden_size: int = 64,
+        hidden_size: Size = 64,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, hidden_size=hidden_size)
         self.input, self.hidden, self.output = (
             xavier_normal_(uninitialized(nn.Linear, rows, columns), generator)
             for rows, columns in (

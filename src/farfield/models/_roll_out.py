@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 
 
 @final
@@ -49,17 +49,17 @@ class RollOut(nn.Module):
         lamb2022, section 8.4.2.
     """
 
+    @check_arguments
     def __init__(
         self,
         encoder: nn.Module,
         core: nn.Module,
         decoder: nn.Module,
         *,
-        given: int,
+        given: Size,
         rounded: bool = False,
     ) -> None:
         super().__init__()
-        check_sizes(given=given)
         self.encoder = encoder
         self.core = core
         self.decoder = decoder

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import check_dropout, check_sizes
+from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import Indexed, uninitialized
 
 BOUND = 0.1
@@ -59,19 +59,18 @@ class SequenceModel(nn.Module):
         lamb2022, section 8.4.
     """
 
+    @check_arguments
     def __init__(
         self,
         encoder: nn.Module,
         core: nn.Module,
         *,
-        num_outputs: int,
+        num_outputs: Size,
         answers_everywhere: bool,
-        dropout: float = 0.0,
+        dropout: Dropout = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_outputs=num_outputs)
-        check_dropout(dropout)
         width = getattr(core, "hidden_size", None)
         if not isinstance(width, int):
             raise TypeError(

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from farfield.core import check_arguments
+
 
 @final
 class SetModel(nn.Module):
@@ -30,6 +32,7 @@ class SetModel(nn.Module):
         gondal2021, sections 4.1 and 4.2.
     """
 
+    @check_arguments
     def __init__(self, encoder: nn.Module, reader: nn.Module) -> None:
         super().__init__()
         self.encoder = encoder

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
 from farfield.models._checks import check_length, check_sequence
 
@@ -58,22 +58,17 @@ class SRAN(nn.Module):
         two rules are ours.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        length: int = ROW * ROW,
+        in_features: Size,
+        length: Size = ROW * ROW,
         *,
-        hidden_size: int = 256,
-        rule_size: int = 128,
+        hidden_size: Size = 256,
+        rule_size: Size = 128,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            length=length,
-            hidden_size=hidden_size,
-            rule_size=rule_size,
-        )
         if length != ROW * ROW:
             raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
         self.in_features, self.length = in_features, length

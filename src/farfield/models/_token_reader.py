@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_optional_sizes, check_sizes
+from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._checks import check_length, check_sequence
 
@@ -58,26 +57,23 @@ class TokenReader(nn.Module):
         gondal2021, sections 2, 4.1 and 4.2.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — what is read, and how tokens and places are made
         self,
         core: nn.Module,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        num_tokens: int = 1,
-        length: int | None = None,
+        num_tokens: Size = 1,
+        length: Size | None = None,
         shared: bool = False,
         shared_head: bool = False,
-        places_std: float = 1.0,
+        places_std: PositiveFloat = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(in_features=in_features, num_outputs=num_outputs, num_tokens=num_tokens)
-        check_optional_sizes(length=length)
         if num_outputs % num_tokens:
             raise ValueError(f"num_tokens must divide num_outputs={num_outputs}, got {num_tokens}")
-        if not 0 < places_std < math.inf:
-            raise ValueError(f"places_std must be positive and finite, got {places_std}")
         if length is None and places_std != 1:
             raise ValueError(
                 f"places_std must be left out for a set without places, got {places_std} and no "

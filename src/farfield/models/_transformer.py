@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     kaiming_normal_,
     self_attention,
@@ -60,23 +60,18 @@ class Transformer(nn.Module):
         own attention does: uniform in $\pm 1 / \sqrt{d}$ for $d$ features.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        num_outputs: int,
+        in_features: Size,
+        num_outputs: Size,
         *,
-        num_heads: int = 8,
-        feedforward_size: int = 512,
+        num_heads: Size = 8,
+        feedforward_size: Size = 512,
         final_norm: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            num_outputs=num_outputs,
-            num_heads=num_heads,
-            feedforward_size=feedforward_size,
-        )
         if in_features % num_heads:
             raise ValueError(f"num_heads must divide in_features={in_features}, got {num_heads}")
         self.in_features = in_features

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized, xavier_normal_
 from farfield.models._checks import check_length, check_sequence
 
@@ -53,24 +53,18 @@ class WReN(nn.Module):
         these are the usual ones.
     """
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        length: int,
+        in_features: Size,
+        length: Size,
         *,
-        panel_size: int = 256,
-        hidden_size: int = 512,
-        relation_size: int = 256,
+        panel_size: Size = 256,
+        hidden_size: Size = 512,
+        relation_size: Size = 256,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            in_features=in_features,
-            length=length,
-            panel_size=panel_size,
-            hidden_size=hidden_size,
-            relation_size=relation_size,
-        )
         self.in_features, self.length = in_features, length
 
         def layer(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:

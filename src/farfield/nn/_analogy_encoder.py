@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     Overlay,
     differing,
@@ -63,24 +63,24 @@ class AnalogyEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (128, 128, 3),
+        item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
-        out_features: int = 256,
-        hidden_size: int = 256,
+        out_features: Size = 256,
+        hidden_size: Size = 256,
         coordinates: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3 or min(item_shape) < 1 or any(s % _STRIDES for s in item_shape[:2]):
+        if len(item_shape) != 3 or any(s % _STRIDES for s in item_shape[:2]):
             raise ValueError(
                 "item_shape must be (height, width, channel) with sides that are multiples of "
                 f"{_STRIDES} (four halvings), got {item_shape}"
             )
-        check_sizes(out_features=out_features, hidden_size=hidden_size)
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.coordinates = coordinates

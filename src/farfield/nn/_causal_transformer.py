@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import causal_attention, uninitialized, xavier_uniform_
 from farfield.nn._sequence_layer import SequenceLayer
 from farfield.nn._states import State
@@ -68,30 +69,23 @@ class CausalTransformer(SequenceLayer):
 
     growing_axis = 2
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_layers: int = 2,
-        num_heads: int = 4,
-        feedforward_size: int | None = None,
-        window: int | None = None,
+        num_layers: Depth = 2,
+        num_heads: Size = 4,
+        feedforward_size: Size | None = None,
+        window: Size | None = None,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         width = 4 * hidden_size if feedforward_size is None else feedforward_size
-        super().__init__(
-            input_size,
-            hidden_size,
-            batch_first=batch_first,
-            num_layers=num_layers,
-            num_heads=num_heads,
-            feedforward_size=width,
-            window=1 if window is None else window,
-        )
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         if hidden_size % num_heads:
             raise ValueError(f"num_heads must divide hidden_size={hidden_size}, got {num_heads}")
         self.window = window

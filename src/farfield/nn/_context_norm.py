@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
 from farfield.functional import (
     ContextStatistics,
     check_segments,
@@ -62,13 +63,14 @@ class ContextNorm(nn.Module):
         webb2020, equations 1 to 3; webb2021, section 3.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
         segments: Sequence[Sequence[int]] | None = None,
-        correction: int = 0,
-        eps: float = 1e-8,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
         device: Device = None,
@@ -77,8 +79,6 @@ class ContextNorm(nn.Module):
         super().__init__()
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        if correction < 0:
-            raise ValueError(f"correction must be at least 0, got {correction}")
         self.num_features = num_features
         self.segments = segments
         if segments is not None:

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import context_whiten
 from farfield.nn._gain_and_shift import check_places
 
@@ -41,10 +42,9 @@ class ContextWhitening(nn.Module):
         A mechanism of this library; Huang et al. 2018 (huang2018) whiten over a batch.
     """
 
-    def __init__(self, num_features: int, *, eps: float = 1e-6) -> None:
+    @check_arguments
+    def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-6) -> None:
         super().__init__()
-        if num_features < 1:
-            raise ValueError(f"num_features must be at least 1, got {num_features}")
         context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
         self.num_features = num_features
         self.eps = eps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import final
 
 import torch
@@ -10,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import (
     divisive_centre_1d,
     divisive_centre_2d,
@@ -65,13 +65,14 @@ class DivisiveNorm2d(nn.Module):
         ren2017, equations 3 and 4, table 1.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_channels: int,
-        window: int,
+        num_channels: Size,
+        window: Size,
         *,
-        suppression_window: int | None = None,
-        sigma: float = 1.0,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
         learned_sigma: bool = False,
         affine: bool = False,
         released_suppression: bool = False,
@@ -79,7 +80,6 @@ class DivisiveNorm2d(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        _check_windows(window, suppression_window)
         self.num_channels = num_channels
         self.window = window
         self.suppression_window = suppression_window
@@ -180,20 +180,20 @@ class DivisiveNorm1d(nn.Module):
         ren2017, equations 6 and 7.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        window: int,
+        num_features: Size,
+        window: Size,
         *,
-        suppression_window: int | None = None,
-        sigma: float = 1.0,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
         learned_sigma: bool = False,
         affine: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        _check_windows(window, suppression_window)
         self.num_features = num_features
         self.window = window
         self.suppression_window = suppression_window
@@ -220,13 +220,4 @@ class DivisiveNorm1d(nn.Module):
             f"{self.num_features}, {self.window}, suppression_window={self.suppression_window}, "
             f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
             f"affine={self.weight is not None}"
-        )
-
-
-def _check_windows(window: int, suppression_window: int | None) -> None:
-    sides = [window, *([] if suppression_window is None else [suppression_window])]
-    if not all(isinstance(side, Integral) and side >= 1 for side in sides):
-        raise ValueError(
-            "window and suppression_window must be integers of at least 1, "
-            f"got {window} and {suppression_window}"
         )

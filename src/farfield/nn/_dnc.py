@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     DNCParameters,
     DNCState,
@@ -67,22 +68,22 @@ class DNC(SequenceLayer):
         network's; the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — five are torch's
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 16,
-        slot_size: int = 16,
-        num_heads: int = 1,
+        num_slots: Size = 16,
+        slot_size: Size = 16,
+        num_heads: Size = 1,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "slot_size": slot_size, "num_heads": num_heads}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
-        self.num_slots, self.slot_size, self.num_heads = more.values()
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        self.num_slots, self.slot_size, self.num_heads = num_slots, slot_size, num_heads
         units = controller_size(hidden_size, num_heads * slot_size)
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, input_size + num_heads * slot_size, units), generator

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
 
 _CHANNELS = 32
@@ -47,17 +48,18 @@ class ConvEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         if any(side % _STRIDES for side in self.item_shape):
             raise ValueError(
                 f"item_shape must have sides that are multiples of {_STRIDES} (three halvings), "
@@ -108,17 +110,18 @@ class MLPEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
         self.fc1 = _layer(math.prod(self.item_shape), 512, generator)
         self.fc2 = _layer(512, 256, generator)
@@ -162,17 +165,18 @@ class RandomEncoder(nn.Module):
     weight: Tensor
     bias: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (32, 32),
+        item_shape: tuple[Size, ...] = (32, 32),
         *,
-        out_features: int = 128,
+        out_features: Size = 128,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self.item_shape = _check_shapes(item_shape, out_features)
+        self.item_shape = check_item_shape(item_shape)
         self.out_features = out_features
         drawn = _layer(math.prod(self.item_shape), out_features, generator)
         self.register_buffer("weight", drawn.weight.detach())
@@ -194,18 +198,10 @@ def _layer(in_features: int, out_features: int, generator: torch.Generator | Non
     return kaiming_normal_(uninitialized(nn.Linear, in_features, out_features), generator)
 
 
-def _check_shapes(item_shape: tuple[int, ...], out_features: int) -> tuple[int, int]:
-    if out_features < 1:
-        raise ValueError(f"out_features must be at least 1, got {out_features}")
-    return check_item_shape(item_shape)
-
-
 def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
     """Height and width of a grey image, if it is one."""
-    if len(item_shape) != 2 or min(item_shape) < 1:
-        raise ValueError(
-            f"item_shape must be (height, width) of at least one pixel each, got {item_shape}"
-        )
+    if len(item_shape) != 2:
+        raise ValueError(f"item_shape must be (height, width), got {item_shape}")
     return (item_shape[0], item_shape[1])
 
 

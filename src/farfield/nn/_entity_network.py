@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     EntityNetworkParameters,
     entity_network,
@@ -62,18 +63,19 @@ class EntNet(SequenceLayer):
         the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 4,
+        num_slots: Size = 4,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_slots=num_slots)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         size = slot_size_of(hidden_size, num_slots)
         self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, size), generator)
         self.keys = nn.Parameter(torch.empty(num_slots, size))

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
 
 HALVINGS: Final = 3
@@ -48,19 +48,20 @@ class FrameEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (64, 64),
+        item_shape: tuple[Size, ...] = (64, 64),
         *,
-        out_features: int = 10,
-        channels: int = 32,
-        hidden_size: int = 256,
+        out_features: Size = 10,
+        channels: Size = 32,
+        hidden_size: Size = 256,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self._item_shape = _checked(item_shape, out_features, channels, hidden_size)
+        self._item_shape = _checked(item_shape)
         self.out_features = out_features
         self.convolutions = nn.ModuleList(
             fan_in_uniform_(
@@ -122,20 +123,21 @@ class FrameDecoder(nn.Module):
         webb2020, section 4.3.
     """
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (64, 64),
-        in_features: int = 10,
+        item_shape: tuple[Size, ...] = (64, 64),
+        in_features: Size = 10,
         *,
-        channels: int = 32,
-        hidden_size: int = 256,
+        channels: Size = 32,
+        hidden_size: Size = 256,
         squashed: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        self._item_shape = _checked(item_shape, in_features, channels, hidden_size)
+        self._item_shape = _checked(item_shape)
         self.in_features = in_features
         self.squashed = squashed
         self._channels = channels
@@ -183,13 +185,10 @@ def _cells(item_shape: tuple[int, int]) -> int:
     return (item_shape[0] >> HALVINGS) * (item_shape[1] >> HALVINGS)
 
 
-def _checked(
-    item_shape: tuple[int, ...], features: int, channels: int, hidden_size: int
-) -> tuple[int, int]:
-    """Height and width, after a check of all sizes."""
-    check_sizes(features=features, channels=channels, hidden_size=hidden_size)
+def _checked(item_shape: tuple[int, ...]) -> tuple[int, int]:
+    """Height and width, if they can be halved."""
     whole = 1 << HALVINGS
-    if len(item_shape) != 2 or any(side < whole or side % whole for side in item_shape):
+    if len(item_shape) != 2 or any(side % whole for side in item_shape):
         raise ValueError(
             f"item_shape must be (height, width), multiples of {whole}, got {item_shape}"
         )

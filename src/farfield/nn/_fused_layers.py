@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed, gated_recurrence, is_transformed
 from farfield.nn._recurrent_layers import RecurrentLayers
 from farfield.nn._rims_parts import GRUDynamics, LSTMDynamics
@@ -145,14 +146,15 @@ class LSTMLayer(FusedLayers):
     dynamics = LSTMDynamics
     steps_on_cpu = False
 
+    @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         bias: bool = True,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Fraction = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
         device: Device = None,
@@ -229,14 +231,15 @@ class GRULayer(FusedLayers):
     dynamics = GRUDynamics
     steps_on_cpu = True  # torch's own does too, with gradients of the weights at each
 
+    @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — nine are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         bias: bool = True,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Fraction = 0.0,
         bidirectional: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -10,8 +10,6 @@ def gain_and_shift(
     num_features: int, *, affine: bool
 ) -> tuple[nn.Parameter | None, nn.Parameter | None]:
     """A gain of ones and a shift of zeros for each feature, or neither."""
-    if num_features < 1:
-        raise ValueError(f"num_features must be at least 1, got {num_features}")
     if not affine:
         return None, None
     return nn.Parameter(torch.ones(num_features)), nn.Parameter(torch.zeros(num_features))
@@ -19,15 +17,11 @@ def gain_and_shift(
 
 def learned_root(eps: float, *, learned_sigma: bool) -> nn.Parameter | None:
     """The constant whose square is `eps`, as a parameter, or None if it is not learned."""
-    if not 0 <= eps < float("inf"):
-        raise ValueError(f"eps must be at least 0 and finite, got {eps}")
     return nn.Parameter(torch.tensor(float(eps) ** 0.5)) if learned_sigma else None
 
 
 def constant(sigma: float, *, learned_sigma: bool) -> float | nn.Parameter:
     """The constant that is squared and added, as a number or as a parameter."""
-    if not 0 <= sigma < float("inf"):
-        raise ValueError(f"sigma must be at least 0 and finite, got {sigma}")
     return nn.Parameter(torch.tensor(float(sigma))) if learned_sigma else float(sigma)
 
 

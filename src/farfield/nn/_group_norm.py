@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_channel_groups
 from farfield.nn._gain_and_shift import (
     as_number,
@@ -56,19 +57,20 @@ class GroupNorm(nn.Module):
         ren2017, table 1 and section 3.2 (LN-s); Wu and He 2018.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_groups: int,
-        num_channels: int,
+        num_groups: Size,
+        num_channels: Size,
         *,
-        sigma: float = 0.01,
+        sigma: NonNegativeFloat = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if num_groups < 1 or num_channels % num_groups:
+        if num_channels % num_groups:
             raise ValueError(
                 f"num_groups must divide num_channels={num_channels}, got num_groups={num_groups}"
             )

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
 from farfield.nn._sequence_layer import SequenceLayer
 from farfield.nn._states import State
@@ -67,19 +68,20 @@ class HoldingRNN(SequenceLayer):
         Farfield's own.
     """
 
+    @check_arguments
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_groups: int = 32,
+        num_groups: Size = 32,
         least_move: float = 0.0,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_groups=num_groups)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         if hidden_size % num_groups:
             raise ValueError(
                 f"hidden_size must be a multiple of num_groups={num_groups}, got {hidden_size}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import torch
 from jaxtyping import Float
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import Limits, NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_images
 from farfield.nn._gain_and_shift import (
     as_number,
@@ -62,20 +63,19 @@ class ImageBatchNorm(nn.Module):
     running_mean: Tensor
     running_var: Tensor
 
+    @check_arguments
     def __init__(
         self,
-        num_channels: int,
+        num_channels: Size,
         *,
-        sigma: float = 0.01,
+        sigma: NonNegativeFloat = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
-        momentum: float = 0.1,
+        momentum: Annotated[float, Limits(above=0, at_most=1)] = 0.1,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if not 0 < momentum <= 1:
-            raise ValueError(f"momentum must be above 0 and at most 1, got {momentum}")
         self.num_channels = num_channels
         self.momentum = momentum
         self.weight, self.bias = gain_and_shift(num_channels, affine=affine)

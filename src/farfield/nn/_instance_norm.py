@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_channel_groups
 from farfield.nn._gain_and_shift import (
     as_number,
@@ -54,11 +55,12 @@ class InstanceNorm(nn.Module):
         ren2017, section 2.1 and equations 3 and 4.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_channels: int,
+        num_channels: Size,
         *,
-        sigma: float = 0.01,
+        sigma: NonNegativeFloat = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
         device: Device = None,

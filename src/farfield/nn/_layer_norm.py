@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_features
 from farfield.nn._gain_and_shift import (
     as_number,
@@ -55,11 +56,12 @@ class LayerNorm(nn.Module):
         ren2017, table 1 and section 3.2 (LN-s); webb2020, section 4.2.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        sigma: float = 0.01,
+        sigma: NonNegativeFloat = 0.01,
         learned_sigma: bool = False,
         affine: bool = True,
         device: Device = None,

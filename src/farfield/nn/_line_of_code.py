@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import LineParameters, LineRules, folded_query, line_of_code
 from farfield.nn._mod_attn import ModAttn
 from farfield.nn._mod_lin import ModMLP
@@ -57,13 +58,14 @@ class LineOfCode(nn.Module):
 
     position: RelativePosition | None
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        code_size: int,
+        num_features: Size,
+        code_size: Size,
         *,
         instructions: Instructions | None = None,
-        grid: tuple[int, int] | None = None,
+        grid: tuple[Size, Size] | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import uninitialized
 
 
@@ -43,26 +44,19 @@ class LinearDecoder(nn.Module):
         lamb2022, section 8.4.2, which says nothing of its decoder; this one is Farfield's choice.
     """
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...],
-        in_features: int,
+        item_shape: tuple[Size, ...],
+        in_features: Size,
         *,
-        bound: float = 0.1,
+        bound: PositiveFloat = 0.1,
         first_bias: float = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if min(*item_shape, in_features) < 1:
-            raise ValueError(
-                f"item_shape and in_features must be at least 1, got {item_shape} and {in_features}"
-            )
-        if not 0 < bound < math.inf:
-            raise ValueError(f"bound must be positive and finite, got {bound}")
-        if not math.isfinite(first_bias):
-            raise ValueError(f"first_bias must be finite, got {first_bias}")
         self.item_shape = tuple(item_shape)
         self.in_features = in_features
         self.output = uninitialized(nn.Linear, in_features, math.prod(item_shape))

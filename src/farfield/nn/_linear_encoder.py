@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import uninitialized
 
 
@@ -42,24 +43,18 @@ class LinearEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...],
+        item_shape: tuple[Size, ...],
         *,
-        out_features: int = 600,
-        bound: float = 0.1,
+        out_features: Size = 600,
+        bound: PositiveFloat = 0.1,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if min(*item_shape, out_features) < 1:
-            raise ValueError(
-                "item_shape and out_features must be at least 1, "
-                f"got {item_shape} and {out_features}"
-            )
-        if not 0 < bound < math.inf:
-            raise ValueError(f"bound must be positive and finite, got {bound}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         layer = uninitialized(nn.Linear, math.prod(item_shape), out_features, bias=False)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import linear_recurrence, ring_spectrum, uninitialized, xavier_uniform_
 from farfield.nn._sequence_layer import SequenceLayer
 from farfield.nn._states import State
@@ -61,13 +62,14 @@ class LinearRecurrentUnit(SequenceLayer):
         orvieto2023, section 3 and table 8; here with layer normalization.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — six are torch's
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_layers: int = 2,
-        state_size: int | None = None,
+        num_layers: Depth = 2,
+        state_size: Size | None = None,
         radius: tuple[float, float] = (0.9, 0.999),
         max_phase: float = 2 * math.pi,
         batch_first: bool = False,
@@ -76,13 +78,7 @@ class LinearRecurrentUnit(SequenceLayer):
         generator: torch.Generator | None = None,
     ) -> None:
         self.state_size = hidden_size if state_size is None else state_size
-        super().__init__(
-            input_size,
-            hidden_size,
-            batch_first=batch_first,
-            num_layers=num_layers,
-            state_size=self.state_size,
-        )
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
         blocks = []
         for _ in range(num_layers):

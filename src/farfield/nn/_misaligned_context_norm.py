@@ -9,9 +9,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import over_pieces
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import centred, check_test_batch, normalized
+from farfield.nn._over_fields import centred, normalized
 
 
 @final
@@ -50,25 +51,24 @@ class MisalignedContextNorm(nn.Module):
         webb2020, section 4.2 (mis-aligned context normalization).
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        piece_size: int = 5,
-        eps: float = 1e-8,
+        piece_size: Size = 5,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
         self.eps = eps
-        if piece_size < 1:
-            raise ValueError(f"piece_size must be at least 1, got {piece_size}")
         self.piece_size = piece_size
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

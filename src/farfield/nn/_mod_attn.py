@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_optional_sizes, check_sizes
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import ModulatedLayer, modulated_attention, modulated_linear
 from farfield.nn._mod_lin import ModLin
 
@@ -61,21 +61,20 @@ class ModAttn(nn.Module):
         gondal2021, section 2, equations 6 to 8.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        code_size: int,
+        num_features: Size,
+        code_size: Size,
         *,
-        num_heads: int = 4,
-        key_size: int | None = None,
-        eps: float = 1e-6,
+        num_heads: Size = 4,
+        key_size: Size | None = None,
+        eps: NonNegativeFloat = 1e-6,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_heads=num_heads)
-        check_optional_sizes(key_size=key_size)
         if num_features % num_heads:
             raise ValueError(
                 f"num_heads must divide the {num_features} features of an element, got "

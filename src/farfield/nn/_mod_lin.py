@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import final
 
@@ -12,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     ModulatedLayer,
     modulated_linear,
@@ -58,11 +57,12 @@ class ModLin(nn.Module):
 
     bias: nn.Parameter | None
 
+    @check_arguments
     def __init__(
         self,
-        in_features: int,
-        out_features: int,
-        code_size: int,
+        in_features: Size,
+        out_features: Size,
+        code_size: Size,
         *,
         bias: bool = True,
         device: Device = None,
@@ -72,7 +72,6 @@ class ModLin(nn.Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.code_size = code_size
-        check_sizes(in_features=in_features, out_features=out_features, code_size=code_size)
         if in_features < 2:
             raise ValueError(
                 f"in_features must be at least 2, got {in_features}: layer normalization makes a "
@@ -128,10 +127,11 @@ class ModMLP(nn.Module):
         gondal2021, section 2, equation 5.
     """
 
+    @check_arguments
     def __init__(
         self,
-        sizes: Sequence[int],
-        code_size: int,
+        sizes: tuple[Size, ...],
+        code_size: Size,
         *,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import (
     differing,
     is_recorded,
@@ -66,24 +66,24 @@ class MomentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (128, 128, 3),
+        item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
-        out_features: int = 256,
-        num_maps: int = 8,
-        num_layers: int = 1,
-        kernel_size: int = 1,
+        out_features: Size = 256,
+        num_maps: Size = 8,
+        num_layers: Depth = 1,
+        kernel_size: Size = 1,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3 or min(item_shape) < 1:
+        if len(item_shape) != 3:
             raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
-        check_sizes(out_features=out_features, num_maps=num_maps, num_layers=num_layers)
-        if kernel_size < 1 or kernel_size % 2 == 0:
-            raise ValueError(f"kernel_size must be odd and at least 1, got {kernel_size}")
+        if kernel_size % 2 == 0:
+            raise ValueError(f"kernel_size must be odd, got {kernel_size}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.kernel_size = kernel_size

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import ScriptTrace
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._script import Script
@@ -78,22 +78,22 @@ class NeuralInterpreter(nn.Module):
         gondal2021, section 2.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
-        num_functions: int = 5,
-        num_iterations: int = 8,
-        num_lines: int = 1,
-        num_scripts: int = 1,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
+        num_scripts: Depth = 1,
         *,
         syntax: Syntax | None = None,
-        grid: tuple[int, int] | None = None,
+        grid: tuple[Size, Size] | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(num_scripts=num_scripts)
         self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
         self.syntax = syntax or Syntax()
         self.scripts = nn.ModuleList(
@@ -150,10 +150,10 @@ class NeuralInterpreter(nn.Module):
         return self._first.num_iterations
 
     @num_iterations.setter
-    def num_iterations(self, number: int) -> None:
-        check_sizes(num_iterations=number)
+    @check_arguments
+    def num_iterations(self, num_iterations: Depth) -> None:
         for script in self._each():
-            script.num_iterations = number
+            script.num_iterations = num_iterations
 
     def forward(
         self,

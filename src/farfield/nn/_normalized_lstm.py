@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.nn._placements import PerNonlinearity, PerProjection, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._states import State
@@ -107,14 +108,15 @@ class NormalizedLSTM(Recurrence):
         ren2017, equations 16 to 20.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         bias: bool = True,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Fraction = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
         device: Device = None,

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.nn._placements import PerNonlinearity, Placement
 from farfield.nn._recurrence import Normalized, Recurrence
 from farfield.nn._states import State
@@ -82,15 +83,16 @@ class NormalizedRNN(Recurrence):
         ren2017, equations 8 to 11.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         nonlinearity: Callable[[Tensor], Tensor] = torch.tanh,
         bias: bool = True,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Fraction = 0.0,
         bidirectional: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -99,10 +101,6 @@ class NormalizedRNN(Recurrence):
         placement: Placement | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        if not callable(nonlinearity):
-            raise ValueError(
-                f"nonlinearity must be a function, such as torch.tanh, got {nonlinearity!r}"
-            )
         super().__init__(
             RNNStep(nonlinearity=nonlinearity),
             input_size,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     NTMParameters,
     NTMState,
@@ -63,20 +64,20 @@ class NTMLayer(SequenceLayer):
         graves2014; webb2021, appendix A.3.5; the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 16,
-        slot_size: int = 32,
+        num_slots: Size = 16,
+        slot_size: Size = 32,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "slot_size": slot_size}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         units = controller_size(hidden_size, slot_size)
         self.controller = lstm_init_(
             uninitialized(nn.LSTMCell, input_size + slot_size, units), generator

@@ -148,10 +148,3 @@ def statistics_of(
 
     mean, scale = in_batches(module, function, z).unbind(1)
     return ContextStatistics(mean, scale)
-
-
-def check_test_batch(test_batch_size: int) -> int:
-    """The number of problems normalized together in evaluation mode, if there can be such."""
-    if test_batch_size < 1:
-        raise ValueError(f"test_batch_size must be at least 1, got {test_batch_size}")
-    return test_batch_size

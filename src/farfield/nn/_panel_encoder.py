@@ -9,6 +9,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
 from farfield.nn._encoders import check_item_shape, check_items
@@ -49,9 +50,10 @@ class PanelEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (80, 80),
+        item_shape: tuple[Size, ...] = (80, 80),
         *,
         device: Device = None,
         dtype: torch.dtype | None = None,

@@ -9,11 +9,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
 from farfield.functional import ContextStatistics, over_batch_and_places
 from farfield.nn._gain_and_shift import check_features, gain_and_shift, learned_root
 from farfield.nn._over_fields import (
     centred_as_trained,
-    check_test_batch,
     keep_statistics,
     normalized_as_trained,
     statistics_as_trained,
@@ -69,16 +69,17 @@ class PooledBatchNorm(nn.Module):
     mean: Tensor | None
     variance: Tensor | None
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
+        num_features: Size,
         *,
         training_statistics: bool = False,
-        correction: int = 0,
-        eps: float = 1e-8,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -87,7 +88,7 @@ class PooledBatchNorm(nn.Module):
         self.training_statistics = training_statistics
         self.correction = correction
         self.eps = eps
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         unknown = torch.full((num_features,), torch.nan) if training_statistics else None

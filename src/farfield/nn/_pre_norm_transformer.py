@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import fan_in_uniform_, self_attention, uninitialized, xavier_uniform_
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._sets import attention_bias, check_set, of_one_set, padding_of
@@ -54,25 +54,20 @@ class PreNormTransformer(nn.Module):
         Dosovitskiy et al. 2021, equations 2 and 3; gondal2021, section 4.2 (Baseline).
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        num_layers: int = 8,
-        num_heads: int = 4,
-        feedforward_size: int | None = None,
+        num_layers: Depth = 8,
+        num_heads: Size = 4,
+        feedforward_size: Size | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         width = num_features if feedforward_size is None else feedforward_size
-        check_sizes(
-            num_features=num_features,
-            num_layers=num_layers,
-            num_heads=num_heads,
-            feedforward_size=width,
-        )
         if num_features % num_heads:
             raise ValueError(f"num_heads must divide num_features={num_features}, got {num_heads}")
         self.num_features = num_features

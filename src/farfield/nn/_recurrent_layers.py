@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import torch
 from torch import Tensor, nn
@@ -49,8 +48,8 @@ class RecurrentLayers(SequenceLayer):
         bidirectional: bool,
         proj_size: int = 0,
     ) -> None:
-        super().__init__(input_size, hidden_size, batch_first=batch_first, num_layers=num_layers)
-        _check_options(dropout, bidirectional, proj_size)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        _check_options(bidirectional, proj_size)
         self.num_layers, self.bias, self.dropout = num_layers, bias, dropout
         self._num_states = num_states
         for layer in range(num_layers):
@@ -106,9 +105,7 @@ class RecurrentLayers(SequenceLayer):
         )
 
 
-def _check_options(dropout: float, bidirectional: bool, proj_size: int) -> None:
-    if not isinstance(dropout, Real) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
-        raise ValueError(f"dropout must be a probability, 0 to 1, got {dropout!r}")
+def _check_options(bidirectional: bool, proj_size: int) -> None:
     if bidirectional:
         raise ValueError(
             f"bidirectional must be False, got {bidirectional!r}; run a second module over "

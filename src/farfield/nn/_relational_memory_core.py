@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     RelationalMemoryParameters,
     relational_memory,
@@ -67,13 +68,14 @@ class RelationalMemoryCore(SequenceLayer):
         queries, keys and values; the rival of lamb2022, section 8.4.1.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — five are torch's
         self,
-        input_size: int,
-        hidden_size: int,
+        input_size: Size,
+        hidden_size: Size,
         *,
-        num_slots: int = 4,
-        num_heads: int = 4,
+        num_slots: Size = 4,
+        num_heads: Size = 4,
         unit_gates: bool = True,
         forget_bias: float = 1.0,
         batch_first: bool = False,
@@ -81,8 +83,7 @@ class RelationalMemoryCore(SequenceLayer):
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        more = {"num_slots": num_slots, "num_heads": num_heads}
-        super().__init__(input_size, hidden_size, batch_first=batch_first, **more)
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.num_slots, self.num_heads = num_slots, num_heads
         self.slot_size = size = slot_size_of(hidden_size, num_slots)
         if size % num_heads:

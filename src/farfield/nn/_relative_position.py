@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import RelativePositionParameters, relative_position_scores
 
 
@@ -51,25 +51,20 @@ class RelativePosition(nn.Module):
         gondal2021, section 4.2, after the released code.
     """
 
+    @check_arguments
     def __init__(
         self,
-        grid: tuple[int, int],
-        num_heads: int,
-        key_size: int,
-        code_size: int,
+        grid: tuple[Size, Size],
+        num_heads: Size,
+        key_size: Size,
+        code_size: Size,
         *,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        try:
-            rows, columns = grid
-        except (TypeError, ValueError):
-            raise ValueError(f"grid must be rows and columns of patches, got {grid!r}") from None
-        sizes = {"num_heads": num_heads, "key_size": key_size, "code_size": code_size}
-        check_sizes(**{"rows of grid": rows, "columns of grid": columns}, **sizes)
-        self.grid = grid
+        rows, columns = self.grid = grid
 
         def drawn(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.empty(shape).normal_(generator=generator))

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 from torch.types import Device
 
-from farfield.core import check_dropout
+from farfield.core import Depth, Dropout, Size, check_arguments
 from farfield.functional import Indexed, RIMsTrace, rims, rims_trace
 from farfield.nn._mechanisms import Mechanisms
 from farfield.nn._rims_parts import Wiring
@@ -81,29 +81,23 @@ class RIMs(SequenceLayer):
         lamb2022, section 8.2; goyal2021.
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — seven are torch's
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
         *,
-        num_mechanisms: int = 6,
-        num_active: int = 4,
+        num_mechanisms: Size = 6,
+        num_active: Size = 4,
         wiring: Wiring | None = None,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Dropout = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            batch_first=batch_first,
-            num_layers=num_layers,
-            num_mechanisms=num_mechanisms,
-            num_active=num_active,
-        )
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
         self.num_layers, self.num_mechanisms, self.num_active = (
             num_layers,
             num_mechanisms,
@@ -217,11 +211,6 @@ class RIMs(SequenceLayer):
 
     def _check_options(self) -> None:
         mechanisms, active = self.num_mechanisms, self.num_active
-        check_dropout(self.dropout)
-        if not isinstance(self.wiring, Wiring):
-            raise ValueError(
-                f"wiring must be a Wiring, such as Wiring.released(), got {self.wiring!r}"
-            )
         if self.hidden_size % mechanisms:
             raise ValueError(
                 f"hidden_size must be divisible by num_mechanisms, got {self.hidden_size} units "

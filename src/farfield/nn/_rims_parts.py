@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from farfield.core import (
-    check_dropout,
-    check_flags,
-    check_optional_sizes,
-    check_part,
-    check_sizes,
+    Dropout,
+    NonNegativeFloat,
+    Size,
+    check_fields,
 )
 from farfield.functional import gru_dynamics, lstm_dynamics
-
-
-def _check_std(init_std: float | None) -> None:
-    if init_std is not None and not 0 <= init_std < math.inf:
-        raise ValueError(f"init_std must be finite and not negative, got {init_std}")
 
 
 @final
@@ -54,21 +47,17 @@ class InputAttention:
         lamb2022, section 8.2.2.
     """
 
-    num_heads: int = 1
-    key_size: int = 64
-    value_size: int | None = None
+    num_heads: Size = 1
+    key_size: Size = 64
+    value_size: Size | None = None
     bias: bool = True
     per_position: bool = False
-    dropout: float = 0.0
-    init_std: float | None = None
+    dropout: Dropout = 0.0
+    init_std: NonNegativeFloat | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes, dropout, first weights and flags."""
-        check_flags(self)
-        check_sizes(num_heads=self.num_heads, key_size=self.key_size)
-        check_optional_sizes(value_size=self.value_size)
-        check_dropout(self.dropout)
-        _check_std(self.init_std)
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -100,22 +89,18 @@ class Communication:
         lamb2022, section 8.2.4.
     """
 
-    num_heads: int | None = None
-    key_size: int = 32
-    value_size: int | None = None
-    top_k: int | None = None
+    num_heads: Size | None = None
+    key_size: Size = 32
+    value_size: Size | None = None
+    top_k: Size | None = None
     hypothetical: bool = False
     gated: bool = False
-    dropout: float = 0.0
-    init_std: float | None = None
+    dropout: Dropout = 0.0
+    init_std: NonNegativeFloat | None = None
 
     def __post_init__(self) -> None:
-        """Check sizes, dropout, first weights and flags."""
-        check_flags(self)
-        check_sizes(key_size=self.key_size)
-        check_optional_sizes(num_heads=self.num_heads, value_size=self.value_size, top_k=self.top_k)
-        check_dropout(self.dropout)
-        _check_std(self.init_std)
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -137,8 +122,8 @@ class LSTMDynamics:
     init_over_all: bool = False
 
     def __post_init__(self) -> None:
-        """Check the flag."""
-        check_flags(self)
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -160,8 +145,8 @@ class GRUDynamics:
     init_over_all: bool = False
 
     def __post_init__(self) -> None:
-        """Check the flag."""
-        check_flags(self)
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -187,10 +172,8 @@ class Wiring:
     communication: Communication | None = Communication()
 
     def __post_init__(self) -> None:
-        """Check the parts."""
-        check_part("input_attention", self.input_attention, InputAttention, optional=True)
-        check_part("dynamics", self.dynamics, LSTMDynamics, GRUDynamics)
-        check_part("communication", self.communication, Communication, optional=True)
+        """Check every part."""
+        check_fields(self)
 
     @classmethod
     def released(cls, *, gru: bool = False) -> Wiring:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import check_part, check_sizes
+from farfield.core import Depth, Size, check_arguments
 from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
 from farfield.nn._line_of_code import LineOfCode
 from farfield.nn._syntax import Syntax
@@ -65,30 +65,24 @@ class Script(nn.Module):
     codes: Tensor
     bandwidth: Tensor
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
-        num_functions: int = 5,
-        num_iterations: int = 8,
-        num_lines: int = 1,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
         *,
         syntax: Syntax | None = None,
-        grid: tuple[int, int] | None = None,
+        grid: tuple[Size, Size] | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(
-            num_features=num_features,
-            num_functions=num_functions,
-            num_iterations=num_iterations,
-            num_lines=num_lines,
-        )
         self.num_features, self.num_iterations = num_features, num_iterations
         self.num_fixed = 0
         self.syntax = own = syntax or Syntax()
-        check_part("syntax", own, Syntax)
         functions, matching = own.functions, own.matching
         code_size = num_features if functions.code_size is None else functions.code_size
         self.typing = TypeInference(
@@ -194,9 +188,10 @@ class Script(nn.Module):
         )
 
     @torch.no_grad()
+    @check_arguments
     def add_functions(
         self,
-        number: int,
+        number: Size,
         *,
         freeze: bool = False,
         generator: torch.Generator | None = None,
@@ -213,7 +208,6 @@ class Script(nn.Module):
         Raises:
             ValueError: If `number` is below 1.
         """
-        check_sizes(number=number)
         if freeze:
             self.num_fixed = self.num_functions
             self.requires_grad_(False)

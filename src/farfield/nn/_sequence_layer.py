@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from farfield.core import check_sizes
 from farfield.functional import Indexed
 from farfield.nn._input_checks import check_dtype, check_input_size
 from farfield.nn._packed import Walk, pieces_of, run_packed
@@ -31,24 +30,17 @@ class SequenceLayer(nn.Module):
         input_size: Number of features of an input.
         hidden_size: Number of features of an output.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        more: Other sizes that must be at least 1, by name.
 
     Attributes:
         takes_indexed: That an input may be `Indexed`.
         growing_axis: Axis along which a state grows with the sequence; None where it does not.
-
-    Raises:
-        ValueError: If a size is below 1.
     """
 
     takes_indexed: ClassVar[bool] = True
     growing_axis: ClassVar[int | None] = None
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, batch_first: bool, **more: int
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, batch_first: bool) -> None:
         super().__init__()
-        check_sizes(input_size=input_size, hidden_size=hidden_size, **more)
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
 
     def _first_state(self, x: Tensor) -> State:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
 from farfield.functional import (
     ContextStatistics,
     context_statistics,
@@ -75,12 +76,13 @@ class PastNorm(nn.Module):
         webb2020, sections 3.1 and 3.3.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        correction: int = 0,
-        eps: float = 1e-8,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -136,13 +138,14 @@ class SequenceNorm(nn.Module):
         webb2020, sections 3.1 and 3.3.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
         include_last: bool = False,
-        correction: int = 0,
-        eps: float = 1e-8,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -225,21 +228,22 @@ class TimeStepNorm(nn.Module):
     mean: Tensor | None
     scale: Tensor | None
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
-        length: int,
+        num_features: Size,
+        length: Size,
         *,
-        batch_size: int = 32,
-        sample: int = 0,
-        correction: int = 0,
-        eps: float = 1e-8,
+        batch_size: Size = 32,
+        sample: NonNegativeInt = 0,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if batch_size < 2 or sample < 0 or sample == 1:
+        if batch_size < 2 or sample == 1:
             raise ValueError(
                 "batch_size must be at least 2, and sample 0 or at least 2, "
                 f"got {batch_size} and {sample}"

@@ -10,6 +10,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.nn._analogy_encoder import as_fractions
 
@@ -48,23 +49,21 @@ class PatchEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (3, 32, 32),
+        item_shape: tuple[Size, ...] = (3, 32, 32),
         *,
-        patch_size: int = 4,
-        out_features: int = 192,
+        patch_size: Size = 4,
+        out_features: Size = 192,
         positions: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3 or min(*item_shape, patch_size, out_features) < 1:
-            raise ValueError(
-                "item_shape must be (channel, height, width), and all sizes at least 1, got "
-                f"{item_shape}, patch_size={patch_size} and out_features={out_features}"
-            )
+        if len(item_shape) != 3:
+            raise ValueError(f"item_shape must be (channel, height, width), got {item_shape}")
         channels, height, width = item_shape
         if height % patch_size or width % patch_size:
             raise ValueError(
@@ -135,21 +134,19 @@ class ComponentEncoder(nn.Module):
 
     is_pure: ClassVar[bool] = True
 
+    @check_arguments
     def __init__(
         self,
-        item_shape: tuple[int, ...] = (5,),
+        item_shape: tuple[Size, ...] = (5,),
         *,
-        out_features: int = 64,
+        out_features: Size = 64,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 1 or min(*item_shape, out_features) < 1:
-            raise ValueError(
-                "item_shape must be the size of a vector, and all sizes at least 1, got "
-                f"{item_shape} and out_features={out_features}"
-            )
+        if len(item_shape) != 1:
+            raise ValueError(f"item_shape must be the size of a vector, got {item_shape}")
         self.item_shape = tuple(item_shape)
         self.out_features = out_features
         self.num_elements = item_shape[0]

@@ -9,9 +9,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import sliding_context_centre, sliding_context_norm
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import check_test_batch, in_batches, smoothing_of
+from farfield.nn._over_fields import in_batches, smoothing_of
 
 
 @final
@@ -53,27 +54,26 @@ class SlidingContextNorm(nn.Module):
         webb2020, section 4.2 (sliding-window context normalization).
     """
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        window: int = 4,
+        window: Size = 4,
         include_self: bool = True,
-        eps: float = 1e-8,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        if window < 1:
-            raise ValueError(f"window must be at least 1, got {window}")
         self.num_features = num_features
         self.window = window
         self.include_self = include_self
         self.eps = eps
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

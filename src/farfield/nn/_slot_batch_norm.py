@@ -10,11 +10,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
 from farfield.functional import ContextStatistics, over_batch
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
 from farfield.nn._over_fields import (
     centred_as_trained,
-    check_test_batch,
     keep_statistics,
     normalized_as_trained,
     statistics_as_trained,
@@ -70,16 +70,17 @@ class SlotBatchNorm(nn.Module):
     mean: Tensor | None
     variance: Tensor | None
 
+    @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
-        num_features: int,
+        num_features: Size,
         *,
         training_statistics: Sequence[int] | None = None,
-        correction: int = 0,
-        eps: float = 1e-8,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -88,7 +89,7 @@ class SlotBatchNorm(nn.Module):
         self.training_statistics = training_statistics
         self.correction = correction
         self.eps = eps
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         unknown = None

@@ -9,9 +9,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import over_sub_batches
 from farfield.nn._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._over_fields import centred, check_test_batch, normalized
+from farfield.nn._over_fields import centred, normalized
 
 
 @final
@@ -50,15 +51,16 @@ class SubBatchNorm(nn.Module):
         webb2020, section 4.2 (sub-batch normalization).
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
+        num_features: Size,
         *,
-        group_size: int = 4,
-        eps: float = 1e-8,
+        group_size: Size = 4,
+        eps: NonNegativeFloat = 1e-8,
         affine: bool = True,
         learned_sigma: bool = False,
-        test_batch_size: int = 32,
+        test_batch_size: Size = 32,
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -67,7 +69,7 @@ class SubBatchNorm(nn.Module):
         self.eps = eps
         self.group_size = group_size
         over_sub_batches(group_size)  # for its refusals
-        self.test_batch_size = check_test_batch(test_batch_size)
+        self.test_batch_size = test_batch_size
         self.weight, self.bias = gain_and_shift(num_features, affine=affine)
         self.sigma = learned_root(eps, learned_sigma=learned_sigma)
         self.to(device=device, dtype=dtype)

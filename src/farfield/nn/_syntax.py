@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import final
+from typing import Annotated, final
 
 import torch
 
 from farfield.core import (
-    check_dropout,
+    Dropout,
+    Limits,
+    Size,
     check_fields,
-    check_flags,
-    check_optional_sizes,
-    check_part,
-    check_sizes,
 )
-from farfield.functional import check_truncation
 
-SMALLEST = torch.finfo(torch.float32).tiny
-"""Of float32; what is less is 0 on some processors, and 0 divided by it no number."""
+PositiveInFloat32 = Annotated[float, Limits(at_least=torch.finfo(torch.float32).tiny)]
+"""A number that is above 0 in float32 too; less is 0 on some processors."""
 
 RELEASED_TRUNCATION = 1.4202567871309753
 """Of the released code: cuts what is more than 114.85° apart."""
@@ -48,16 +43,14 @@ class Functions:
         gondal2021, section 2; dropout after the released code.
     """
 
-    code_size: int | None = None
+    code_size: Size | None = None
     learned_signatures: bool = False
     learned_codes: bool = True
-    dropout: float = 0.0
+    dropout: Dropout = 0.0
 
     def __post_init__(self) -> None:
-        """Check size, dropout and flags."""
-        check_flags(self)
-        check_optional_sizes(code_size=self.code_size)
-        check_dropout(self.dropout)
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -84,31 +77,17 @@ class TypeMatching:
         gondal2021, section 2, equations 2 and 3.
     """
 
-    type_size: int = 24
-    hidden_size: int | None = None
-    truncation: float = RELEASED_TRUNCATION
-    bandwidth: float = 1.0
+    type_size: Size = 24
+    hidden_size: Size | None = None
+    truncation: Annotated[float, Limits(above=0, at_most=2)] = RELEASED_TRUNCATION
+    bandwidth: PositiveInFloat32 = 1.0
     learned_bandwidth: bool = True
     straight_through: bool = False
-    eps: float = 1e-6
+    eps: PositiveInFloat32 = 1e-6
 
     def __post_init__(self) -> None:
-        """Check sizes, truncation, bandwidth and flags."""
-        check_flags(self)
-        check_sizes(type_size=self.type_size)
-        check_optional_sizes(hidden_size=self.hidden_size)
-        check_truncation(self.truncation)
-        _check_positive(bandwidth=self.bandwidth, eps=self.eps)
-
-
-def _check_positive(**numbers: float) -> None:
-    for name, number in numbers.items():
-        if not isinstance(number, Real) or not 0 < number < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {number!r}")
-        if number < SMALLEST:
-            raise ValueError(
-                f"{name} must be at least {SMALLEST:.2g}, for less is 0 in float32, got {number}"
-            )
+        """Check every part."""
+        check_fields(self)
 
 
 @final
@@ -132,22 +111,19 @@ class Instructions:
         gondal2021, section 2, equations 6 to 10.
     """
 
-    num_heads: int = 4
-    key_size: int | None = None
-    hidden_size: int | None = None
+    num_heads: Size = 4
+    key_size: Size | None = None
+    hidden_size: Size | None = None
     residual: bool = True
-    eps: float = 1e-6
+    eps: PositiveInFloat32 = 1e-6
 
     def __post_init__(self) -> None:
-        """Check sizes, eps and flags."""
-        check_flags(self)
-        check_sizes(num_heads=self.num_heads)
-        check_optional_sizes(key_size=self.key_size, hidden_size=self.hidden_size)
+        """Check every part."""
+        check_fields(self)
         if self.hidden_size == 1:
             raise ValueError(
                 "hidden_size must be at least 2, got 1: layer normalization makes a single one 0"
             )
-        _check_positive(eps=self.eps)
 
 
 @final
@@ -184,10 +160,7 @@ class Syntax:
     sums_changes: bool | None = None
 
     def __post_init__(self) -> None:
-        """Check the parts."""
-        check_part("functions", self.functions, Functions)
-        check_part("matching", self.matching, TypeMatching)
-        check_part("instructions", self.instructions, Instructions)
+        """Check every part."""
         check_fields(self)
 
     @property

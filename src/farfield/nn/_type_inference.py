@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.types import Device
 
-from farfield.core import check_sizes
+from farfield.core import Size, check_arguments
 from farfield.functional import (
     TypingParameters,
     fan_in_uniform_,
@@ -49,19 +49,19 @@ class TypeInference(nn.Module):
         gondal2021, section 2, equation 2.
     """
 
+    @check_arguments
     def __init__(
         self,
-        num_features: int,
-        type_size: int,
+        num_features: Size,
+        type_size: Size,
         *,
-        hidden_size: int | None = None,
+        hidden_size: Size | None = None,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         hidden = num_features if hidden_size is None else hidden_size
-        check_sizes(num_features=num_features, type_size=type_size, hidden_size=hidden)
         self.norm = nn.LayerNorm(num_features)
         self.hidden = fan_in_uniform_(uninitialized(nn.Linear, num_features, hidden), generator)
         self.out = fan_in_uniform_(uninitialized(nn.Linear, hidden, type_size), generator)

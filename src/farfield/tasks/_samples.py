@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from farfield.core import Problems, Stream, UnknownNameError, check_sizes, stream
+from farfield.core import Problems, Size, Stream, UnknownNameError, kind_of, stream
 from farfield.tasks._draws import check_generator
 
 
@@ -38,7 +38,7 @@ def resample(
         UnknownNameError: If the task has no such regime.
         ValueError: If `n` is no whole number or below 1, or the generator is none.
     """
-    check_sizes(n=n)
+    n = kind_of(Size).take("n", n)
     check_generator(generator)
     sets = _first_sets(draw)
     if regime not in sets:
