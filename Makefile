@@ -9,12 +9,17 @@ STAMP := $(VENV)/.installed
 SINGLE := OMP_NUM_THREADS=1
 WORKERS ?= 2
 
+# What a processor of a generation before has: AVX2 for AVX-512, and SSE 4.1 for AVX2.
+OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
+    ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
+    ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
+
 .PHONY: help env test lint format docs demo bench mutants clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
-	@echo 'make test     format, lint, types, layers, spelling and tests'
+	@echo 'make test     format, lint, types, layers, spelling and tests; layers and training twice'
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make the cards of docs/ from the docstrings'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
@@ -46,6 +51,8 @@ format: env
 
 test: lint
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
+	    tests/nn tests/training -m 'not mutants and not slow'
 
 demo: env
 	$(BIN)/farfield reproduce webb2021/demo
