@@ -155,7 +155,7 @@ def test_a_value_of_the_type_passes_as_it_is(hint: Any, value: object) -> None:
         (PositiveInt, "x", "name must be an int of at least 1, got 'x'"),
         (NonNegativeInt, -1, "name must be an int of at least 0, got -1"),
         (PositiveFloat, 0, "name must be a finite number above 0, got 0"),
-        (Fraction, 1.5, "name must be a finite number of at least 0 and of at most 1, got 1.5"),
+        (Fraction, 1.5, "name must be a finite number 0…1, got 1.5"),
         (Annotated[float, Limits(at_least=0, below=1)], 1, "of at least 0 and below 1, got 1"),
         (float | None, "x", "name must be a finite number or None, got 'x'"),
         (tuple[int, ...], "ab", "name must be a tuple of parts, each an int, got 'ab'"),
