@@ -159,11 +159,16 @@ def test_a_trace_answers_as_the_module_does(name: str, gradients: bool) -> None:
         torch.testing.assert_close(traced(*others), module(*others), rtol=1e-6, atol=1e-6)
 
 
-UNEXPORTED: dict[str, str] = {}
-"""Layers that `torch.export` does not take for any number of problems, and why."""
-LAYERS = [name for name in MODULES if first_of(name) in PUBLIC.keys() - UNEXPORTED.keys()]
+UNEXPORTED = {
+    *("BatchContextNorm", "MisalignedContextNorm", "PooledBatchNorm"),
+    *("SlidingContextNorm", "SlotBatchNorm", "SubBatchNorm"),  # take problems some at a time
+    "RelativePosition",  # knows no problems: the zoo applies it to one after another
+}
+"""Layers that `torch.export` does not take for any number of problems."""
+LAYERS = [name for name in MODULES if first_of(name) in PUBLIC.keys() - UNEXPORTED]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of torch's own
 @pytest.mark.parametrize("name", LAYERS)
@@ -172,7 +177,7 @@ def test_an_export_takes_any_number_of_problems(name: str) -> None:
     batch = torch.export.Dim("batch", min=2, max=10_000)
     shapes = (*(None for _ in tables), {0: batch})
     exported = torch.export.export(module, (*tables, last), dynamic_shapes=shapes)
-    program = exported.run_decompositions().module()
+    program = exported.module()
     many = last.repeat(20, *(1 for _ in last.shape[1:]))
     for rows in (2, BATCH, 20 * BATCH):
         given = (*tables, many[:rows])

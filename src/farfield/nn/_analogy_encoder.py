@@ -120,8 +120,8 @@ class AnalogyEncoder(nn.Module):
         """The images as the first of them, and the window in which any other differs from it."""
         down, across = slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
         # Pixels that all images share are those of the first; each has gradients of its own.
-        together = len(items) > 0 and not (items.requires_grad and torch.is_grad_enabled())
-        if together and not (is_transformed() or is_recorded()):
+        alone = items.requires_grad and torch.is_grad_enabled()
+        if not (alone or is_transformed() or is_recorded()) and len(items):
             down, across = differing((items.amax(0) != items.amin(0)).any(-1))
         dtype = self.output.weight.dtype
         base, window = (

@@ -78,7 +78,7 @@ class InstanceNorm(nn.Module):
         """Normalize the activations."""
         check_channels(z, self.num_channels)
         if not isinstance(self.sigma, Tensor):
-            if len(z) == 0:  # torch's kernel looks at the first image
+            if z.shape[0] == 0:  # torch's kernel looks at the first image
                 return scaled_and_shifted(z, self.weight, self.bias, channel_axis=1)
             return F.instance_norm(z, None, None, self.weight, self.bias, True, 0.0, self.sigma**2)
         scaled = field_norm(z, over_channel_groups(self.num_channels), eps=self.sigma.square())

@@ -144,9 +144,9 @@ class MomentEncoder(nn.Module):
     ) -> tuple[slice, slice]:
         """The rows and columns outside of which all maps of all items are zero."""
         if (
-            len(items) == 0
-            or is_transformed()  # what is looked at may not depend on what is seen
+            is_transformed()  # what is looked at may not depend on what is seen
             or is_recorded()
+            or len(items) == 0
             or bool((background != background[:1]).any())
         ):
             return slice(0, self.item_shape[0]), slice(0, self.item_shape[1])
