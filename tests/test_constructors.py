@@ -10,43 +10,57 @@ import dataclasses
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator
+import types
+import typing
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Union
 
 import pytest
 from torch import nn
 
 import farfield.models
 import farfield.nn
+from farfield.core import hints_of
 from farfield.tasks import TASKS
 from test_zoo import MODULES
 
 HUGE = 10**12
-BAD: dict[str, tuple[object, ...]] = {
-    "int": ("no", None, 1.5, math.nan, True, [], -1, HUGE),
-    "float": ("no", None, math.nan, math.inf, True, []),
-    "bool": ("no", None, 1, 0, math.nan, []),
-    "str": (1, None, [], True),
-    "tuple": ("no", None, 1, math.nan, {}),
-    "other": ("no", 1, nn.Linear, math.nan),
+BAD: dict[object, tuple[object, ...]] = {
+    int: ("no", None, 1.5, math.nan, True, [], -1, HUGE),
+    float: ("no", None, math.nan, math.inf, True, []),
+    bool: ("no", None, 1, 0, math.nan, []),
+    str: (1, None, [], True),
+    tuple: ("no", None, 1, math.nan, {}),
+    nn.Module: ("no", None, 1, nn.Linear, math.nan, []),
 }
-"""Values that are none of the annotated type, by type; `None` is left out where it is allowed."""
-UNSET = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Values that are none of a type; `None` is left out where it is allowed."""
+OTHER = ("no", 1, math.nan, [])
+UNLIMITED = {"correction", "sample"}
+"""Numbers that are compared with the inputs alone."""
 
 
-def kind_of(annotation: str) -> str:
-    """The key of `BAD` for an annotation; empty for what takes anything."""
-    own = annotation.removesuffix(" | None")
-    names = {"Size": "int", "Depth": "int", "PositiveInt": "int", "NonNegativeInt": "int"}
-    names |= {"PositiveFloat": "float", "NonNegativeFloat": "float", "Dropout": "float"}
-    names |= {"Fraction": "float"}
-    if own.startswith(("tuple", "Sequence")):
-        return "tuple"
-    if own in ("Device", "Any", "object"):
-        return ""
-    own = names.get(own, own)
-    return own if own in BAD else "other"
+def bad_values(name: str, hint: Any) -> tuple[object, ...]:
+    """Values that an annotation excludes; none where it says too little."""
+    parts = typing.get_args(hint) if typing.get_origin(hint) in {Union, types.UnionType} else [hint]
+    kinds = {bare(part) for part in parts} - {types.NoneType}
+    if len(kinds) > 1 or kinds <= {Any, object} or name == "generator":
+        return OTHER * (name != "device")
+    values = BAD.get(*kinds, OTHER)
+    optional = types.NoneType in parts
+    return tuple(
+        value
+        for value in values
+        if not (value is None and optional) and not (value == HUGE and name in UNLIMITED)
+    )
+
+
+def bare(hint: Any) -> Any:
+    """A type without its marks and parts."""
+    while typing.get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    origin = typing.get_origin(hint) or hint
+    return tuple if origin is Sequence else origin
 
 
 @cache
@@ -85,13 +99,9 @@ def noting(
 
 
 def wrong(cls: type) -> Iterator[tuple[str, object]]:
-    for name, parameter in inspect.signature(cls).parameters.items():
-        if parameter.kind in UNSET or parameter.annotation is inspect.Parameter.empty:
-            continue
-        annotation = str(parameter.annotation)
-        for value in BAD.get(kind_of(annotation), ()):
-            if not (value is None and annotation.endswith("None")):
-                yield name, value
+    for name, hint in hints_of(cls).items():
+        if name in inspect.signature(cls).parameters:
+            yield from ((name, value) for value in bad_values(name, hint))
 
 
 CASES = [*made_with(), *TASKS.values()]

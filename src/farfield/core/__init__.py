@@ -2,11 +2,7 @@
 
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
-from farfield.core._checks import check_dropout as check_dropout
 from farfield.core._checks import check_flags as check_flags
-from farfield.core._checks import check_optional_sizes as check_optional_sizes
-from farfield.core._checks import check_part as check_part
-from farfield.core._checks import check_sizes as check_sizes
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
@@ -66,12 +62,8 @@ __all__ = [
     "UnknownNameError",
     "call_with",
     "check_arguments",
-    "check_dropout",
     "check_fields",
     "check_flags",
-    "check_optional_sizes",
-    "check_part",
-    "check_sizes",
     "excerpt",
     "expand_home",
     "first_names",

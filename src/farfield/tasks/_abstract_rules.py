@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Annotated, Final, final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream
-from farfield.tasks._checks import is_integer
+from farfield.core import Limits, Problems, Stream
 from farfield.tasks._draws import distinct, permutation, repeated
 from farfield.tasks._shapes import Shapes
 from farfield.tasks._task import TRAINING, Regime
@@ -22,6 +21,8 @@ Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
 Columns = dict[str, np.ndarray]
 """The drawn columns of problems: `index`, `target`, and the latent description."""
+SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
+"""A number of problems that holds the kinds of every rule."""
 NUM_GLYPHS: Final = 100
 GLYPH_SHAPE: Final = (32, 32)
 
@@ -60,43 +61,22 @@ def table(shapes: Shapes | None) -> Float[Tensor, "item height width"]:
     return (Shapes.glyphs() if shapes is None else shapes).items
 
 
-def check_fields(
-    withheld: int,
-    max_problems: int,
-    shapes: Shapes | None,
-    fewest: int,
-    training_problems: int | None = None,
-) -> None:
-    """Raise `ValueError` if fields do not describe a task.
+def check_shapes(withheld: int, shapes: Shapes | None, fewest: int) -> None:
+    """Raise `ValueError` unless there are images enough for training and test.
 
     Args:
         withheld: Number of images that training never shows.
-        max_problems: Largest number of problems of a set.
         shapes: The images, or `None` for the built-in ones.
         fewest: Number of images that one problem of every kind needs.
-        training_problems: Number of training problems, or `None` where `max_problems` decides.
     """
-    if shapes is not None and not isinstance(shapes, Shapes):
-        raise ValueError(
-            f"shapes must be None or Shapes, got {type(shapes).__name__}: "
-            "wrap an array as Shapes(images)"
-        )
     total = num_shapes(shapes)
     if total < fewest:
         raise ValueError(f"shapes must hold at least {fewest} images, got {total}: add images")
     possible = "0" if total < 2 * fewest else f"0 or {fewest}…{total - fewest}"
-    if not is_integer(withheld) or not (withheld == 0 or fewest <= withheld <= total - fewest):
+    if not (withheld == 0 or fewest <= withheld <= total - fewest):
         raise ValueError(
             f"withheld must be {possible} for {total} images, "
             f"an int that leaves {fewest} on either side, got {withheld!r}"
-        )
-    if not is_integer(max_problems) or max_problems < 3:
-        raise ValueError(f"max_problems must be an int of at least 3, got {max_problems!r}")
-    if training_problems is None:
-        return
-    if not is_integer(training_problems) or training_problems < 3:
-        raise ValueError(
-            f"training_problems must be None or an int of at least 3, got {training_problems!r}"
         )
 
 

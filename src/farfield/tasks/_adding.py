@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, check_flags
+from farfield.core import Problems, check_fields
 from farfield.tasks._answers import check_outputs
-from farfield.tasks._checks import check_number, check_regime, freeze
+from farfield.tasks._checks import Count, check_number, check_regime
 from farfield.tasks._draws import integers
 from farfield.tasks._sequence_task import MOST, SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
@@ -80,20 +80,17 @@ class Adding(SequenceTask):
     version: ClassVar[int] = 1
     metric: ClassVar[str] = "mse"
 
-    training_length: int = 50
-    added: tuple[int, ...] = (2,)
-    test_lengths: tuple[int, ...] = (200, 1_000)
-    test_added: tuple[int, ...] = (3, 4)
-    training_sequences: int = 30_000
-    validation_sequences: int = 1_000
-    test_sequences: int = 1_000
+    training_length: Count = 50
+    added: tuple[Count, ...] = (2,)
+    test_lengths: tuple[Count, ...] = (200, 1_000)
+    test_added: tuple[Count, ...] = (3, 4)
+    training_sequences: Count = 30_000
+    validation_sequences: Count = 1_000
+    test_sequences: Count = 1_000
     separate_markers: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        freeze(self, "added", "test_added", "test_lengths")
-        for name in ("training_sequences", "validation_sequences", "test_sequences"):
-            check_number(name, getattr(self, name), 1, MOST)
+        check_fields(self)
         if not self.added:
             raise ValueError("added must hold at least one number of terms, got none")
         _check_ascending("added", self.added, 1)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._checks import check_number
@@ -88,14 +88,14 @@ class AllSame(YesNoTask):
 
     num_images: int = 6
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
     softmax: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         check_number("num_images", self.num_images, _FEWEST, _MOST)
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
+        rules.check_shapes(self.withheld, self.shapes, 2)
 
     @property
     def length(self) -> int:

@@ -12,7 +12,7 @@ from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, stream
+from farfield.core import DrawnItems, Problems, check_fields, stream
 from farfield.metrics import blob_distance
 from farfield.tasks._ball_frames import (
     Seen,
@@ -23,9 +23,9 @@ from farfield.tasks._ball_frames import (
     visible,
 )
 from farfield.tasks._ball_motion import AWAY, moved, started
-from farfield.tasks._checks import check_number, check_regime, freeze
+from farfield.tasks._checks import Count, check_number, check_regime
 from farfield.tasks._draws import integers
-from farfield.tasks._sequence_task import MOST, SequenceTask
+from farfield.tasks._sequence_task import SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
 CURTAIN: Final = "curtain"
@@ -110,15 +110,13 @@ class BouncingBalls(SequenceTask):
     side: int = 32
     num_frames: int = 51
     given: int = 1
-    training_sequences: int = 5_000
-    validation_sequences: int = 200
-    test_sequences: int = 200
+    training_sequences: Count = 5_000
+    validation_sequences: Count = 200
+    test_sequences: Count = 200
 
     def __post_init__(self) -> None:
-        freeze(self, "balls", "test_balls")
+        check_fields(self)
         for name, pair in (("balls", self.balls), *(("test_balls", p) for p in self.test_balls)):
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise ValueError(f"{name} must be fewest and most balls, got {pair!r}")
             check_number(name, pair[0], 1, MOST_BALLS)
             check_number(name, pair[1], pair[0], MOST_BALLS)
         if len(set(self.test_balls)) != len(self.test_balls):
@@ -126,8 +124,6 @@ class BouncingBalls(SequenceTask):
         check_number("side", self.side, SHARE, 256)
         check_number("num_frames", self.num_frames, 2, 1000)
         check_number("given", self.given, 1, self.num_frames - 1)
-        for name in ("training_sequences", "validation_sequences", "test_sequences"):
-            check_number(name, getattr(self, name), 1, MOST)
 
     @property
     def item_shape(self) -> tuple[int, ...]:

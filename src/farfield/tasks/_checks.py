@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from farfield.core import UnknownNameError
+from farfield.core import Limits, UnknownNameError
 from farfield.tasks._task import Regime
+
+Count = Annotated[int, Limits(at_least=1, at_most=10_000_000)]
+"""A number of problems, or of places of one."""
 
 
 def check_number(name: str, value: int, fewest: int, most: int) -> None:
@@ -17,16 +21,6 @@ def check_number(name: str, value: int, fewest: int, most: int) -> None:
 def is_integer(value: object) -> bool:
     """Whether it is an integer, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def freeze(task: object, *names: str) -> None:
-    """Make tuples of the fields `names`, lists in them too; `ValueError` if one is neither."""
-    for name in names:
-        value = getattr(task, name)
-        if not isinstance(value, list | tuple):
-            raise ValueError(f"{name} must be a tuple, got {value!r}")
-        parts = (tuple(part) if isinstance(part, list) else part for part in value)
-        object.__setattr__(task, name, tuple(parts))
 
 
 def check_regime(regime: str, regimes: Sequence[Regime]) -> str:

@@ -12,11 +12,11 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems, check_flags
+from farfield.core import Problems, check_fields
 from farfield.metrics import correct
-from farfield.tasks._checks import check_number, check_regime, freeze
+from farfield.tasks._checks import Count, check_regime
 from farfield.tasks._draws import integers
-from farfield.tasks._sequence_task import MOST, SequenceTask
+from farfield.tasks._sequence_task import SequenceTask
 from farfield.tasks._task import TRAINING, VALIDATION, Regime
 
 SYMBOLS: Final = 8
@@ -84,21 +84,15 @@ class Copying(SequenceTask):
     version: ClassVar[int] = 1
     answers_everywhere: ClassVar[bool] = True
 
-    dormant: int = 50
-    test_dormant: tuple[int, ...] = (200, 1_000, 10_000)
-    training_sequences: int = 50_000
-    validation_sequences: int = 1_000
-    test_sequences: tuple[int, ...] = (1_000, 500, 64)
+    dormant: Count = 50
+    test_dormant: tuple[Count, ...] = (200, 1_000, 10_000)
+    training_sequences: Count = 50_000
+    validation_sequences: Count = 1_000
+    test_sequences: tuple[Count, ...] = (1_000, 500, 64)
     recalled_only: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        freeze(self, "test_dormant", "test_sequences")
-        for name in ("dormant", "training_sequences", "validation_sequences"):
-            check_number(name, getattr(self, name), 1, MOST)
-        for name in ("test_dormant", "test_sequences"):
-            for value in getattr(self, name):
-                check_number(name, value, 1, MOST)
+        check_fields(self)
         phases = (self.dormant, *self.test_dormant)
         if (
             len(phases) < 2

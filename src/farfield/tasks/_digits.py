@@ -13,10 +13,10 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, stream
+from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields, stream
 from farfield.metrics import correct
 from farfield.tasks._answers import check_outputs
-from farfield.tasks._checks import check_number, check_regime, freeze
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._class_task import ClassTask
 from farfield.tasks._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digit_images import SHOWN, Images, Mixture
@@ -97,7 +97,7 @@ class Digits(ClassTask):
     photographs: str = BSD
 
     def __post_init__(self) -> None:
-        freeze(self, "data_sets")
+        check_fields(self)
         for name in self.data_sets:
             if name not in DIGIT_FILES:
                 raise UnknownNameError("data set", name, DIGIT_FILES)

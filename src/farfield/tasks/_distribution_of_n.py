@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._checks import check_number
 from farfield.tasks._draws import arrangement, integers
@@ -84,13 +84,14 @@ class DistributionOfN(RuleTask):
 
     row_length: int = 8
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_number("row_length", self.row_length, _SHORTEST, _LONGEST)
         fewest = self.row_length + 1
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest)
+        rules.check_shapes(self.withheld, self.shapes, fewest)
 
     @property
     def length(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import arrangement, integers
 from farfield.tasks._rule_task import RuleTask
@@ -73,12 +73,13 @@ class DistributionOfThree(RuleTask):
     version: ClassVar[int] = 1
 
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
-    training_problems: int | None = None
+    training_problems: rules.SetSize | None = None
 
     def __post_init__(self) -> None:
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 4)
 
     @property
     def length(self) -> int:

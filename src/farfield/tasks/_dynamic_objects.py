@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, check_flags, stream
+from farfield.core import Problems, check_fields, stream
 from farfield.tasks import _squares as squares
-from farfield.tasks._checks import check_number, check_regime
+from farfield.tasks._checks import Count, check_number, check_regime
 from farfield.tasks._squares_task import SquaresTask
 
 FLOOR_SEQUENCES: Final = 20_000
@@ -85,16 +85,14 @@ class DynamicObjects(SquaresTask):
     test_sizes: tuple[float, ...] = (13.0, 31.0)
     circumradius: bool = False
     num_frames: int = 20
-    training_sequences: int = 2_000
-    test_sequences: int = 1_000
+    training_sequences: Count = 2_000
+    test_sequences: Count = 1_000
     previous_frames: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         squares.check_sizes(self.training_sizes, self.test_sizes)
         check_number("num_frames", self.num_frames, 2, 1000)
-        check_number("training_sequences", self.training_sequences, 1, 10_000_000)
-        check_number("test_sequences", self.test_sequences, 1, 10_000_000)
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags, stream
+from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._answers import check_outputs
 from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._draws import distinct, integers
@@ -105,7 +105,7 @@ class FuzzyBoolean:
     validation_points: int = 32_768
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         check_number("variables", self.variables, 1, MOST_VARIABLES)
         check_number("first", self.first, 0, self._kinds - 1)
         check_number("functions", self.functions, 1, self._kinds - self.first)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._draws import integers
 from farfield.tasks._patterns import kinds_of_two_rows, two_rows
@@ -82,14 +82,14 @@ class IdentityRules(RuleTask):
     version: ClassVar[int] = 1
 
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
     thirds: bool = False
-    training_problems: int | None = None
+    training_problems: rules.SetSize | None = None
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, 4, self.training_problems)
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 4)
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._patterns import kinds_of_two_rows, two_rows
 from farfield.tasks._rule_task import RuleTask
@@ -86,11 +86,12 @@ class IdentityRulesMiddle(RuleTask):
     version: ClassVar[int] = 1
 
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
 
     def __post_init__(self) -> None:
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=4)
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 4)
 
     @property
     def length(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
 
-from farfield.core import Problems, Stream, check_flags, stream
+from farfield.core import Problems, Stream, check_fields, stream
 from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._class_task import ClassTask
 from farfield.tasks._digit_files import Labels, idx_images
@@ -83,7 +83,7 @@ class KMNISTAdaptation(ClassTask):
     whole_file: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         fewest = FEWEST[self._pool]
         check_number("training_samples", self.training_samples, 1, CHARACTERS * (fewest - 1))
         left = fewest - -(-self.training_samples // CHARACTERS)

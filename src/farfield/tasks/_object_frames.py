@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, check_flags, stream
+from farfield.core import Problems, check_fields, stream
 from farfield.tasks import _squares as squares
 from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._squares_task import SquaresTask
@@ -85,7 +85,7 @@ class ObjectFrames(SquaresTask):
     test_frames: int = 2_000
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         squares.check_sizes(self.training_sizes, self.test_sizes)
         check_number("training_frames", self.training_frames, 1, 100_000_000)
         check_number("test_frames", self.test_frames, 1, 100_000_000)

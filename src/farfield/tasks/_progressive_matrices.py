@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_flags
+from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogy_drawing import IMAGE_SIZES
 from farfield.tasks._checks import check_number
 from farfield.tasks._choices import described_outputs
@@ -155,7 +155,7 @@ class ProgressiveMatrices(MatrixTask):
     distractors: bool = True
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         check_number("training_problems", self.training_problems, 1, _MOST)
         check_number("test_problems", self.test_problems, 1, _MOST)
         check_number("most_triples", self.most_triples, 1, MOST_TRIPLES)

@@ -9,14 +9,13 @@ from typing import ClassVar, Final, final
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, check_flags
+from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogy_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._analogy_relations import RELATIONS
 from farfield.tasks._answers import target_outputs
-from farfield.tasks._checks import check_number
+from farfield.tasks._checks import Count
 from farfield.tasks._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._panel_files import (
-    MOST_FILES,
     check_image_size,
     every_so_manyth,
     files_of,
@@ -143,17 +142,14 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
     folder: str | None = None
     image_size: int = 80
     contrasting: bool = True
-    training_problems: int | None = None
-    test_problems: int | None = None
+    training_problems: Count | None = None
+    test_problems: Count | None = None
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         if self.archive not in ARCHIVES:
             raise UnknownNameError("archive", self.archive, ARCHIVES)
         check_image_size(self.image_size)
-        for name in ("training_problems", "test_problems"):
-            if (value := getattr(self, name)) is not None:
-                check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:

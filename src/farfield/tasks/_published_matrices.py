@@ -9,16 +9,15 @@ from typing import ClassVar, Final, final
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError
+from farfield.core import Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._answers import target_outputs
-from farfield.tasks._checks import check_number
+from farfield.tasks._checks import Count
 from farfield.tasks._matrix_holdouts import MOST_TRIPLES
 from farfield.tasks._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrix_relations import RELATIONS
 from farfield.tasks._matrix_task import MatrixTask
 from farfield.tasks._panel_archive import COLUMNS, PanelFile
 from farfield.tasks._panel_files import (
-    MOST_FILES,
     block_means,
     check_image_size,
     files_of,
@@ -154,16 +153,14 @@ class PublishedMatrices(MatrixTask):
     archive: str = ARCHIVES[0]
     folder: str | None = None
     image_size: int = 80
-    training_problems: int | None = None
-    test_problems: int | None = None
+    training_problems: Count | None = None
+    test_problems: Count | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.archive not in ARCHIVES:
             raise UnknownNameError("archive", self.archive, ARCHIVES)
         check_image_size(self.image_size)
-        for name in ("training_problems", "test_problems"):
-            if (value := getattr(self, name)) is not None:
-                check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:

@@ -10,14 +10,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, UnknownNameError, printable
+from farfield.core import Problems, Stream, UnknownNameError, check_fields, printable
 from farfield.tasks._answers import target_outputs
-from farfield.tasks._checks import check_number, freeze
+from farfield.tasks._checks import Count
 from farfield.tasks._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._matrix_task import MatrixTask
 from farfield.tasks._panel_archive import PanelFile
 from farfield.tasks._panel_files import (
-    MOST_FILES,
     block_means,
     check_image_size,
     files_of,
@@ -104,11 +103,11 @@ class RAVEN(MatrixTask):
     configurations: tuple[str, ...] = CONFIGURATIONS
     folder: str | None = None
     image_size: int = 80
-    training_problems: int | None = None
-    test_problems: int | None = None
+    training_problems: Count | None = None
+    test_problems: Count | None = None
 
     def __post_init__(self) -> None:
-        freeze(self, "configurations")
+        check_fields(self)
         for configuration in self.configurations:
             if configuration not in CONFIGURATIONS:
                 raise UnknownNameError("configuration", configuration, CONFIGURATIONS)
@@ -118,9 +117,6 @@ class RAVEN(MatrixTask):
                 f"got {self.configurations}"
             )
         check_image_size(self.image_size)
-        for name in ("training_problems", "test_problems"):
-            if (value := getattr(self, name)) is not None:
-                check_number(name, value, 1, MOST_FILES)
 
     @property
     def regimes(self) -> tuple[Regime, ...]:

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
 
-from farfield.core import Problems, Stream, stream
-from farfield.tasks._checks import check_number, check_regime, freeze
+from farfield.core import Problems, Stream, check_fields, stream
+from farfield.tasks._checks import check_number, check_regime
 from farfield.tasks._class_task import ClassTask
 from farfield.tasks._draws import integers, permutation
 from farfield.tasks._known_data_sets import MNIST
@@ -85,7 +85,7 @@ class SequentialMNIST(ClassTask):
     test_images: int = 10_000
 
     def __post_init__(self) -> None:
-        freeze(self, "test_sides")
+        check_fields(self)
         check_number("side", self.side, 1, LARGEST)
         for side in self.test_sides:
             check_number("test_sides", side, self.side, LARGEST)

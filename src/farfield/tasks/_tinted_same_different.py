@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._rule_task import YesNoTask
@@ -86,13 +86,13 @@ class TintedSameDifferent(YesNoTask):
     version: ClassVar[int] = 1
 
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
     softmax: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest=2)
+        check_fields(self)
+        rules.check_shapes(self.withheld, self.shapes, 2)
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import Problems, Stream, check_flags
+from farfield.core import Problems, Stream, check_fields
 from farfield.tasks import _abstract_rules as rules
 from farfield.tasks._answers import binary_outputs
 from farfield.tasks._draws import arrangement
@@ -86,15 +86,15 @@ class TripleMatchToSample(YesNoTask):
     version: ClassVar[int] = 1
 
     withheld: int = 0
-    max_problems: int = 10_000
+    max_problems: rules.SetSize = 10_000
     shapes: Shapes | None = None
     softmax: bool = False
     all_patterns: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         fewest = max(map(_num_images, self._relations))
-        rules.check_fields(self.withheld, self.max_problems, self.shapes, fewest)
+        rules.check_shapes(self.withheld, self.shapes, fewest)
 
     @property
     def _relations(self) -> tuple[tuple[str, str], ...]:

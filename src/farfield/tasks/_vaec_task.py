@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, check_flags
+from farfield.core import DrawnItems, Problems, Stream, check_fields
 from farfield.tasks._checks import check_number
 from farfield.tasks._choices import ChoiceTask
 from farfield.tasks._task import TRAINING, Regime
@@ -61,7 +61,7 @@ class VAECTask(ChoiceTask):
         """The levels, counted from 0, that region or scale `number` takes on every dimension."""
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         check_number("num_levels", self.num_levels, 6, MOST_LEVELS)
         check_number("levels_per_region", self.levels_per_region, 3, 14)
         if self.num_levels % self.levels_per_region or self._count < 2:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_flags
+from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
 from farfield.tasks._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogy_problems import PLACES, ROW, Analogies, obeyed
@@ -124,7 +124,7 @@ class VisualAnalogies(VisualAnalogyTask):
     withheld_pairs: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_fields(self)
         check_number("training_problems", self.training_problems, 1, _MOST)
         check_number("test_problems", self.test_problems, 1, _MOST)
         if self.image_size not in IMAGE_SIZES:
