@@ -87,7 +87,7 @@ MUTANTS = [
     (
         "core/_files.py",
         "if not stat.S_ISREG(known.st_mode):",
-        "if stat.S_ISDIR(known.st_mode):",
+        "if stat.S_ISFIFO(known.st_mode):",
         ["tests/core/test_files.py::test_only_regular_files_are_read"],
     ),
     (

@@ -71,6 +71,7 @@ HOSTILE = {
     "padding": (behind_start(b"\xff" * 99), "no segment of a picture begins at byte 2"),
     "a start again": (behind_start(b"\xff\xd8"), "no segment of a picture begins at byte 2"),
     "a short segment": (behind_start(b"\xff\xdb\0\0"), "no segment of a picture begins at byte 4"),
+    "another segment": (behind_start(segment(0xF3, b"some")), "no segment of a picture begins at"),
     "an end": (jpeg()[:3], "no segment of a picture begins at byte 2"),
 }
 
