@@ -208,8 +208,8 @@ def _check(line: Line, where: str) -> None:
     record = line.record
     if not 0 <= record.seed < 2**63 or not 1 <= record.steps < 2**63:
         raise ValueError(
-            f"{where}: seed must be at least 0 and steps at least 1, both below 2**63, "
-            f"got {excerpt(record.seed)} and {excerpt(record.steps)}"
+            f"{where}: seed must be at least 0 and steps at least 1, "
+            f"got {excerpt(record.seed)} and {excerpt(record.steps)}; both below 2**63"
         )
     _check_key(record, where)
     if not 0 <= record.seconds < math.inf:
