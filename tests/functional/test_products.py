@@ -122,6 +122,7 @@ def as_torch_does(first: torch.Tensor, second: torch.Tensor) -> None:
     assert "_Linear" not in type(linear(first, second.requires_grad_()).grad_fn).__name__
 
 
+@needs_operator
 def test_where_it_is_not_made_for_torch_multiplies() -> None:
     rows, inner, columns = LARGE
     first, second = drawn(rows, inner), drawn(columns, inner)
