@@ -115,12 +115,12 @@ def test_fewer_steps_of_the_autoencoder_are_fewer_steps() -> None:
     )
 
 
-def test_an_error_has_no_goal() -> None:
-    ours = Unpublished(runs=3, selection="", split="", unit="fraction", decimals=(4, 5))
-    assert dataclasses.replace(NO_NORM, published=ours).metric == "mse"
-    goal = dataclasses.replace(ours, goal=0.5)
-    with pytest.raises(ValueError, match=r"published must have no goal for an error \(mse\)"):
-        dataclasses.replace(NO_NORM, published=goal)
+def test_the_goal_of_an_error_is_a_possible_error() -> None:
+    ours = Unpublished(runs=3, selection="", split="", unit="fraction", decimals=(4, 5), goal=0.01)
+    assert dataclasses.replace(NO_NORM, published=ours).published.goal == 0.01
+    below = dataclasses.replace(ours, goal=-0.01)
+    with pytest.raises(ValueError, match=r"goal of .* must lie in 0…inf \(fraction\), got -0\.01"):
+        dataclasses.replace(NO_NORM, published=below)
     with pytest.raises(ValueError, match=r"quick_before must lie in \(0, 1\], got 0"):
         dataclasses.replace(NO_NORM, quick_before=0)
 
