@@ -66,12 +66,6 @@ MUTANTS = [
         ],
     ),
     (
-        "records/_store.py",
-        "weights=write_tensors(self.weights_path(record.key, record.seed), weights)",
-        'weights="" * len(write_tensors(self.weights_path(record.key, record.seed), weights))',
-        ["tests/records/test_damage.py::test_another_network_in_its_place_is_noticed_and_replaced"],
-    ),
-    (
         "records/_locks.py",
         "        if lock_descriptor(lock.descriptor, blocking=False):\n",
         "        if True:\n",

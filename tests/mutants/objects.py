@@ -99,7 +99,7 @@ MUTANTS = [
     ),
     (
         "execution/_run.py",
-        "if not store.is_whole(job.experiment.key, job.seed)]",
+        "if not is_complete(job.experiment, job.seed, store)]",
         "if store.find(job.experiment.key, job.seed) is None]",
         ["tests/execution/test_stages.py::test_a_first_stage_that_is_not_whole_is_run_again"],
     ),

@@ -65,8 +65,8 @@ MUTANTS = [
     ),
     (
         "nn/_analogy_encoder.py",
-        "not (items.requires_grad and torch.is_grad_enabled())",
-        "True",
+        "alone = items.requires_grad and torch.is_grad_enabled()",
+        "alone = False",
         [
             "tests/models/test_analogy_scoring.py::test_an_image_has_gradients_of_its_own_and_no_other_s"
         ],

@@ -600,12 +600,6 @@ MUTANTS = [
         ["tests/metrics/test_blobs.py::test_it_is_that_of_the_best_matching"],
     ),
     (
-        "tasks/_checks.py",
-        "(tuple(part) if isinstance(part, list) else part for part in value)",
-        "value",
-        ["tests/tasks/test_checks.py::test_lists_are_taken_as_tuples"],
-    ),
-    (
         "tasks/_bouncing_balls.py",
         "        check_regime(regime, self.regimes)\n        return {_name",
         "        return {_name",
