@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from farfield.core import check_flags, check_part
+from farfield.core import check_flags
 from farfield.nn import (
     Communication,
     Functions,
@@ -74,19 +74,6 @@ def test_flags_and_other_fields_pass(value: bool) -> None:
 def test_flags_are_checked_where_things_are_made(made: type, name: str, unchecked: None) -> None:
     with pytest.raises(ValueError, match=f"{name} must be True or False, got 'False'"):
         made(**{name: "False"})
-
-
-@pytest.mark.parametrize("part", [None, "gru", GRUDynamics, False])
-def test_a_part_of_another_kind_is_refused(part: object) -> None:
-    with pytest.raises(ValueError, match=r"must be LSTMDynamics\(…\) or GRUDynamics\(…\), got"):
-        check_part("part", part, LSTMDynamics, GRUDynamics)
-
-
-def test_a_part_may_be_left_out() -> None:
-    check_part("part", None, Communication, optional=True)
-    check_part("part", Communication(), Communication, optional=True)
-    with pytest.raises(ValueError, match=r"part must be Communication\(…\) or None, got False"):
-        check_part("part", False, Communication, optional=True)
 
 
 @pytest.mark.parametrize(

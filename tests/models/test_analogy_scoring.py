@@ -178,13 +178,13 @@ def test_what_cannot_be_is_refused() -> None:
         AnalogyEncoder((24, 32, 3))
     with pytest.raises(ValueError, match="item_shape must be"):
         AnalogyEncoder((32, 32))
-    with pytest.raises(ValueError, match="hidden_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"hidden_size must be an int 1….*, got 0"):
         AnalogyEncoder((16, 16, 3), hidden_size=0)
     with pytest.raises(ValueError, match="items must be of"):
         encoder()(torch.zeros(2, 16, 16, 3))
     with pytest.raises(ValueError, match=r"items must be uint8.*torch.int64"):
         encoder()(images().long())
-    with pytest.raises(ValueError, match="num_candidates must be at least 1"):
+    with pytest.raises(ValueError, match="num_candidates must be an int 1…"):
         AnalogyScoring(encoder(), None, scorer(), num_candidates=0)
     with pytest.raises(ValueError, match=r"index must be \(batch, place\) with premises"):
         model()(images(), INDEX[:, :CANDIDATES])

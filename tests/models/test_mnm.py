@@ -131,7 +131,7 @@ def test_first_parameters() -> None:
 
 def test_what_cannot_be_is_refused(unchecked) -> None:
     for name in ("hidden_size", "memory_size", "num_heads"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        with pytest.raises(ValueError, match=rf"{name} must be an int 1….*, got 0"):
             MNM(8, 4, **{name: 0})
     with pytest.raises(ValueError, match="in_features=6 features, got 5"):
         small()(drawn(2, 4, 5))

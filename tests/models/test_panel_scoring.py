@@ -84,7 +84,7 @@ def test_they_make_the_network_of_the_paper() -> None:
 @pytest.mark.usefixtures("unchecked")
 def test_what_cannot_be_is_refused() -> None:
     for shape in ((80,), (0, 80), (80, 80, 3)):
-        with pytest.raises(ValueError, match=r"item_shape must be \(height, width\)"):
+        with pytest.raises(ValueError, match=r"item_shape.* must be "):
             PanelEncoder(shape)
     encoder, scorer = PanelEncoder((16, 8)), RNNScorer(5)
     for shape in ((2, 8, 16), (16, 8), (2, 1, 16, 8)):
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_refused() -> None:
             encoder(torch.zeros(shape))
     with pytest.raises(ValueError, match=r"items must be uint8.*torch.int64"):
         encoder(torch.zeros(2, 16, 8, dtype=torch.int64))
-    with pytest.raises(ValueError, match="hidden_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"hidden_size must be an int 1….*, got 0"):
         RNNScorer(5, hidden_size=0)
     with pytest.raises(ValueError, match="in_features=5 features, got 4"):
         scorer(torch.zeros(2, 3, 4))

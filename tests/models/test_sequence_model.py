@@ -200,7 +200,9 @@ def test_without_training_nothing_is_dropped() -> None:
 
 @pytest.mark.parametrize("dropout", [-0.1, 1.0, float("nan")])
 def test_a_dropout_that_is_no_probability_is_refused(dropout: float) -> None:
-    with pytest.raises(ValueError, match=r"dropout must be a probability, 0 to 1 and not 1, got"):
+    with pytest.raises(
+        ValueError, match=r"dropout must be a finite number of at least 0 and below 1, got"
+    ):
         dropping(dropout=dropout)
 
 

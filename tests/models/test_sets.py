@@ -230,7 +230,7 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
     ("make", "message"),
     [
         (lambda: PreNormTransformer(6, num_heads=4), "num_heads must divide num_features=6, got 4"),
-        (lambda: PreNormTransformer(6, num_layers=0), "num_layers must be at least 1, got 0"),
+        (lambda: PreNormTransformer(6, num_layers=0), "num_layers must be an int 1….*, got 0"),
         (lambda: core()(drawn(2, 0, FEATURES)), r"with at least one element, got shape \(2, 0, 6"),
         (lambda: core()(drawn(2, 3, 5)), r"num_features=6\) .* got shape \(2, 3, 5\)"),
         (
@@ -249,11 +249,11 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
         (lambda: TokenReader(core(), 6, 7, num_tokens=2), "num_tokens must divide num_outputs=7"),
         (
             lambda: TokenReader(core(), 6, 2, length=4, places_std=0.0),
-            "places_std must be positive and finite, got 0.0",
+            "places_std must be a finite number .*, got 0.0",
         ),
         (
             lambda: TokenReader(core(), 6, 2, length=4, places_std=math.inf),
-            "places_std must be positive and finite, got inf",
+            "places_std must be a finite number .*, got inf",
         ),
         (
             lambda: TokenReader(core(), 6, 2, places_std=0.5),

@@ -129,7 +129,7 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
     with pytest.raises(ValueError, match="num_heads must divide hidden_size=12, got 5"):
         CausalTransformer(INPUTS, HIDDEN, num_heads=5)
     for name in ("num_layers", "num_heads", "feedforward_size", "window"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        with pytest.raises(ValueError, match=rf"{name} must be an int 1….*, got 0"):
             CausalTransformer(INPUTS, HIDDEN, **{name: 0})
     with pytest.raises(ValueError, match="num_heads must be at least 1, got 0"):
         alibi_slopes(0)

@@ -121,9 +121,9 @@ def test_wrong_items_are_refused(cls, unchecked) -> None:
         with pytest.raises(ValueError, match=r"items must be \(item, 16, 8\), got shape"):
             encoder(torch.zeros(shape))
     for item_shape in ((8,), (0, 8), (1, 8, 8)):
-        with pytest.raises(ValueError, match=r"item_shape must be \(height, width\)"):
+        with pytest.raises(ValueError, match=r"item_shape.* must be "):
             cls(item_shape)
-    with pytest.raises(ValueError, match="out_features must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"out_features must be an int 1….*, got 0"):
         cls((16, 8), out_features=0)
 
 

@@ -181,7 +181,7 @@ def test_first_parameters() -> None:
 def test_what_cannot_be_is_refused(unchecked) -> None:
     for cls, names in ((NTMLayer, ()), (DNC, ("num_heads",))):
         for name in ("num_slots", "slot_size", *names):
-            with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+            with pytest.raises(ValueError, match=rf"{name} must be an int 1….*, got 0"):
                 cls(INPUTS, HIDDEN, **{name: 0})
     with pytest.raises(ValueError, match=r"more than the 9 numbers that are read, .* got 9"):
         NTMLayer(INPUTS, HIDDEN, slot_size=9)

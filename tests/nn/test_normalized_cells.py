@@ -387,10 +387,10 @@ def test_a_placement_of_ones_own() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
-        ({"dropout": 1.5}, "dropout must be a probability, 0 to 1, got 1.5"),
+        ({"input_size": 0}, "input_size must be an int 1….*, got 0"),
+        ({"hidden_size": 0}, "hidden_size must be an int 1….*, got 0"),
+        ({"num_layers": 0}, "num_layers must be an int 1….*, got 0"),
+        ({"dropout": 1.5}, "dropout must be a finite number 0…1, got 1.5"),
         ({"bidirectional": True}, "bidirectional must be False, got True; run a second module"),
     ],
 )
@@ -430,7 +430,7 @@ def test_wrong_inputs_are_refused(kind: str) -> None:
 
 
 def test_a_name_of_a_function_is_refused(unchecked) -> None:
-    with pytest.raises(ValueError, match=r"nonlinearity must be a function, .* got 'relu'"):
+    with pytest.raises(ValueError, match=r"nonlinearity must be callable, got 'relu'"):
         NormalizedRNN(INPUTS, HIDDEN, nonlinearity="relu")
 
 

@@ -647,21 +647,21 @@ def test_first_weights() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
-        ({"num_mechanisms": 0}, "num_mechanisms must be at least 1, got 0"),
-        ({"hidden_size": 24.0}, "hidden_size must be a whole number, got 24.0"),
-        ({"num_layers": torch.tensor(1.0)}, "num_layers must be a whole number, got tensor"),
-        ({"num_active": True}, "num_active must be a whole number, got True"),
-        ({"dropout": 1.0}, "dropout must be a probability, 0 to 1 and not 1, got 1.0"),
-        ({"dropout": -0.5}, "dropout must be a probability, 0 to 1 and not 1, got -0.5"),
+        ({"input_size": 0}, "input_size must be an int 1….*, got 0"),
+        ({"num_layers": 0}, "num_layers must be an int 1….*, got 0"),
+        ({"num_mechanisms": 0}, "num_mechanisms must be an int 1….*, got 0"),
+        ({"hidden_size": 24.0}, "hidden_size must be an int 1….*, got 24.0"),
+        ({"num_layers": torch.tensor(1.0)}, "num_layers must be an int 1….*, got tensor"),
+        ({"num_active": True}, "num_active must be an int 1….*, got True"),
+        ({"dropout": 1.0}, "dropout must be a finite number of at least 0 and below 1, got 1.0"),
+        ({"dropout": -0.5}, "dropout must be a finite number of at least 0 and below 1, got -0.5"),
         (
             {"hidden_size": 26},
             "hidden_size must be divisible by num_mechanisms, got 26 units for 4",
         ),
         ({"num_active": 5}, "num_active must be 1…num_mechanisms=4, got 5"),
-        ({"num_active": 0}, "num_active must be at least 1, got 0"),
-        ({"wiring": Wiring.released}, r"must be a Wiring, such as Wiring.released\(\), got <bound"),
+        ({"num_active": 0}, "num_active must be an int 1….*, got 0"),
+        ({"wiring": Wiring.released}, r"wiring must be a Wiring or None, got <bound"),
         ({"wiring": ABLATED}, "num_active must be num_mechanisms=4 without input attention"),
         (
             {"wiring": Wiring(communication=Communication(num_heads=4))},
@@ -685,12 +685,16 @@ def test_wrong_options_are_refused(options: dict[str, object], message: str, unc
 
 @pytest.mark.parametrize("part", [InputAttention, Communication])
 def test_wrong_parts_are_refused(part: type) -> None:
-    with pytest.raises(ValueError, match="num_heads must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"num_heads must be an int 1….*, got 0"):
         part(num_heads=0)
-    with pytest.raises(ValueError, match="dropout must be a probability, 0 to 1 and not 1, got 1"):
+    with pytest.raises(
+        ValueError, match=r"dropout must be a finite number of at least 0 and below 1, got 1\.0"
+    ):
         part(dropout=1.0)
     for std in (-0.1, math.inf, math.nan):
-        with pytest.raises(ValueError, match="init_std must be finite and not negative, got"):
+        with pytest.raises(
+            ValueError, match="init_std must be a finite number of at least 0 or None, got"
+        ):
             part(init_std=std)
 
 

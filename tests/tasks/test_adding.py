@@ -175,7 +175,7 @@ def test_distances_are_terms_or_places_beyond_training() -> None:
     [
         ({"training_length": 3}, "training_length must be an int 4…10000000, got 3"),
         ({"added": ()}, "added must hold at least one number of terms, got none"),
-        ({"added": (0,)}, "added must be an int 1…"),
+        ({"added": (0,)}, "added.0. must be an int 1…"),
         ({"added": (2, 1)}, "added must be ascending, each number once, got \\(2, 1\\)"),
         ({"test_added": (2,)}, "test_added must be an int 3…"),
         ({"test_added": (4, 4)}, "test_added must be ascending"),

@@ -29,10 +29,10 @@ def test_lists_are_taken_as_tuples(cls, fields: dict[str, list[object]], uncheck
     ("cls", "name"), [(cls, name) for cls, fields in FIELDS for name in fields]
 )
 def test_a_number_where_several_are_asked_for_is_refused(cls, name: str, unchecked) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a tuple, got 4"):
+    with pytest.raises(ValueError, match=rf"{name} must be a tuple .*, got 4"):
         cls(**{name: 4})
 
 
 def test_a_number_of_balls_is_two(unchecked) -> None:
-    with pytest.raises(ValueError, match="test_balls must be fewest and most balls, got 4"):
+    with pytest.raises(ValueError, match=r"test_balls\[0\] must be a tuple .*, got 4"):
         BouncingBalls(test_balls=(4, 5))

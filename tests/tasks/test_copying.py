@@ -203,7 +203,7 @@ def test_samples_are_new_and_of_the_regime() -> None:
         ({"test_dormant": (300, 200, 400)}, "test_dormant must be one or more ascending"),
         ({"test_dormant": (20, 200, 400)}, "of at least dormant=50, got \\(20, 200, 400\\)"),
         ({"test_dormant": (200,)}, "test_sequences must have a number for each of the 1 tests"),
-        ({"test_sequences": (1, 0, 2)}, "test_sequences must be an int"),
+        ({"test_sequences": (1, 0, 2)}, "test_sequences.1. must be an int"),
     ],
 )
 def test_bad_fields_are_named(fields: dict[str, object], message: str) -> None:

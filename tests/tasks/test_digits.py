@@ -434,7 +434,7 @@ def test_grey_images_have_equal_colours() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"data_sets": "mnist"}, "data_sets must be a tuple, got 'mnist'"),
+        ({"data_sets": "mnist"}, "data_sets must be a tuple .*, got 'mnist'"),
         ({"data_sets": ("mnist", "mnistm")}, "unknown data set 'mnistm'; did you mean 'mnist-m'"),
         ({"data_sets": ()}, "data_sets must name one data set or more"),
         ({"data_sets": ("svhn", "svhn-first1083")}, "no excerpt beside its whole"),

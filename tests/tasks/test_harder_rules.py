@@ -669,7 +669,7 @@ def test_an_unknown_regime_is_named(cls: type) -> None:
         task.sample(last[:-1], 1, stream(0).numpy())
     with pytest.raises(UnknownNameError, match="did you mean 'training'"):
         task.chance("Training")
-    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"n must be an int 1….*, got 0"):
         task.sample(TRAINING, 0, stream(0).numpy())
 
 
@@ -677,14 +677,14 @@ def test_an_unknown_regime_is_named(cls: type) -> None:
 def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, cls: type) -> None:
     fewest = FEWEST[cls]
     with pytest.raises(
-        ValueError, match=f"0 or {fewest}…{100 - fewest} for 100 .* got {101 - fewest}"
+        ValueError, match=rf"0 or {fewest}…{100 - fewest} for 100 .* got {101 - fewest}"
     ):
         cls(withheld=101 - fewest)
     for wrong in (-1, 1, 2.5, True, "50"):
-        with pytest.raises(ValueError, match=f"withheld must be 0 or .*got {wrong!r}"):
+        with pytest.raises(ValueError, match=rf"withheld must be .*got {wrong!r}"):
             cls(withheld=wrong)
     for wrong in (0, 2, 10.0):
-        with pytest.raises(ValueError, match=f"max_problems must be .*got {wrong}"):
+        with pytest.raises(ValueError, match=rf"max_problems must be .*got {wrong}"):
             cls(max_problems=wrong)
     with pytest.raises(ValueError, match=f"at least {fewest} images, got {fewest - 1}"):
         cls(shapes=own_shapes(fewest - 1))
@@ -696,9 +696,9 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
 
 @pytest.mark.parametrize("wrong", [-1, 0, 1, 21, 3.0, True, "8"])
 def test_rows_that_are_too_short_or_too_long_are_refused(unchecked: None, wrong: object) -> None:
-    with pytest.raises(ValueError, match=f"num_images must be an int 2…20, got {wrong!r}"):
+    with pytest.raises(ValueError, match=rf"num_images must be an int.*, got {wrong!r}"):
         AllSame(num_images=wrong)
-    with pytest.raises(ValueError, match=f"row_length must be an int 3…20, got {wrong!r}"):
+    with pytest.raises(ValueError, match=rf"row_length must be an int.*, got {wrong!r}"):
         DistributionOfN(row_length=wrong)
 
 

@@ -11,8 +11,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.core import Depth, kind_of
 from farfield.functional._line_of_code import LineParameters, LineRules, run_line
 from farfield.functional._type_matching import TypingParameters, type_inference, type_matching
+
+_ITERATIONS = kind_of(Depth)
 
 
 class ScriptParameters(NamedTuple):
@@ -190,9 +193,7 @@ def _walk(
     keep: Tensor | None,
 ) -> Iterator[ScriptTrace]:
     """Iteration after iteration, with compatibilities (function, batch, item)."""
-    if num_iterations < 1:
-        raise ValueError(f"num_iterations must be at least 1, got {num_iterations}")
-    for _ in range(num_iterations):
+    for _ in range(_ITERATIONS.take("num_iterations", num_iterations)):
         types = type_inference(x, parameters.typing)
         compatibility = type_matching(
             types,

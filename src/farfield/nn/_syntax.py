@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-import torch
-
 from farfield.core import (
     Dropout,
     Limits,
@@ -14,7 +12,7 @@ from farfield.core import (
     check_fields,
 )
 
-PositiveInFloat32 = Annotated[float, Limits(at_least=torch.finfo(torch.float32).tiny)]
+PositiveInFloat32 = Annotated[float, Limits(at_least=1.2e-38)]
 """A number that is above 0 in float32 too; less is 0 on some processors."""
 
 RELEASED_TRUNCATION = 1.4202567871309753
