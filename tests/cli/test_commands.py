@@ -213,7 +213,7 @@ def test_train_says_which_models_fit_the_task(farfield, task: str, model: str, f
     [
         ("show copying", "--task.dormant", "Length of the dormant phase"),
         ("train --task all-same --model ntm", "--model.num-slots", "Number of slots."),
-        ("train --model=rims --task=adding", "--recipe.steps", "Number of updates."),
+        ("train --model=rims --task=adding", "--recipe.steps", "Number of steps."),
     ],
 )
 def test_help_with_names_says_which_fields_these_have(
