@@ -428,7 +428,7 @@ def test_a_sample_is_of_its_regime_and_repeats_with_its_generator(cls: type) -> 
 @both
 def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, cls: type) -> None:
     for wrong in (0, 7, -1, 1.0, True, "2"):
-        with pytest.raises(ValueError, match=f"train_on must be an int 1…6, got {wrong!r}"):
+        with pytest.raises(ValueError, match=rf"train_on must be an int.*, got {wrong!r}"):
             cls(train_on=wrong)
         with pytest.raises(ValueError, match=f"number must be an int 1…6, got {wrong!r}"):
             cls().objects(wrong)
