@@ -129,8 +129,8 @@ MUTANTS = [
     ),
     (
         "functional/_script.py",
-        "    check_sizes(num_iterations=num_iterations)\n",
-        "",
+        '_ITERATIONS.take("num_iterations", num_iterations)',
+        "num_iterations",
         ["tests/nn/test_interpreters.py::test_wrong_sets_are_refused"],
     ),
     (
@@ -146,9 +146,9 @@ MUTANTS = [
         ["tests/training/test_start.py::test_parts_that_a_network_has_not_are_named"],
     ),
     (
-        "core/_checks.py",
-        "if whole is None or isinstance(size, bool):",
-        "if (whole is None and size is not None) or isinstance(size, bool):",
+        "nn/_syntax.py",
+        "type_size: Size = 24",
+        "type_size: int = 24",
         ["tests/nn/test_interpreters.py::test_wrong_parts_are_refused"],
     ),
     (

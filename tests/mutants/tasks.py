@@ -600,9 +600,9 @@ MUTANTS = [
         ["tests/metrics/test_blobs.py::test_it_is_that_of_the_best_matching"],
     ),
     (
-        "tasks/_checks.py",
-        "(tuple(part) if isinstance(part, list) else part for part in value)",
-        "value",
+        "core/_hints.py",
+        'return tuple(kind.take(f"{name}[{k}]", part)',
+        'return list(kind.take(f"{name}[{k}]", part)',
         ["tests/tasks/test_checks.py::test_lists_are_taken_as_tuples"],
     ),
     (
