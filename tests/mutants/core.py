@@ -67,6 +67,12 @@ MUTANTS = [
         ["tests/core/test_checks.py::test_what_is_neither_true_nor_false_is_refused"],
     ),
     (
+        "core/_hints.py",
+        "Size = Annotated[int, Limits(at_least=1, ",
+        "Size = Annotated[int, Limits(at_least=0, ",
+        ["tests/nn/test_interpreters.py::test_wrong_parts_are_refused"],
+    ),
+    (
         "core/_items.py",
         "index = torch.arange(len(self))[index]\n        rows",
         "index = torch.arange(len(self))\n        rows",

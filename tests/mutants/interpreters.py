@@ -128,6 +128,12 @@ MUTANTS = [
         ["tests/nn/test_interpreters.py::test_an_empty_batch_gives_an_empty_batch"],
     ),
     (
+        "functional/_script.py",
+        '_ITERATIONS.take("num_iterations", num_iterations)',
+        "num_iterations",
+        ["tests/nn/test_interpreters.py::test_wrong_sets_are_refused"],
+    ),
+    (
         "analysis/_routing.py",
         "0 <= number < functions",
         "number < functions",
@@ -138,6 +144,12 @@ MUTANTS = [
         "check_parts(field, getattr(pretrained, field), state)",
         "_ = field",
         ["tests/training/test_start.py::test_parts_that_a_network_has_not_are_named"],
+    ),
+    (
+        "nn/_syntax.py",
+        "type_size: Size = 24",
+        "type_size: int = 24",
+        ["tests/nn/test_interpreters.py::test_wrong_parts_are_refused"],
     ),
     (
         "reports/_type_plate.py",

@@ -600,6 +600,12 @@ MUTANTS = [
         ["tests/metrics/test_blobs.py::test_it_is_that_of_the_best_matching"],
     ),
     (
+        "core/_hints.py",
+        'return tuple(kind.take(f"{name}[{k}]", part)',
+        'return list(kind.take(f"{name}[{k}]", part)',
+        ["tests/tasks/test_checks.py::test_lists_are_taken_as_tuples"],
+    ),
+    (
         "tasks/_bouncing_balls.py",
         "        check_regime(regime, self.regimes)\n        return {_name",
         "        return {_name",

@@ -150,10 +150,10 @@ def test_what_cannot_be_is_refused(unchecked) -> None:
         with pytest.raises(ValueError, match="radius must be two numbers, 0 ≤ r0 ≤ r1 < 1"):
             small(radius=radius)
     for radius in (0.9, (0.9,)):
-        with pytest.raises(ValueError, match=r"radius must be a tuple .*, got 0\.9"):
+        with pytest.raises(ValueError, match=r"radius must be a tuple .*, got \(?0\.9"):
             small(radius=radius)
     for phase in (0.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="max_phase must be positive and finite, got"):
+        with pytest.raises(ValueError, match=r"max_phase must be (a|positive and) finite"):
             small(max_phase=phase)
     with pytest.raises(ValueError, match="inputs must have at least one step, got 0"):
         linear_recurrence(complexes(0, 2, 3), decays(3), complexes(2, 3))

@@ -605,7 +605,7 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
     for wrong in (0, 2, 10.0):
         with pytest.raises(ValueError, match=rf"max_problems must be .*got {wrong}"):
             cls(max_problems=wrong)
-    with pytest.raises(ValueError, match=r"wrap an array as Shapes\(images\)"):
+    with pytest.raises(ValueError, match=r"write Shapes\(…\)"):
         cls(shapes=np.zeros((100, 2, 2), np.uint8))
     with pytest.raises(ValueError, match=f"at least {fewest} images, got {fewest - 1}"):
         cls(shapes=own_shapes(fewest - 1))

