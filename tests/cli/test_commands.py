@@ -705,7 +705,7 @@ def test_a_step_size_for_no_part_is_refused_before_anything_is_made(farfield, fo
 def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder: Path) -> None:
     ended = farfield(f"{TRAIN} --seeds 1 --model.hidden-size 0")
     assert ended.status == 2
-    assert ended.err == "farfield: hidden_size must be at least 1, got 0\n"
+    assert ended.err == "farfield: hidden_size must be an int 1…16777216, got 0\n"
     assert files(folder) == []
 
 
@@ -722,7 +722,7 @@ def test_signs_that_a_terminal_lacks_stop_nothing(folder: Path) -> None:
 def test_a_number_too_large_is_said(farfield) -> None:
     ended = farfield(f"train --task same-different --model esbn --recipe.steps {'9' * 400}")
     assert ended.status == 2
-    assert ended.err.startswith("farfield: a number is too large: ")
+    assert "steps must be an int of at least 1, got a number of" in ended.err
 
 
 @pytest.mark.parametrize(

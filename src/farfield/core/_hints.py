@@ -157,10 +157,12 @@ def _flag(value: Any) -> bool:
 
 
 def _int(value: Any) -> int:
-    if type(value) is int:
-        return value
-    _check_number(value)
-    return operator.index(value)
+    if type(value) is not int:
+        _check_number(value)
+        value = operator.index(value)
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError
+    return int(value)
 
 
 def _float(value: Any) -> float:
@@ -396,6 +398,8 @@ def _shown(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = repr(value)
+    if isinstance(value, int) and len(text) > 80:
+        return f"a number of {len(text)} digits"
     return text if len(text) <= 80 and "\n" not in text else f"an object of {type(value).__name__}"
 
 

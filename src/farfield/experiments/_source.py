@@ -9,18 +9,18 @@ import functools
 import hashlib
 import importlib
 import inspect
-import random
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import PurePath
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn, final, get_args
 
 import numpy as np
 import torch
 
+from farfield.core import Generator
 from farfield.experiments._arrays import array_digest, tensor_digest
 from farfield.experiments._code import Chain, Source, source_of
 from farfield.experiments._owners import is_of_the_user
@@ -82,13 +82,7 @@ _TYPE_CHECKERS: Final = {"beartype", "jaxtyping", "typeguard"}
 _HIDING: Final = (globals, eval, exec, __import__, importlib.import_module, sys.modules)
 """Through these code reaches what its text does not name."""
 
-_GENERATORS: Final = (
-    torch.Generator,
-    np.random.Generator,
-    np.random.BitGenerator,
-    np.random.RandomState,
-    random.Random,
-)
+_GENERATORS: Final = (*get_args(Generator), np.random.BitGenerator)
 
 _DESCRIPTORS: Final = (
     types.WrapperDescriptorType,

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from typing import Any, Protocol, final, runtime_checkable
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -200,9 +198,8 @@ def held_generators(network: nn.Module) -> list[Generator]:
     Args:
         network: The network.
     """
-    kinds = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
     values = (value for module in network.modules() for value in vars(module).values())
-    return [value for value in values if isinstance(value, kinds)]
+    return [value for value in values if isinstance(value, Generator)]
 
 
 def glimpsed(problems: Problems) -> Problems:
