@@ -52,9 +52,9 @@ def test_a_card_says_what_its_docstring_says(fresh: dict[str, str]) -> None:
         "from farfield.nn import ContextNorm",
         "segments: Sequence[Sequence[int]] | None = None,",
         "```math\ny_{jk} = ",
-        "**Shape.** `(*batch, time, feature)` in and out.",
+        "**Shape.** `(*batch, time, feature)` in and out, with an axis before time",
         "- `weight`: Gain $\\gamma$, starts at 1; None without `affine`.",
-        "- `ValueError`: If the segments overlap",
+        "- `ValueError`: If `z` is (batch, feature), which has no time",
         "*Learning Representations that Support Extrapolation*",
     ):
         assert part in card
