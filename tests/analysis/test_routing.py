@@ -118,7 +118,7 @@ def test_fewer_iterations_are_scored_and_taken_back() -> None:
         own = network(num_iterations=number)
         own.load_state_dict(model.state_dict())
         assert score == pytest.approx(float(score_problems(own, TASK, PROBLEMS)[0].double().mean()))
-    with pytest.raises(ValueError, match="num_iterations must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_iterations must be an int 1…1024, got 0"):
         scores_by_iterations(model, TASK, PROBLEMS, (1, 0))
     assert interpreter_of(model).num_iterations == 2
 

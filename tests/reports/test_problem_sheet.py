@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
-from farfield.core import stream
+from farfield.core import Problems, stream
 from farfield.records import StoreError
 from farfield.reports import problem_sheet
 from farfield.reports._ink import RIGHT as _RIGHT
+from farfield.reports._layout import Layout
 from farfield.reports._problem_layouts import layout_of
-from farfield.reports._problem_sheet import _assorted, _sheet
+from farfield.reports._problem_sheet import _assorted, _extent, _sheet
 from farfield.tasks import (
     TASKS,
     TRAINING,
@@ -55,6 +58,12 @@ GROUPED = {RelationalMatchToSample: 2, TripleMatchToSample: 3}
 """Images that are chosen together; of the others one is."""
 RULES = {name: cls for name, cls in TASKS.items() if issubclass(cls, RuleTask)}
 every_rule = pytest.mark.parametrize("cls", list(RULES.values()), ids=list(RULES))
+
+
+def sheet_of(layout: Layout, sets: Mapping[str, Problems], most: int) -> Figure:
+    """The sheet of sets that are drawn whole."""
+    extents = {name: _extent(problems, layout.things) for name, problems in sets.items()}
+    return _sheet(layout, sets, extents, most)
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -114,7 +123,7 @@ def test_a_sheet_is_the_same_bytes_again(cls: type, tmp_path: Path) -> None:
 
 def words(task: Task, regime: str, count: int) -> tuple[list[str], list[str]]:
     """What a sheet of one regime says: everything, and what it says in the colour of answers."""
-    figure = _sheet(layout_of(task), {regime: task.draw(stream(0))[regime]}, count)
+    figure = sheet_of(layout_of(task), {regime: task.draw(stream(0))[regime]}, count)
     texts = figure.axes[0].texts
     return [text.get_text() for text in texts], [
         text.get_text() for text in texts if text.get_color() == _RIGHT
@@ -139,7 +148,7 @@ def test_a_frame_encloses_the_right_answer_alone(cls: type) -> None:
     layout = layout_of(task)
     problems = task.draw(stream(0))[TRAINING]
     rows = _assorted(problems, layout, 4)
-    axes = _sheet(layout, {TRAINING: problems}, 4).axes[0]
+    axes = sheet_of(layout, {TRAINING: problems}, 4).axes[0]
     frames = [patch for patch in axes.patches if type(patch).__name__ == "FancyBboxPatch"]
     corners = [image.get_extent() for image in axes.images]
     assert len(frames) == 4
@@ -183,7 +192,7 @@ def test_kinds_take_turns_and_are_named() -> None:
 def test_wide_problems_take_several_rows(task: Task, rows: list[int]) -> None:
     """All within the paper, none over another."""
     problems = task.draw(stream(0))[TRAINING]
-    figure = _sheet(layout_of(task), {TRAINING: problems}, 4)
+    figure = sheet_of(layout_of(task), {TRAINING: problems}, 4)
     axes = figure.axes[0]
     corners = [image.get_extent() for image in axes.images]
     firsts = [corners[number * task.length] for number in range(4)]
@@ -210,7 +219,7 @@ def test_an_analogy_stands_over_its_candidates() -> None:
     task = VAECTranslation(shuffled=True)
     layout, problems = layout_of(task), task.draw(stream(0))["region-6"]
     rows = _assorted(problems, layout, 4)
-    axes = _sheet(layout, {"region-6": problems}, 4).axes[0]
+    axes = sheet_of(layout, {"region-6": problems}, 4).axes[0]
     said = [text.get_text() for text in axes.texts]
     assert [word for word in said if set(word) == {":"}] == [":", "::", ":"] * 4
     assert [word for word in said if word in layout.kinds] == list(layout.kinds)
@@ -230,7 +239,7 @@ def test_matrices_stand_beside_their_candidates_over_what_holds(tmp_path: Path) 
     rows = _assorted(problems, layout, 4)
     latent = problems[rows].latent
     assert latent["num_triples"].tolist() == [1, 2, 3, 4]
-    axes = _sheet(layout, {"withheld-triples": problems}, 4).axes[0]
+    axes = sheet_of(layout, {"withheld-triples": problems}, 4).axes[0]
     said = [text.get_text() for text in axes.texts if " of " in text.get_text()][1:]
     for text, triples, direction in zip(said, latent["triples"], latent["direction"], strict=True):
         held = [task.triples[number] for number in triples.tolist() if number >= 0]
@@ -249,7 +258,7 @@ def test_rows_of_panels_say_their_relation_and_domains(tmp_path: Path) -> None:
     task = VisualAnalogies(test_problems=40, training_problems=40)
     layout, problems = layout_of(task), task.draw(stream(0))["target-upper-half"]
     rows = _assorted(problems, layout, 4)
-    axes = _sheet(layout, {"target-upper-half": problems}, 4).axes[0]
+    axes = sheet_of(layout, {"target-upper-half": problems}, 4).axes[0]
     said = [text.get_text() for text in axes.texts if "→" in text.get_text()]
     latent = problems[rows].latent
     domains = [
@@ -267,7 +276,7 @@ def test_rows_of_panels_say_their_relation_and_domains(tmp_path: Path) -> None:
     marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
     assert marked == [str(target + 1) for target in problems.target[rows].tolist()]
     fine = pixels(problem_sheet(task, tmp_path / "sheet.png")).shape[1]
-    figure = _sheet(layout, task.draw(stream(0)), 4)
+    figure = sheet_of(layout, task.draw(stream(0)), 4)
     assert fine == 2 * round(figure.get_figwidth() * figure.dpi)
 
 
@@ -295,7 +304,7 @@ def test_fewer_problems_than_asked_for_are_all_shown() -> None:
 def test_an_image_that_is_not_square_keeps_its_proportions() -> None:
     images = np.random.default_rng(0).integers(0, 255, (4, 8, 32), dtype=np.uint8)
     task = SameDifferent(withheld=2, shapes=Shapes(images))
-    axes = _sheet(layout_of(task), task.draw(stream(0)), 1).axes[0]
+    axes = sheet_of(layout_of(task), task.draw(stream(0)), 1).axes[0]
     left, right, low, top = axes.images[0].get_extent()
     assert (right - left, top - low) == pytest.approx((1, 0.25))
 
@@ -371,7 +380,7 @@ def test_pixels_in_a_row_are_shown_as_their_image(
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
     task = SequentialMNIST(training_images=5, validation_images=5, test_images=5)
     problems = task.draw(stream(0))["side-19"]
-    axes = _sheet(layout_of(task), {"side-19": problems}, 2).axes[0]
+    axes = sheet_of(layout_of(task), {"side-19": problems}, 2).axes[0]
     shown = [np.asarray(image.get_array()) for image in axes.images]
     assert [image.shape for image in shown] == [(19, 19)] * 2
     for image, index in zip(shown, problems.index, strict=False):
@@ -383,7 +392,7 @@ def test_pixels_in_a_row_are_shown_as_their_image(
 def test_frames_are_shown_from_the_first_to_the_last() -> None:
     task = BouncingBalls(training_sequences=2, validation_sequences=2, test_sequences=2)
     problems = task.draw(stream(0))["curtain"]
-    axes = _sheet(layout_of(task), {"curtain": problems}, 1).axes[0]
+    axes = sheet_of(layout_of(task), {"curtain": problems}, 1).axes[0]
     shown = [np.asarray(image.get_array()) for image in axes.images]
     expected = problems[:1].sequences()[0, ::5].numpy()
     assert np.array_equal(np.stack(shown), expected)
@@ -397,7 +406,7 @@ def test_frames_are_shown_from_the_first_to_the_last() -> None:
 def test_points_and_values_of_functions_are_strokes() -> None:
     task = FuzzyBoolean(functions=3, training_points=100, validation_points=100)
     problems = task.draw(stream(0))["validation"]
-    axes = _sheet(layout_of(task), {"validation": problems}, 1).axes[0]
+    axes = sheet_of(layout_of(task), {"validation": problems}, 1).axes[0]
     strokes = [line.get_ydata() for line in axes.lines if len(set(line.get_xdata())) == 1]
     heights = [high - low for low, high in strokes]
     assert heights == pytest.approx([*problems.items[0].tolist(), *problems.target[0].tolist()])
@@ -414,7 +423,7 @@ def test_images_in_colour_are_shown_over_their_answer(
     characters = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
     for task, named in ((digits, 2 * "0123456789"), (few, characters)):
         problems = task.draw(stream(0))["validation"]
-        axes = _sheet(layout_of(task), {"validation": problems}, 4).axes[0]
+        axes = sheet_of(layout_of(task), {"validation": problems}, 4).axes[0]
         shown = [np.asarray(image.get_array()) for image in axes.images]
         expected = problems[:4].sequences()[:, 0].permute(0, 2, 3, 1).numpy()
         assert np.array_equal(np.stack(shown), expected)

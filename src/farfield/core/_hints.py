@@ -74,17 +74,23 @@ class Limits:
 
     def __str__(self) -> str:
         """The limits in words, e.g. `of at least 0 and below 1`, or `0…1`."""
-        given = {name: limit for name, limit in vars(self).items() if limit is not None}
+        given = {name: limit for name, limit in vars(self).items() if limit not in (None, _LARGEST)}
         if given.keys() == {"at_least", "at_most"}:
             return f"{self.at_least}…{self.at_most}"
         words = {"at_least": "of at least", "at_most": "of at most"}
         return " and ".join(f"{words.get(name, name)} {limit}" for name, limit in given.items())
 
 
-PositiveInt = Annotated[int, Limits(at_least=1)]
+_LARGEST = 2**63 - 1
+"""Largest integer that torch and SQLite take; no error names it as a limit."""
+
+Seed = Annotated[int, Limits(at_least=0)]
+"""A seed of a random stream, as large as one likes."""
+
+PositiveInt = Annotated[int, Limits(at_least=1, at_most=_LARGEST)]
 """A number of things of which there must be one."""
 
-NonNegativeInt = Annotated[int, Limits(at_least=0)]
+NonNegativeInt = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
 """A number of things of which there may be none."""
 
 Size = Annotated[int, Limits(at_least=1, at_most=2**24)]
@@ -160,8 +166,6 @@ def _int(value: Any) -> int:
     if type(value) is not int:
         _check_number(value)
         value = operator.index(value)
-    if not -(2**63) <= value < 2**63:
-        raise OverflowError
     return int(value)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from farfield.core._arguments import check_fields
-from farfield.core._hints import NonNegativeInt
+from farfield.core._hints import Seed
 
 
 @final
@@ -32,7 +32,7 @@ class Stream:
         ValueError: If the seed is negative, or a part of the path is neither a word nor a number.
     """
 
-    seed: NonNegativeInt
+    seed: Seed
     path: tuple[str | int, ...] = ()
 
     def __post_init__(self) -> None:
