@@ -24,7 +24,7 @@ MUTANTS = [
     ),
     (
         "core/_streams.py",
-        "seed: NonNegativeInt",
+        "seed: Seed",
         "seed: int",
         ["tests/core/test_streams.py::test_a_seed_that_is_no_counting_number_is_refused"],
     ),
