@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
-from farfield.functional._products import add_product, product
+from farfield.functional._autograd._products import add_product, product
 
 REPEATS = 5
 SECONDS = 0.02

@@ -33,7 +33,7 @@ from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reproductions import FIGURES, TABLES, Figure, Table
 from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, FromFiles
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rules._rule_task import RuleTask
 
 KINDS = {
     "tasks": TASKS,

@@ -10,8 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.functional import _context_norm_by_hand, check_segments, context_norm
-from farfield.functional._context_norm_by_hand import context_norm_plain, context_norm_unrolled
+from farfield.functional._norm import _context_norm_by_hand, check_segments, context_norm
+from farfield.functional._norm._context_norm_by_hand import (
+    context_norm_plain,
+    context_norm_unrolled,
+)
 from farfield.nn import ContextNorm
 from oracles import webb2021 as oracle
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.functional import (
-    _divisive_norm_by_hand,
     divisive_centre_1d,
     divisive_centre_2d,
     divisive_norm_1d,
     divisive_norm_2d,
 )
-from farfield.functional._box_sum import box_product, box_sum
-from farfield.functional._divisive_norm_by_hand import (
+from farfield.functional._norm import _divisive_norm_by_hand
+from farfield.functional._norm._box_sum import box_product, box_sum
+from farfield.functional._norm._divisive_norm_by_hand import (
     DivisiveNormCompiled,
     Windows,
     divisive_norm_plain,

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from farfield.functional import ESBNParameters, esbn, lstm
-from farfield.functional._esbn_by_hand import esbn_by_hand
-from farfield.functional._esbn_plain import esbn_plain
-from farfield.functional._lstm_by_hand import lstm_by_hand, lstm_plain
+from farfield.functional._esbn._esbn_by_hand import esbn_by_hand
+from farfield.functional._esbn._esbn_plain import esbn_plain
+from farfield.functional._recurrent._lstm_by_hand import lstm_by_hand, lstm_plain
 from oracles import webb2021 as oracle
 
 BATCH, HIDDEN, KEY = 3, 5, 4

@@ -2,19 +2,19 @@
 
 MUTANTS = [
     (
-        "tasks/_analogy_relations.py",
+        "tasks/_analogies/_analogy_relations.py",
         "& (step != 0)",
         "",
         ["tests/tasks/test_visual_analogies.py::test_rows_are_all_that_a_relation_makes"],
     ),
     (
-        "tasks/_analogy_relations.py",
+        "tasks/_analogies/_analogy_relations.py",
         "& (sizes(third) == sizes(first))",
         "",
         ["tests/tasks/test_visual_analogies.py::test_rows_are_all_that_a_relation_makes"],
     ),
     (
-        "tasks/_analogy_problems.py",
+        "tasks/_analogies/_analogy_problems.py",
         "lacking = lacking[_misleading(fresh, domain[lacking])]",
         "lacking = lacking[:0]",
         [
@@ -22,7 +22,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_problems.py",
+        "tasks/_analogies/_analogy_problems.py",
         "relations = (relation[:, None] + np.arange(len(RELATIONS))) % len(RELATIONS)",
         "relations = (relation[:, None] * 0 + np.arange(len(RELATIONS))) % len(RELATIONS)",
         [
@@ -30,7 +30,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_problems.py",
+        "tasks/_analogies/_analogy_problems.py",
         "lacking = lacking[alike]",
         "lacking = lacking[:0]",
         [
@@ -38,7 +38,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_problems.py",
+        "tasks/_analogies/_analogy_problems.py",
         "first = _triples(generator, relation, source, self.familiar)",
         "first = _triples(generator, relation, source, self.target)",
         [
@@ -46,13 +46,13 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_analogy_drawing.py",
+        "tasks/_analogies/_analogy_drawing.py",
         "(bite >= 3 * side * side)",
         "(bite >= 2 * side * side)",
         ["tests/tasks/test_visual_analogies.py::test_pictures_are_those_of_the_description"],
     ),
     (
-        "tasks/_analogy_panels.py",
+        "tasks/_analogies/_analogy_panels.py",
         "picked = choices[(words % np.uint64(len(choices))).astype(np.int64)]",
         "picked = choices[(words % np.uint64(2)).astype(np.int64) % len(choices)]",
         ["tests/tasks/test_visual_analogies.py::test_drawn_sets_are_frozen_for_this_version"],
@@ -64,19 +64,19 @@ MUTANTS = [
         ["tests/tasks/test_vaec.py::test_a_tie_is_no_answer"],
     ),
     (
-        "tasks/_visual_analogies.py",
+        "tasks/_analogies/_visual_analogies.py",
         "pairs={_PAIRS: withheld, last: scales}.get(name, shown)",
         "pairs={last: scales}.get(name, shown)",
         ["tests/tasks/test_visual_analogies.py::test_withheld_pairs_are_shown_in_their_test_alone"],
     ),
     (
-        "reports/_ink.py",
+        "reports/_problems/_ink.py",
         "vmax=1 if shown.is_floating_point() else 255",
         "vmax=1",
         ["tests/reports/test_problem_sheet.py::test_rows_of_panels_say_their_relation_and_domains"],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "return image.astype(np.uint8).reshape(self.panels, PANEL_SIZE, PANEL_SIZE)",
         "return np.moveaxis(image.astype(np.uint8).reshape(160, 160, 9), 2, 0)",
         [
@@ -84,7 +84,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "type(side) is not int or side < 0",
         "side < 0",
         [
@@ -92,7 +92,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "    if header.dtype.hasobject:",
         "    if False:",
         [
@@ -100,7 +100,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         " or (image != image.astype(np.uint8)).any()",
         "",
         [
@@ -108,7 +108,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "content = stream.read(length + 1)",
         "content = stream.read()[: length]",
         [
@@ -116,25 +116,25 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_files.py",
+        "tasks/_files/_panel_files.py",
         "    if not found.is_relative_to(folder):",
         "    if False:",
         ["tests/tasks/test_published_analogies.py::test_nothing_outside_the_folder_is_opened"],
     ),
     (
-        "tasks/_panel_files.py",
+        "tasks/_files/_panel_files.py",
         "        before.add(str(found))\n",
         "",
         ["tests/tasks/test_published_analogies.py::test_lists_that_are_none_are_refused"],
     ),
     (
-        "tasks/_panel_files.py",
+        "tasks/_files/_panel_files.py",
         "itertools.islice(named, at_most)",
         "list(named)[:at_most]",
         ["tests/tasks/test_published_analogies.py::test_a_list_is_read_as_far_as_it_is_asked_for"],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "(count := content.count(_ENTRY)) > _MOST_FIELDS",
         "(count := content.count(_ENTRY)) > 10**6",
         [
@@ -142,7 +142,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_files.py",
+        "tasks/_files/_panel_files.py",
         "return (int(numbers[-1]) if numbers else MOST_FILES, path.name)",
         "return (0, path.name)",
         [
@@ -150,7 +150,7 @@ MUTANTS = [
         ],
     ),
     (
-        "nn/_panel_encoder.py",
+        "nn/_encoders/_panel_encoder.py",
         "kernel_size=3, stride=2, padding=1",
         "kernel_size=3, stride=2, padding=1, padding_mode='reflect'",
         ["tests/models/test_panel_scoring.py::test_an_encoder_is_loops_over_single_numbers"],

@@ -30,7 +30,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_course_plate.py",
+        "reports/_exhibits/_course_plate.py",
         "-math.log(row.claim.experiment.task.chance(TRAINING))",
         "1 - row.claim.experiment.task.chance(TRAINING)",
         ["tests/reports/test_plates.py::test_losses_fall_to_a_level"],
@@ -126,7 +126,7 @@ MUTANTS = [
         ["tests/metrics/test_paired_test.py::test_it_is_what_a_table_says"],
     ),
     (
-        "reports/_course_plate.py",
+        "reports/_exhibits/_course_plate.py",
         "    if len(course.steps) == 1:\n",
         "    if not course.steps:\n",
         [
@@ -134,19 +134,19 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_course_plate.py",
+        "reports/_exhibits/_course_plate.py",
         "low, high = means - errors,",
         "low, high = means - 2 * errors,",
         ["tests/reports/test_plates.py::test_courses_are_drawn_where_the_records_are"],
     ),
     (
-        "reports/_difference_plate.py",
+        "reports/_exhibits/_difference_plate.py",
         "ours={place: _mean(one) - _mean(other) for place, one, other in run},",
         "ours={place: _mean(other) - _mean(one) for place, one, other in run},",
         ["tests/reports/test_plates.py::test_tests_are_those_of_the_means"],
     ),
     (
-        "reports/_embedding_plate.py",
+        "reports/_exhibits/_embedding_plate.py",
         "shown = everything if context is None else [*parts.values()]",
         "shown = everything",
         [
@@ -154,7 +154,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_looked_into.py",
+        "reports/_exhibits/_looked_into.py",
         "network = trained_network(experiment, record.seed, store)",
         "network = trained_network(experiment, row.records[0].seed, store)",
         [
@@ -162,7 +162,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_illustrate.py",
+        "reports/_exhibits/_illustrate.py",
         "rivals = [row for row in hardest if row not in own]",
         "rivals = [row for row in rows if row not in own and row.records]",
         [
@@ -170,19 +170,19 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_key_plate.py",
+        "reports/_exhibits/_key_plate.py",
         "count = min(PROBLEMS, *(",
         "count = min(PROBLEMS // 6, *(",
         ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
     ),
     (
-        "reports/_looked_into.py",
+        "reports/_exhibits/_looked_into.py",
         "problems_of_run(experiment.task, record.seed)",
         "problems_of_run(experiment.task, row.records[0].seed)",
         ["tests/reports/test_plates.py::test_keys_are_measured_over_the_networks"],
     ),
     (
-        "reports/_write.py",
+        "reports/_tables/_write.py",
         "png(one.draw(LIGHT)) for one in plates if one.draw}",
         "png(one.draw(LIGHT)) for one in plates[1:] if one.draw}",
         ["tests/reports/test_plates.py::test_pictures_lie_beside_the_report"],
@@ -216,7 +216,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_activation_plate.py",
+        "reports/_exhibits/_activation_plate.py",
         "left=steps + 0.5",
         "left=steps - 0.5",
         ["tests/reports/test_activation_plate.py::test_the_picture_shows_who_is_active_when"],
@@ -228,7 +228,7 @@ MUTANTS = [
         ["tests/analysis/test_roll_outs.py::test_frames_after_those_given_are_what_is_scored"],
     ),
     (
-        "reports/_roll_out_plate.py",
+        "reports/_exhibits/_roll_out_plate.py",
         "torch.stack([one[name].mean(0) for one in courses]).mean(0)",
         "torch.stack([one[name].mean(0) for one in courses]).amax(0)",
         [
@@ -236,7 +236,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_roll_out_drawing.py",
+        "reports/_exhibits/_roll_out_drawing.py",
         "film.frames[number - 1 - panel.given]",
         "film.frames[number - panel.given - 2]",
         ["tests/reports/test_roll_out_plate.py::test_films_show_the_truth_and_what_was_made_of_it"],
@@ -266,7 +266,7 @@ MUTANTS = [
         ["tests/analysis/test_routing.py::test_fewer_iterations_are_scored_and_taken_back"],
     ),
     (
-        "reports/_curve_plate.py",
+        "reports/_exhibits/_curve_plate.py",
         "one.low > other.high or",
         "one.low < other.high or",
         ["tests/reports/test_interpreter_plates.py::test_rows_are_compared_in_every_column"],
@@ -280,13 +280,13 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_dormant_plate.py",
+        "reports/_exhibits/_dormant_plate.py",
         "> analysis.trained",
         ">= analysis.trained",
         ["tests/reports/test_dormant_plate.py::test_what_is_said_is_measured_over_the_networks"],
     ),
     (
-        "reports/_dormant_plate.py",
+        "reports/_exhibits/_dormant_plate.py",
         "length % slots",
         "length // slots",
         ["tests/reports/test_dormant_plate.py::test_lengths_with_one_remainder"],

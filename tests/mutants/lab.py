@@ -589,7 +589,7 @@ MUTANTS = [
         ["tests/cli/test_commands.py::test_train_tells_a_model_where_the_patches_of_an_image_lie"],
     ),
     (
-        "tasks/_task.py",
+        "tasks/_protocol/_task.py",
         "return task.no_memory_loss(regime) if",
         "return task.no_memory_loss('training') if",
         ["tests/reports/test_extrapolation.py::test_losses_stand_beside_the_least_without_memory"],
@@ -628,7 +628,7 @@ MUTANTS = [
         ["tests/experiments/test_experiment.py::test_the_step_size_grows_and_falls"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         "_sha(encode([line]))",
         "_sha(line.cell.encode())",
         [
@@ -636,43 +636,43 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_markdown.py",
+        "reports/_tables/_markdown.py",
         "tuple(as_words(cell) for cell in finding.cells)",
         "tuple(finding.cells)",
         ["tests/reports/test_figure_export.py::test_nothing_in_a_figure_is_markup"],
     ),
     (
-        "reports/_markdown.py",
+        "reports/_tables/_markdown.py",
         "[_as_paragraph(caption), ",
         "[as_words(caption), ",
         ["tests/reports/test_figure_export.py::test_a_caption_begins_no_heading_and_no_list"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         "if _sha(content) != exhibit.digest",
         "if not content",
         ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         'not in FIGURES or path != folder / f"{found.place}.json":',
         "not in FIGURES:",
         ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         " or not all(map(NAME.fullmatch, names))",
         "",
         ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         "if (network.table, network.cell) not in cells",
         "if not cells",
         ["tests/reports/test_figure_export.py::test_a_damaged_figure_is_refused"],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         "len(images) > 1",
         "len(images) > 2",
         [
@@ -680,7 +680,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_figure_export.py",
+        "reports/_export/_figure_export.py",
         "findings=plate.findings",
         "findings=()",
         ["tests/reports/test_figure_export.py::test_a_figure_stays_as_text_beside_its_picture"],
@@ -732,7 +732,7 @@ MUTANTS = [
         ["tests/records/test_tensor_files.py::test_other_than_is_held_is_refused"],
     ),
     (
-        "reports/_html.py",
+        "reports/_tables/_html.py",
         "printable(value) if type(value) is str else value",
         "value",
         ["tests/reports/test_renderings.py::test_html_shows_no_sign_that_turns_the_reading_order"],

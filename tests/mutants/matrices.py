@@ -2,7 +2,7 @@
 
 MUTANTS = [
     (
-        "tasks/_matrix_relations.py",
+        "tasks/_matrices/_matrix_relations.py",
         "return attribute != (POSITION if relation == UNION else NUMBER)",
         "return True",
         [
@@ -10,13 +10,13 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_relations.py",
+        "tasks/_matrices/_matrix_relations.py",
         "& np.isin(third, masks)",
         "",
         ["tests/tasks/test_progressive_matrices.py::test_lines_are_all_that_a_triple_makes"],
     ),
     (
-        "tasks/_matrix_problems.py",
+        "tasks/_matrices/_matrix_problems.py",
         "lacking = lacking[(laws(found) != wanted[lacking]).any(axis=(1, 2, 3))]",
         "lacking = lacking[:0]",
         [
@@ -24,7 +24,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_problems.py",
+        "tasks/_matrices/_matrix_problems.py",
         "np.concatenate([_BITS, _BITS.sum(axis=1, keepdims=True) % 2], axis=1),",
         "np.concatenate([_BITS, _BITS.min(axis=1, keepdims=True)], axis=1),",
         [
@@ -32,13 +32,13 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_problems.py",
+        "tasks/_matrices/_matrix_problems.py",
         'order = np.argsort(words, axis=1, kind="stable")',
         "order = np.tile(np.arange(8), (count, 1)) + 0 * words.astype(np.int64)",
         ["tests/tasks/test_progressive_matrices.py::test_drawn_sets_are_frozen_for_this_version"],
     ),
     (
-        "tasks/_matrix_holdouts.py",
+        "tasks/_matrices/_matrix_holdouts.py",
         "kept &= np.logical_or.reduce(shows) == test",
         "kept &= np.logical_or.reduce(shows) | (not test)",
         [
@@ -46,7 +46,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_panels.py",
+        "tasks/_matrices/_matrix_panels.py",
         "choices = np.arange(NUM_KINDS) if attribute == TYPE else familiar",
         "choices = np.arange(NUM_KINDS)",
         [
@@ -54,13 +54,13 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_drawing.py",
+        "tasks/_matrices/_matrix_drawing.py",
         "greys(colour[shown] - 1)",
         "greys(colour[shown])",
         ["tests/tasks/test_progressive_matrices.py::test_pictures_are_those_of_the_description"],
     ),
     (
-        "tasks/_progressive_matrices.py",
+        "tasks/_matrices/_progressive_matrices.py",
         "levels=held.novel if test else held.familiar,",
         "levels=held.familiar,",
         [
@@ -68,19 +68,19 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_panel_files.py",
+        "tasks/_files/_panel_files.py",
         " + step * step // 2) //",
         ") //",
         ["tests/tasks/test_published_matrices.py::test_smaller_panels_are_means_of_their_squares"],
     ),
     (
-        "tasks/_published_matrices.py",
+        "tasks/_matrices/_published_matrices.py",
         "structure.amax(dim=1)",
         "structure[:, 0]",
         ["tests/tasks/test_published_matrices.py::test_without_descriptions_there_are_fewer_parts"],
     ),
     (
-        "tasks/_panel_archive.py",
+        "tasks/_files/_panel_archive.py",
         "if not set(bits.ravel().tolist()) <= {0, 1}:",
         "if False:",
         [
@@ -88,7 +88,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_raven.py",
+        "tasks/_matrices/_raven.py",
         "numbers.repeat_interleave(counts)",
         "numbers.repeat_interleave(counts.flip(0))",
         ["tests/tasks/test_published_matrices.py::test_configurations_are_read_together"],
@@ -102,7 +102,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_matrix_plate.py",
+        "reports/_exhibits/_matrix_plate.py",
         "if int(one.shares.argmax()) == target",
         "if int(one.shares.argmax()) != target",
         [
@@ -110,7 +110,7 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_matrix_relations.py",
+        "tasks/_matrices/_matrix_relations.py",
         "OPEN: Final = np.array([[6, 7], [2, 5]])",
         "OPEN: Final = np.array([[3, 4], [1, 4]])",
         [

@@ -2,19 +2,19 @@
 
 MUTANTS = [
     (
-        "functional/_context_norm.py",
+        "functional/_norm/_context_norm.py",
         "z.to(torch.promote_types(z.dtype, torch.float32))",
         "z",
         ["tests/functional/test_context_norm.py::test_short_floats_keep_float32_statistics"],
     ),
     (
-        "functional/_segments.py",
+        "functional/_autograd/_segments.py",
         "sorted(place for group in groups for place in group)",
         "sorted({place for group in groups for place in group})",
         ["tests/functional/test_context_norm.py::test_segments_must_cover_every_place_once"],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "(values.unsqueeze(-1) + values.unsqueeze(-2))",
         "(2 * values.unsqueeze(-1))",
         [
@@ -22,7 +22,7 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "return -(back @ solution.mT + solution.mT @ back), back",
         "return -(back @ solution.mT), back",
         [
@@ -30,13 +30,13 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "unit @ unit.mT + eps * identity",
         "unit @ unit.mT + 2 * eps * identity",
         ["tests/functional/test_context_whitening.py::test_equation"],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "wide.square().sum((-2, -1), keepdim=True)",
         "wide.square().sum((-3, -2, -1), keepdim=True)",
         [
@@ -44,7 +44,7 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "torch.where(finite, wide * torch.where(scale > 0, scale, 1).rsqrt(), 0)",
         "wide * torch.where(scale > 0, scale, 1).rsqrt()",
         [
@@ -52,7 +52,7 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_context_whitening.py",
+        "functional/_norm/_context_whitening.py",
         "torch.where(finite, whitened * math.sqrt(z.shape[-1]), math.nan)",
         "(whitened * math.sqrt(z.shape[-1]))",
         [
@@ -60,85 +60,85 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_content_weights.py",
+        "functional/_esbn/_content_weights.py",
         ".tril(num_slots - num_reads)",
         ".tril()",
         ["tests/functional/test_memory.py::test_equations"],
     ),
     (
-        "functional/_esbn_plain.py",
+        "functional/_esbn/_esbn_plain.py",
         "F.linear(gate * retrieved, parameters.weight_ih)",
         "F.linear(retrieved, parameters.weight_ih)",
         ["tests/functional/test_recurrences.py::test_without_gradient_the_same_state_comes_out"],
     ),
     (
-        "functional/_esbn_tape.py",
+        "functional/_esbn/_esbn_tape.py",
         "slots[place - 1])",
         "slots[place - 2])",
         ["tests/functional/test_recurrences.py::test_esbn_by_hand_is_the_plain_one"],
     ),
     (
-        "functional/_esbn_rewind.py",
+        "functional/_esbn/_esbn_rewind.py",
         "(gate - gate.square())\n        state = product(",
         "gate\n        state = product(",
         ["tests/functional/test_recurrences.py::test_derivatives_of_esbn"],
     ),
     (
-        "functional/_esbn_rewind.py",
+        "functional/_esbn/_esbn_rewind.py",
         "(reads @ keys).tril(num_first)",
         "reads @ keys",
         ["tests/functional/test_recurrences.py::test_esbn_by_hand_is_the_plain_one"],
     ),
     (
-        "functional/_gradient_of_gradient.py",
+        "functional/_autograd/_gradient_of_gradient.py",
         "torch.func.vjp(function, *tensors)[1](outer)",
         "torch.func.vjp(function, *tensors)[1](2 * outer)",
         ["tests/functional/test_recurrences.py::test_derivatives_of_lstm"],
     ),
     (
-        "functional/_lstm_by_hand.py",
+        "functional/_recurrent/_lstm_by_hand.py",
         "step = step_by_hand(gates, cell)",
         "step = step_by_hand(gates, None)",
         ["tests/functional/test_recurrences.py::test_without_gradient_the_same_state_comes_out"],
     ),
     (
-        "functional/_overlay.py",
+        "functional/_images/_overlay.py",
         "base.masked_fill(inside, 0)",
         "base",
         ["tests/functional/test_overlay.py::test_the_same_as_of_the_whole_maps"],
     ),
     (
-        "functional/_lstm_step.py",
+        "functional/_recurrent/_lstm_step.py",
         "through * step.squashed.square()",
         "through * step.squashed",
         ["tests/functional/test_recurrences.py::test_lstm_by_hand_is_the_plain_one"],
     ),
     (
-        "functional/_initialization.py",
+        "functional/_init/_initialization.py",
         "nn.init.xavier_normal_(weight[: 2 * size], generator=generator)",
         "nn.init.xavier_normal_(weight[:size], generator=generator)",
         ["tests/functional/test_initialization.py::test_lstm_rows_are_drawn_by_kind_of_gate"],
     ),
     (
-        "functional/_initialization.py",
+        "functional/_init/_initialization.py",
         "gain=TANH_GAIN, generator=generator",
         "gain=TANH_GAIN",
         ["tests/test_zoo.py::test_a_generator_decides_and_the_global_one_is_left_alone"],
     ),
     (
-        "functional/_self_attention.py",
+        "functional/_attention/_self_attention.py",
         '"... head time feature -> ... time (head feature)"',
         '"... head time feature -> ... time (feature head)"',
         ["tests/functional/test_attention.py::test_equation"],
     ),
     (
-        "nn/_encoders.py",
+        "nn/_encoders/_encoders.py",
         "torch.relu(self.fc2(torch.relu(self.fc1(maps.flatten(1)))))",
         "self.fc2(torch.relu(self.fc1(maps.flatten(1))))",
         ["tests/nn/test_encoders.py::test_loops_over_single_numbers"],
     ),
     (
-        "nn/_encoders.py",
+        "nn/_encoders/_encoders.py",
         'self.register_buffer("weight", drawn.weight.detach())',
         "self.weight = drawn.weight",
         ["tests/nn/test_encoders.py::test_a_random_encoder_is_never_trained"],
@@ -168,13 +168,13 @@ MUTANTS = [
         ["tests/models/test_reasoners.py::test_a_table_is_the_same_as_every_place"],
     ),
     (
-        "functional/_relation_sum.py",
+        "functional/_attention/_relation_sum.py",
         "... time (place hidden) -> ... (place time) hidden",
         "... time (hidden place) -> ... (place time) hidden",
         ["tests/functional/test_relation_sum.py::test_equation"],
     ),
     (
-        "functional/_relation_sum.py",
+        "functional/_attention/_relation_sum.py",
         "not 0 <= place < length",
         "not place < length",
         ["tests/functional/test_relation_sum.py::test_sets_that_do_not_fit_are_refused"],
@@ -210,7 +210,7 @@ MUTANTS = [
         ["tests/models/test_relation_networks.py::test_first_parameters_of_trn"],
     ),
     (
-        "functional/_relation_matrix.py",
+        "functional/_attention/_relation_matrix.py",
         ".triu(1)",
         ".triu()",
         ["tests/models/test_corelnet.py::test_matrix"],
@@ -228,7 +228,7 @@ MUTANTS = [
         ["tests/models/test_corelnet.py::test_what_cannot_be_is_refused"],
     ),
     (
-        "functional/_pair_attention.py",
+        "functional/_attention/_pair_attention.py",
         "for weight in (first_weight, second_weight)",
         "for weight in (second_weight, first_weight)",
         ["tests/models/test_predinet.py::test_attention"],
@@ -249,7 +249,7 @@ MUTANTS = [
         ["tests/models/test_predinet.py::test_first_parameters"],
     ),
     (
-        "functional/_slot_address.py",
+        "functional/_memory/_slot_address.py",
         "weights.roll(turn, -1)",
         "weights.roll(-turn, -1)",
         [
@@ -258,49 +258,49 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_slot_address.py",
+        "functional/_memory/_slot_address.py",
         "weights.clamp_min(torch.finfo(weights.dtype).tiny).log()",
         "weights.log()",
         ["tests/models/test_ntm.py::test_a_great_exponent_leaves_one_slot_and_no_nan"],
     ),
     (
-        "functional/_ntm.py",
+        "functional/_memory/_ntm.py",
         "torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)",
         "weights",
         ["tests/models/test_ntm.py::test_equations"],
     ),
     (
-        "functional/_ntm.py",
+        "functional/_memory/_ntm.py",
         "sharpening=sharpening + 1",
         "sharpening=sharpening",
         ["tests/models/test_ntm.py::test_equations"],
     ),
     (
-        "functional/_ntm.py",
+        "functional/_memory/_ntm.py",
         "if place + 1 < num_places:",
         "if place + 2 < num_places:",
         ["tests/models/test_ntm.py::test_equations"],
     ),
     (
-        "functional/_ntm_heads_init.py",
+        "functional/_memory/_ntm_heads_init.py",
         "for rows in tanh.chunk(3):",
         "for rows in tanh.chunk(1):",
         ["tests/models/test_ntm.py::test_first_parameters"],
     ),
     (
-        "functional/_function_memory.py",
+        "functional/_memory/_function_memory.py",
         "F.linear(activations[-1], layer.weight)",
         "F.linear(keys, layer.weight)",
         ["tests/models/test_mnm.py::test_equations"],
     ),
     (
-        "functional/_function_memory.py",
+        "functional/_memory/_function_memory.py",
         "aim.shape[1:].numel()",
         "aim.shape[-1]",
         ["tests/models/test_mnm.py::test_writing_twice_and_reading"],
     ),
     (
-        "functional/_mnm.py",
+        "functional/_memory/_mnm.py",
         "torch.stack(errors).sum(0) / len(embedded)",
         "torch.stack(errors).mean(0)",
         ["tests/models/test_mnm.py::test_equations"],
@@ -318,19 +318,19 @@ MUTANTS = [
         ["tests/models/test_mnm.py::test_first_parameters"],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_autograd/_weight_gradients.py",
         "return of_weight, ",
         "return of_weight / len(used), ",
         ["tests/functional/test_weight_gradients.py::test_values_and_gradients"],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_autograd/_weight_gradients.py",
         "if torch.is_grad_enabled():  # This",
         "if False:  # This",
         ["tests/functional/test_weight_gradients.py::test_derivatives"],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_autograd/_weight_gradients.py",
         "retain_graph=True",
         "retain_graph=False",
         [
@@ -338,7 +338,7 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_autograd/_weight_gradients.py",
         "ctx.save_for_backward(*tensors, _carrier(walk))",
         "ctx.save_for_backward(*tensors, _carrier(walk)); ctx.walk = walk",
         [
@@ -346,43 +346,43 @@ MUTANTS = [
         ],
     ),
     (
-        "functional/_weight_gradients.py",
+        "functional/_autograd/_weight_gradients.py",
         "_carried(carrier) or _walked",
         "_carried(carrier) and _walked",
         ["tests/functional/test_weight_gradients.py::test_what_is_saved_can_be_put_elsewhere"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "return _by_onednn(first, second.t()).add_(added)",
         "return added.add_(_by_onednn(first, second.t()))",
         ["tests/functional/test_products.py::test_products_of_any_layout"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "        bias = bias.contiguous()\n",
         "        pass\n",
         ["tests/functional/test_products.py::test_a_bias_of_any_layout"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "        inputs.ndim > 1\n        and ",
         "        ",
         ["tests/functional/test_products.py::test_one_row_alone_has_its_gradients"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "rows.sum(0) if of_bias",
         "rows.mean(0) if of_bias",
         ["tests/functional/test_products.py::test_linear_and_its_gradients"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "not is_rewritten()  # asked",
         "True  # asked",
         ["tests/functional/test_products.py::test_where_it_is_not_made_for_torch_multiplies"],
     ),
     (
-        "functional/_products.py",
+        "functional/_autograd/_products.py",
         "        return torch.equal(_by_onednn(",
         "        return not torch.equal(_by_onednn(",
         ["tests/functional/test_products.py::test_operator_that_is_missing_or_wrong_is_not_taken"],
@@ -394,19 +394,19 @@ MUTANTS = [
         ["tests/training/test_training.py::test_together_equals_alone"],
     ),
     (
-        "functional/_esbn_plain.py",
+        "functional/_esbn/_esbn_plain.py",
         "        reads.append(retrieved)\n",
         "        reads.append(gate * retrieved)\n",
         ["tests/models/test_reasoners.py::test_esbn_hands_out_the_keys_of_algorithm_1"],
     ),
     (
-        "functional/_esbn_plain.py",
+        "functional/_esbn/_esbn_plain.py",
         "    last = _written_key(passed.before, parameters)\n",
         "    last = _written_key(passed.after, parameters)\n",
         ["tests/models/test_reasoners.py::test_esbn_hands_out_the_keys_of_algorithm_1"],
     ),
     (
-        "nn/_linear_recurrent_unit.py",
+        "nn/_recurrent/_linear_recurrent_unit.py",
         "torch.complex(*before.unbind(-1)),",
         "torch.view_as_complex(before),",
         ["tests/nn/test_linear_recurrent_unit.py::test_a_state_of_any_strides_is_taken"],

@@ -2,25 +2,25 @@
 
 MUTANTS = [
     (
-        "tasks/_squares.py",
+        "tasks/_squares/_squares.py",
         "<= widths.unsqueeze(-1) / 2",
         "< widths.unsqueeze(-1) / 2",
         ["tests/tasks/test_squares.py::test_the_edge_belongs_to_the_square_and_rows_go_along_y"],
     ),
     (
-        "tasks/_squares.py",
+        "tasks/_squares/_squares.py",
         "spans(y, width).unsqueeze(-1) * spans(x, width).unsqueeze(-2)",
         "spans(x, width).unsqueeze(-1) * spans(y, width).unsqueeze(-2)",
         ["tests/tasks/test_squares.py::test_a_pixel_is_white_where_its_middle_is_inside"],
     ),
     (
-        "tasks/_squares.py",
+        "tasks/_squares/_squares.py",
         "squares[:, 2] *= math.sqrt(2) if circumradius else 1.0",
         "squares[:, 2] *= 2.0 if circumradius else 1.0",
         ["tests/tasks/test_squares.py::test_ends_are_uniform_in_the_ranges_of_print"],
     ),
     (
-        "tasks/_dynamic_objects.py",
+        "tasks/_vaec/_dynamic_objects.py",
         "shown[:, :-1] if self.previous_frames else shown[:, 1:]",
         "shown[:, 1:] if self.previous_frames else shown[:, :-1]",
         [
@@ -28,19 +28,19 @@ MUTANTS = [
         ],
     ),
     (
-        "tasks/_dynamic_objects.py",
+        "tasks/_vaec/_dynamic_objects.py",
         "- 2 * both",
         "- both",
         ["tests/tasks/test_squares.py::test_the_floor_is_the_error_of_the_frame_before"],
     ),
     (
-        "nn/_sequence_norms.py",
+        "nn/_norm/_sequence_norms.py",
         "    @torch.no_grad()\n",
         "",
         ["tests/models/test_object_prediction.py::test_statistics_carry_no_graph"],
     ),
     (
-        "nn/_sequence_norms.py",
+        "nn/_norm/_sequence_norms.py",
         "if looked_at and bool(self.scale.isnan().any()):",
         "if False:",
         [
@@ -48,19 +48,19 @@ MUTANTS = [
         ],
     ),
     (
-        "nn/_sequence_norms.py",
+        "nn/_norm/_sequence_norms.py",
         "past = running_context_statistics(z[:, :-1],",
         "past = context_statistics(z[:, :-1],",
         ["tests/models/test_object_prediction.py::test_who_looks_ahead"],
     ),
     (
-        "nn/_sequence_norms.py",
+        "nn/_norm/_sequence_norms.py",
         "counted = z if self.include_last else z[:, :-1]",
         "counted = z",
         ["tests/models/test_object_prediction.py::test_predictions_are_the_oracle_s"],
     ),
     (
-        "nn/_sequence_norms.py",
+        "nn/_norm/_sequence_norms.py",
         "return _normalized(z, read, foreseen, self.weight, self.bias)",
         "return _normalized(z, read, read, self.weight, self.bias)",
         ["tests/models/test_object_prediction.py::test_predictions_are_the_oracle_s"],
@@ -126,7 +126,7 @@ MUTANTS = [
         ["tests/reproductions/test_webb2020_objects.py::test_measures_know_what_is_better"],
     ),
     (
-        "reports/_profiles.py",
+        "reports/_profile/_profiles.py",
         "    return 0.0, 1.08 * highest\n",
         "    return lowest / 2, 1.08 * highest\n",
         [
@@ -134,7 +134,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_profiles.py",
+        "reports/_profile/_profiles.py",
         "highest > APART * lowest",
         "highest > lowest",
         [
@@ -142,13 +142,13 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_panels.py",
+        "reports/_profile/_panels.py",
         "furthest = max(",
         "furthest = min(",
         ["tests/reports/test_profiles.py::test_each_unit_of_distance_has_a_panel_named_after_it"],
     ),
     (
-        "reports/_panels.py",
+        "reports/_profile/_panels.py",
         "scale.inverted().transform(heights)",
         "heights",
         [
@@ -156,7 +156,7 @@ MUTANTS = [
         ],
     ),
     (
-        "reports/_axes.py",
+        "reports/_profile/_axes.py",
         ".index(label) + again",
         ".index(label)",
         ["tests/reports/test_profiles.py::test_ten_models_differ_in_colour_or_line"],

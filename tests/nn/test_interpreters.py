@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.functional import (
-    _line_of_code,
     interpreter,
     line_of_code,
     modulated_attention,
@@ -24,6 +23,7 @@ from farfield.functional import (
     truncated_kernel,
     type_matching,
 )
+from farfield.functional._interpreter import _line_of_code
 from farfield.nn import (
     Functions,
     Instructions,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.functional import linear_recurrence, ring_spectrum
-from farfield.functional._linear_recurrence import _in_pieces
+from farfield.functional._recurrent._linear_recurrence import _in_pieces
 from farfield.nn import LinearRecurrentUnit
 from made import drawn, generator, state_of, unsettled
 from oracles import sequence_layers as oracle

@@ -15,7 +15,7 @@ from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
 from farfield.reports import LIGHT, illustrate, tabulate
-from farfield.reports._dormant_plate import SEQUENCES, spread_of_remainders
+from farfield.reports._exhibits._dormant_plate import SEQUENCES, spread_of_remainders
 from farfield.reproductions import FIGURES, DormantPhases, Figure, Table
 from farfield.tasks import Copying
 from farfield.training import trained_network

@@ -21,8 +21,8 @@ from farfield.reports import (
     results_page,
     tabulate,
 )
-from farfield.reports._images import PAPER_DIGEST
-from farfield.reports._plates import OneNetwork, by_quantity
+from farfield.reports._exhibits._plates import OneNetwork, by_quantity
+from farfield.reports._export._images import PAPER_DIGEST
 from farfield.reproductions import FIGURES, Budget, PairedTests
 from reproductions import made_up
 

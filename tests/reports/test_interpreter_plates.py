@@ -26,7 +26,7 @@ from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Score, Store
 from farfield.reports import LIGHT, Plate, illustrate, tabulate
-from farfield.reports._curve_plate import curve_plate
+from farfield.reports._exhibits._curve_plate import curve_plate
 from farfield.reproductions import (
     AgainstColumns,
     Analysis,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from farfield.reports._levels import Levels
-from farfield.reports._results import _kinds, _report
+from farfield.reports._export._results import _kinds, _report
+from farfield.reports._tables._levels import Levels
 from farfield.reproductions import TABLES
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -16,10 +16,10 @@ from PIL import Image
 from farfield.core import Problems, stream
 from farfield.records import StoreError
 from farfield.reports import problem_sheet
-from farfield.reports._ink import RIGHT as _RIGHT
-from farfield.reports._layout import Layout
-from farfield.reports._problem_layouts import layout_of
-from farfield.reports._problem_sheet import _assorted, _extent, _sheet
+from farfield.reports._problems._ink import RIGHT as _RIGHT
+from farfield.reports._problems._layout import Layout
+from farfield.reports._problems._problem_layouts import layout_of
+from farfield.reports._problems._problem_sheet import _assorted, _extent, _sheet
 from farfield.tasks import (
     TASKS,
     TRAINING,
@@ -45,7 +45,7 @@ from farfield.tasks import (
     VAECTranslation,
     VisualAnalogies,
 )
-from farfield.tasks._rule_task import RuleTask
+from farfield.tasks._rules._rule_task import RuleTask
 
 SCALE = 3  # dots of the picture across a pixel of an image
 SAID = {
@@ -312,7 +312,7 @@ def test_an_image_that_is_not_square_keeps_its_proportions() -> None:
 def test_a_sheet_does_not_load_the_drawing_program(tmp_path: Path) -> None:
     """Pyplot would look for a screen and keep every figure."""
     code = (
-        "import sys; from farfield.reports._problem_sheet import problem_sheet;"
+        "import sys; from farfield.reports._problems._problem_sheet import problem_sheet;"
         "from farfield.tasks import SameDifferent;"
         f"problem_sheet(SameDifferent(withheld=98), {str(tmp_path / 'sheet.png')!r});"
         "sys.exit('matplotlib.pyplot' in sys.modules)"

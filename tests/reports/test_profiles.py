@@ -14,7 +14,7 @@ from PIL import Image
 
 from farfield.metrics import t_interval
 from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
-from farfield.reports._panels import MARKERS, spread_apart
+from farfield.reports._profile._panels import MARKERS, spread_apart
 from farfield.reproductions import TABLES, Unpublished
 from reproductions import made_up
 

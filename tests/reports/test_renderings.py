@@ -20,7 +20,7 @@ from farfield.reports import (
     terminal,
     write_report,
 )
-from farfield.reports import _text as text
+from farfield.reports._tables import _text as text
 from farfield.reproductions import FIGURES, TABLES, Budget, Table
 from reproductions import made_up
 

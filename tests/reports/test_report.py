@@ -6,8 +6,8 @@ import math
 import pytest
 
 from farfield.records import Store
-from farfield.reports import _text as text
 from farfield.reports import records_at, tabulate
+from farfield.reports._tables import _text as text
 from farfield.reproductions import TABLES, Budget, Table, Verdict
 from farfield.tasks import Shapes
 from reproductions import made_up

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from farfield.experiments import Experiment, array_digest
-from farfield.reports import _levels, export, load_export, results_page
-from farfield.reports._images import PAPER_DIGEST
+from farfield.reports import export, load_export, results_page
+from farfield.reports._export._images import PAPER_DIGEST
+from farfield.reports._tables import _levels
 from farfield.reproductions import TABLES, Budget
 from farfield.tasks import Shapes
 from reproductions import made_up

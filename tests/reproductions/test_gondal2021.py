@@ -12,7 +12,7 @@ from farfield.core import stream
 from farfield.nn import ContextNorm
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import FuzzyBoolean
-from farfield.tasks._matrix_holdouts import HOLDOUTS
+from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.training import OneNetwork
 from farfield.training._start import first_network
 

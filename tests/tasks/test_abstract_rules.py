@@ -374,7 +374,7 @@ def test_withheld_shapes_are_nested_and_differ_between_runs(cls: type) -> None:
 def test_each_set_has_its_own_streams(cls: type) -> None:
     """What one side draws does not depend on how much the other draws."""
     large = drawn(cls, 85)["withheld-85"]
-    from farfield.tasks import _abstract_rules as rules
+    from farfield.tasks._rules import _abstract_rules as rules
 
     place = stream(0).child(cls.name, "v1")
     pools = rules.split_shapes(place, 100, 85)

@@ -26,8 +26,8 @@ from farfield.tasks import (
     answers_everywhere,
     metric_of,
 )
-from farfield.tasks._ball_frames import mean_frame_loss, repeated_loss, visible
-from farfield.tasks._ball_motion import RADII, SPEED, bounce, moved, started
+from farfield.tasks._balls._ball_frames import mean_frame_loss, repeated_loss, visible
+from farfield.tasks._balls._ball_motion import RADII, SPEED, bounce, moved, started
 from oracles import bouncing_balls as oracle
 
 FOUR = BouncingBalls(training_sequences=60, validation_sequences=40, test_sequences=50)

@@ -27,10 +27,10 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
 )
-from farfield.tasks import _digit_files as digit_files
-from farfield.tasks import _photographs as photographs
-from farfield.tasks._digit_images import BlendedImages, GreyImages, corners, upsampled
-from farfield.tasks._known_data_sets import SVHN_EXCERPT
+from farfield.tasks._digits import _digit_files as digit_files
+from farfield.tasks._digits._digit_images import BlendedImages, GreyImages, corners, upsampled
+from farfield.tasks._files import _photographs as photographs
+from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
 from oracles import digits as oracle
 from tasks.sets import digest
 

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.core import stream
-from farfield.tasks._draws import arrangement, distinct, integers, permutation, redrawn, repeated
+from farfield.tasks._protocol._draws import (
+    arrangement,
+    distinct,
+    integers,
+    permutation,
+    redrawn,
+    repeated,
+)
 
 
 def generator(*path: str | int) -> np.random.Generator:

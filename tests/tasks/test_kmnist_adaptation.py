@@ -21,8 +21,8 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
 )
-from farfield.tasks import _kmnist_adaptation as kmnist_adaptation
-from farfield.tasks._known_data_sets import KMNIST_EXCERPT
+from farfield.tasks._digits import _kmnist_adaptation as kmnist_adaptation
+from farfield.tasks._files._known_data_sets import KMNIST_EXCERPT
 from oracles import digits as oracle
 from tasks.sets import digest
 

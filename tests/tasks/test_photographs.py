@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, JpegImagePlugin
 
-from farfield.tasks import _photographs as photographs
+from farfield.tasks._files import _photographs as photographs
 
 
 @pytest.fixture

@@ -25,10 +25,17 @@ from farfield.tasks import (
     ProgressiveMatrices,
     Task,
 )
-from farfield.tasks._matrix_drawing import PANEL_FIELDS, draw_matrix_panels
-from farfield.tasks._matrix_holdouts import HOLDOUTS
-from farfield.tasks._matrix_panels import shown
-from farfield.tasks._matrix_relations import ATTRIBUTES, RELATIONS, TRIPLES, ended, laws, lines_of
+from farfield.tasks._matrices._matrix_drawing import PANEL_FIELDS, draw_matrix_panels
+from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
+from farfield.tasks._matrices._matrix_panels import shown
+from farfield.tasks._matrices._matrix_relations import (
+    ATTRIBUTES,
+    RELATIONS,
+    TRIPLES,
+    ended,
+    laws,
+    lines_of,
+)
 from oracles import matrices as oracle
 from tasks.sets import digest
 

@@ -23,7 +23,7 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
 )
-from farfield.tasks._sequential_mnist import pixels
+from farfield.tasks._sequences._sequential_mnist import pixels
 from tasks.sets import digest
 
 SMALL = SequentialMNIST(training_images=300, validation_images=200, test_images=100)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from farfield.core import DrawnItems, Problems, UnknownNameError, stream
 from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, Task, metric_of
-from farfield.tasks._squares import frames
+from farfield.tasks._squares._squares import frames
 from oracles import webb2020_objects as oracle
 
 MOVING = DynamicObjects(training_sequences=400, test_sequences=300)

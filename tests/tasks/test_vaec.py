@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from farfield.core import DrawnItems, Problems, UnknownNameError, stream
 from farfield.tasks import TASKS, TRAINING, Candidates, InParts, Task, VAECScale, VAECTranslation
-from farfield.tasks._vaec_objects import draw_objects, level_values, measured_levels
-from farfield.tasks._vaec_problems import analogies
+from farfield.tasks._vaec._vaec_objects import draw_objects, level_values, measured_levels
+from farfield.tasks._vaec._vaec_problems import analogies
 from oracles import vaec as oracle
 from tasks.sets import digest, shown
 

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import TASKS, TRAINING, Candidates, Task, VisualAnalogies
-from farfield.tasks._analogy_drawing import PANEL_FIELDS, draw_panels
-from farfield.tasks._analogy_relations import RELATIONS, open_rows, rows
+from farfield.tasks._analogies._analogy_drawing import PANEL_FIELDS, draw_panels
+from farfield.tasks._analogies._analogy_relations import RELATIONS, open_rows, rows
 from oracles import analogies as oracle
 from tasks.sets import digest
 

@@ -1,145 +1,155 @@
 """Pure tensor functions, one idea a file; everything in `farfield.nn` and above is made of them."""
 
-from farfield.functional._causal_attention import alibi_slopes as alibi_slopes
-from farfield.functional._causal_attention import causal_attention as causal_attention
-from farfield.functional._content_weights import content_scores as content_scores
-from farfield.functional._content_weights import content_weights as content_weights
-from farfield.functional._content_weights import read_confidence as read_confidence
-from farfield.functional._context_norm import context_norm as context_norm
-from farfield.functional._context_statistics import ContextStatistics as ContextStatistics
-from farfield.functional._context_statistics import context_statistics as context_statistics
-from farfield.functional._context_statistics import denormalize as denormalize
-from farfield.functional._context_statistics import (
-    running_context_statistics as running_context_statistics,
+from farfield.functional._attention._causal_attention import alibi_slopes as alibi_slopes
+from farfield.functional._attention._causal_attention import causal_attention as causal_attention
+from farfield.functional._attention._pair_attention import pair_attention as pair_attention
+from farfield.functional._attention._relation_matrix import relation_matrix as relation_matrix
+from farfield.functional._attention._relation_sum import relation_sum as relation_sum
+from farfield.functional._attention._relation_sum import tag_positions as tag_positions
+from farfield.functional._attention._self_attention import self_attention as self_attention
+from farfield.functional._attention._sinusoidal_position import (
+    sinusoidal_position as sinusoidal_position,
 )
-from farfield.functional._context_whitening import context_whiten as context_whiten
-from farfield.functional._divisive_norm import divisive_centre_1d as divisive_centre_1d
-from farfield.functional._divisive_norm import divisive_centre_2d as divisive_centre_2d
-from farfield.functional._divisive_norm import divisive_norm_1d as divisive_norm_1d
-from farfield.functional._divisive_norm import divisive_norm_2d as divisive_norm_2d
-from farfield.functional._dnc import DNCParameters as DNCParameters
-from farfield.functional._dnc import DNCState as DNCState
-from farfield.functional._dnc import dnc as dnc
-from farfield.functional._dnc import dnc_interface_sizes as dnc_interface_sizes
-from farfield.functional._dnc_memory import slot_allocation as slot_allocation
-from farfield.functional._dnc_memory import slot_links as slot_links
-from farfield.functional._dnc_memory import slot_usage as slot_usage
-from farfield.functional._entity_network import EntityNetworkParameters as EntityNetworkParameters
-from farfield.functional._entity_network import entity_network as entity_network
-from farfield.functional._esbn import esbn as esbn
-from farfield.functional._esbn import esbn_keys as esbn_keys
-from farfield.functional._esbn_plain import ESBNKeys as ESBNKeys
-from farfield.functional._esbn_plain import ESBNParameters as ESBNParameters
-from farfield.functional._field_norm import field_centre as field_centre
-from farfield.functional._field_norm import field_moments as field_moments
-from farfield.functional._field_norm import field_norm as field_norm
-from farfield.functional._field_norm import field_statistics as field_statistics
-from farfield.functional._field_norm import norm_by_statistics as norm_by_statistics
-from farfield.functional._fields import Field as Field
-from farfield.functional._fields import Fold as Fold
-from farfield.functional._fields import over_batch as over_batch
-from farfield.functional._fields import over_batch_and_places as over_batch_and_places
-from farfield.functional._fields import over_batch_and_time as over_batch_and_time
-from farfield.functional._fields import over_channel_groups as over_channel_groups
-from farfield.functional._fields import over_features as over_features
-from farfield.functional._fields import over_images as over_images
-from farfield.functional._fields import over_pieces as over_pieces
-from farfield.functional._fields import over_sub_batches as over_sub_batches
-from farfield.functional._fields import over_time as over_time
-from farfield.functional._function_memory import MemoryLayer as MemoryLayer
-from farfield.functional._function_memory import memory_read as memory_read
-from farfield.functional._function_memory import memory_write as memory_write
-from farfield.functional._gated_recurrence import GatedParameters as GatedParameters
-from farfield.functional._gated_recurrence import gated_recurrence as gated_recurrence
-from farfield.functional._holding_recurrence import check_least_move as check_least_move
-from farfield.functional._holding_recurrence import holding_recurrence as holding_recurrence
-from farfield.functional._indexed import Indexed as Indexed
-from farfield.functional._initialization import kaiming_normal_ as kaiming_normal_
-from farfield.functional._initialization import lstm_init_ as lstm_init_
-from farfield.functional._initialization import uninitialized as uninitialized
-from farfield.functional._initialization import xavier_normal_ as xavier_normal_
-from farfield.functional._initialization import xavier_uniform_ as xavier_uniform_
-from farfield.functional._line_of_code import LineParameters as LineParameters
-from farfield.functional._line_of_code import LineRules as LineRules
-from farfield.functional._line_of_code import folded_query as folded_query
-from farfield.functional._line_of_code import line_of_code as line_of_code
-from farfield.functional._linear_recurrence import linear_recurrence as linear_recurrence
-from farfield.functional._lstm import lstm as lstm
-from farfield.functional._mnm import MNMOutputs as MNMOutputs
-from farfield.functional._mnm import MNMParameters as MNMParameters
-from farfield.functional._mnm import mnm as mnm
-from farfield.functional._modulated_attention import modulated_attention as modulated_attention
-from farfield.functional._modulated_linear import ModulatedLayer as ModulatedLayer
-from farfield.functional._modulated_linear import modulated_linear as modulated_linear
-from farfield.functional._modulated_linear import modulated_mlp as modulated_mlp
-from farfield.functional._modulated_linear import modulated_weight as modulated_weight
-from farfield.functional._ntm import NTMParameters as NTMParameters
-from farfield.functional._ntm import NTMState as NTMState
-from farfield.functional._ntm import ntm as ntm
-from farfield.functional._ntm import ntm_head_sizes as ntm_head_sizes
-from farfield.functional._ntm import ntm_states as ntm_states
-from farfield.functional._ntm_heads_init import ntm_heads_init_ as ntm_heads_init_
-from farfield.functional._overlay import Overlay as Overlay
-from farfield.functional._overlay import differing as differing
-from farfield.functional._overlay import overlay_convolution as overlay_convolution
-from farfield.functional._pair_attention import pair_attention as pair_attention
-from farfield.functional._products import is_recorded as is_recorded
-from farfield.functional._products import is_transformed as is_transformed
-from farfield.functional._products import linear as linear
-from farfield.functional._relation_matrix import relation_matrix as relation_matrix
-from farfield.functional._relation_sum import relation_sum as relation_sum
-from farfield.functional._relation_sum import tag_positions as tag_positions
-from farfield.functional._relational_memory import (
-    RelationalMemoryParameters as RelationalMemoryParameters,
+from farfield.functional._autograd._products import is_recorded as is_recorded
+from farfield.functional._autograd._products import is_transformed as is_transformed
+from farfield.functional._autograd._products import linear as linear
+from farfield.functional._autograd._segments import check_segments as check_segments
+from farfield.functional._esbn._content_weights import content_scores as content_scores
+from farfield.functional._esbn._content_weights import content_weights as content_weights
+from farfield.functional._esbn._content_weights import read_confidence as read_confidence
+from farfield.functional._esbn._esbn import esbn as esbn
+from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
+from farfield.functional._esbn._esbn_plain import ESBNKeys as ESBNKeys
+from farfield.functional._esbn._esbn_plain import ESBNParameters as ESBNParameters
+from farfield.functional._images._overlay import Overlay as Overlay
+from farfield.functional._images._overlay import differing as differing
+from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
+from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
+from farfield.functional._init._initialization import lstm_init_ as lstm_init_
+from farfield.functional._init._initialization import uninitialized as uninitialized
+from farfield.functional._init._initialization import xavier_normal_ as xavier_normal_
+from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
+from farfield.functional._init._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
+from farfield.functional._init._uniform_initialization import lstm_uniform_ as lstm_uniform_
+from farfield.functional._interpreter._line_of_code import LineParameters as LineParameters
+from farfield.functional._interpreter._line_of_code import LineRules as LineRules
+from farfield.functional._interpreter._line_of_code import folded_query as folded_query
+from farfield.functional._interpreter._line_of_code import line_of_code as line_of_code
+from farfield.functional._interpreter._modulated_attention import (
+    modulated_attention as modulated_attention,
 )
-from farfield.functional._relational_memory import relational_memory as relational_memory
-from farfield.functional._relative_position import (
+from farfield.functional._interpreter._modulated_linear import ModulatedLayer as ModulatedLayer
+from farfield.functional._interpreter._modulated_linear import modulated_linear as modulated_linear
+from farfield.functional._interpreter._modulated_linear import modulated_mlp as modulated_mlp
+from farfield.functional._interpreter._modulated_linear import modulated_weight as modulated_weight
+from farfield.functional._interpreter._relative_position import (
     RelativePositionParameters as RelativePositionParameters,
 )
-from farfield.functional._relative_position import (
+from farfield.functional._interpreter._relative_position import (
     relative_position_scores as relative_position_scores,
 )
-from farfield.functional._rims import rims as rims
-from farfield.functional._rims import rims_trace as rims_trace
-from farfield.functional._rims_communication import (
-    CommunicationParameters as CommunicationParameters,
+from farfield.functional._interpreter._script import ScriptParameters as ScriptParameters
+from farfield.functional._interpreter._script import ScriptRules as ScriptRules
+from farfield.functional._interpreter._script import ScriptTrace as ScriptTrace
+from farfield.functional._interpreter._script import interpreter as interpreter
+from farfield.functional._interpreter._script import script as script
+from farfield.functional._interpreter._script import script_trace as script_trace
+from farfield.functional._interpreter._type_matching import TypingParameters as TypingParameters
+from farfield.functional._interpreter._type_matching import check_truncation as check_truncation
+from farfield.functional._interpreter._type_matching import compatibilities as compatibilities
+from farfield.functional._interpreter._type_matching import truncated_kernel as truncated_kernel
+from farfield.functional._interpreter._type_matching import type_distance as type_distance
+from farfield.functional._interpreter._type_matching import type_inference as type_inference
+from farfield.functional._interpreter._type_matching import type_matching as type_matching
+from farfield.functional._memory._dnc import DNCParameters as DNCParameters
+from farfield.functional._memory._dnc import DNCState as DNCState
+from farfield.functional._memory._dnc import dnc as dnc
+from farfield.functional._memory._dnc import dnc_interface_sizes as dnc_interface_sizes
+from farfield.functional._memory._dnc_memory import slot_allocation as slot_allocation
+from farfield.functional._memory._dnc_memory import slot_links as slot_links
+from farfield.functional._memory._dnc_memory import slot_usage as slot_usage
+from farfield.functional._memory._entity_network import (
+    EntityNetworkParameters as EntityNetworkParameters,
 )
-from farfield.functional._rims_dynamics import gru_dynamics as gru_dynamics
-from farfield.functional._rims_dynamics import lstm_dynamics as lstm_dynamics
-from farfield.functional._rims_parts import RIMsOutputs as RIMsOutputs
-from farfield.functional._rims_parts import RIMsParameters as RIMsParameters
-from farfield.functional._rims_parts import RIMsRules as RIMsRules
-from farfield.functional._rims_parts import RIMsTrace as RIMsTrace
-from farfield.functional._rims_reading import (
-    InputAttentionParameters as InputAttentionParameters,
+from farfield.functional._memory._entity_network import entity_network as entity_network
+from farfield.functional._memory._function_memory import MemoryLayer as MemoryLayer
+from farfield.functional._memory._function_memory import memory_read as memory_read
+from farfield.functional._memory._function_memory import memory_write as memory_write
+from farfield.functional._memory._mnm import MNMOutputs as MNMOutputs
+from farfield.functional._memory._mnm import MNMParameters as MNMParameters
+from farfield.functional._memory._mnm import mnm as mnm
+from farfield.functional._memory._ntm import NTMParameters as NTMParameters
+from farfield.functional._memory._ntm import NTMState as NTMState
+from farfield.functional._memory._ntm import ntm as ntm
+from farfield.functional._memory._ntm import ntm_head_sizes as ntm_head_sizes
+from farfield.functional._memory._ntm import ntm_states as ntm_states
+from farfield.functional._memory._ntm_heads_init import ntm_heads_init_ as ntm_heads_init_
+from farfield.functional._memory._relational_memory import (
+    RelationalMemoryParameters as RelationalMemoryParameters,
 )
-from farfield.functional._ring_spectrum import ring_spectrum as ring_spectrum
-from farfield.functional._script import ScriptParameters as ScriptParameters
-from farfield.functional._script import ScriptRules as ScriptRules
-from farfield.functional._script import ScriptTrace as ScriptTrace
-from farfield.functional._script import interpreter as interpreter
-from farfield.functional._script import script as script
-from farfield.functional._script import script_trace as script_trace
-from farfield.functional._segments import check_segments as check_segments
-from farfield.functional._self_attention import self_attention as self_attention
-from farfield.functional._sinusoidal_position import sinusoidal_position as sinusoidal_position
-from farfield.functional._sliding_context_norm import (
+from farfield.functional._memory._relational_memory import relational_memory as relational_memory
+from farfield.functional._memory._slot_address import cosine_similarity as cosine_similarity
+from farfield.functional._memory._slot_address import slot_address as slot_address
+from farfield.functional._norm._context_norm import context_norm as context_norm
+from farfield.functional._norm._context_statistics import ContextStatistics as ContextStatistics
+from farfield.functional._norm._context_statistics import context_statistics as context_statistics
+from farfield.functional._norm._context_statistics import denormalize as denormalize
+from farfield.functional._norm._context_statistics import (
+    running_context_statistics as running_context_statistics,
+)
+from farfield.functional._norm._context_whitening import context_whiten as context_whiten
+from farfield.functional._norm._divisive_norm import divisive_centre_1d as divisive_centre_1d
+from farfield.functional._norm._divisive_norm import divisive_centre_2d as divisive_centre_2d
+from farfield.functional._norm._divisive_norm import divisive_norm_1d as divisive_norm_1d
+from farfield.functional._norm._divisive_norm import divisive_norm_2d as divisive_norm_2d
+from farfield.functional._norm._field_norm import field_centre as field_centre
+from farfield.functional._norm._field_norm import field_moments as field_moments
+from farfield.functional._norm._field_norm import field_norm as field_norm
+from farfield.functional._norm._field_norm import field_statistics as field_statistics
+from farfield.functional._norm._field_norm import norm_by_statistics as norm_by_statistics
+from farfield.functional._norm._fields import Field as Field
+from farfield.functional._norm._fields import Fold as Fold
+from farfield.functional._norm._fields import over_batch as over_batch
+from farfield.functional._norm._fields import over_batch_and_places as over_batch_and_places
+from farfield.functional._norm._fields import over_batch_and_time as over_batch_and_time
+from farfield.functional._norm._fields import over_channel_groups as over_channel_groups
+from farfield.functional._norm._fields import over_features as over_features
+from farfield.functional._norm._fields import over_images as over_images
+from farfield.functional._norm._fields import over_pieces as over_pieces
+from farfield.functional._norm._fields import over_sub_batches as over_sub_batches
+from farfield.functional._norm._fields import over_time as over_time
+from farfield.functional._norm._sliding_context_norm import (
     sliding_context_centre as sliding_context_centre,
 )
-from farfield.functional._sliding_context_norm import sliding_context_norm as sliding_context_norm
-from farfield.functional._slot_address import cosine_similarity as cosine_similarity
-from farfield.functional._slot_address import slot_address as slot_address
-from farfield.functional._spatial_moments import spatial_moments as spatial_moments
-from farfield.functional._top_k_mask import top_k_mask as top_k_mask
-from farfield.functional._type_matching import TypingParameters as TypingParameters
-from farfield.functional._type_matching import check_truncation as check_truncation
-from farfield.functional._type_matching import compatibilities as compatibilities
-from farfield.functional._type_matching import truncated_kernel as truncated_kernel
-from farfield.functional._type_matching import type_distance as type_distance
-from farfield.functional._type_matching import type_inference as type_inference
-from farfield.functional._type_matching import type_matching as type_matching
-from farfield.functional._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
-from farfield.functional._uniform_initialization import lstm_uniform_ as lstm_uniform_
+from farfield.functional._norm._sliding_context_norm import (
+    sliding_context_norm as sliding_context_norm,
+)
+from farfield.functional._recurrent._holding_recurrence import check_least_move as check_least_move
+from farfield.functional._recurrent._holding_recurrence import (
+    holding_recurrence as holding_recurrence,
+)
+from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
+from farfield.functional._recurrent._lstm import lstm as lstm
+from farfield.functional._recurrent._ring_spectrum import ring_spectrum as ring_spectrum
+from farfield.functional._rims._gated_recurrence import GatedParameters as GatedParameters
+from farfield.functional._rims._gated_recurrence import gated_recurrence as gated_recurrence
+from farfield.functional._rims._indexed import Indexed as Indexed
+from farfield.functional._rims._rims import rims as rims
+from farfield.functional._rims._rims import rims_trace as rims_trace
+from farfield.functional._rims._rims_communication import (
+    CommunicationParameters as CommunicationParameters,
+)
+from farfield.functional._rims._rims_dynamics import gru_dynamics as gru_dynamics
+from farfield.functional._rims._rims_dynamics import lstm_dynamics as lstm_dynamics
+from farfield.functional._rims._rims_parts import RIMsOutputs as RIMsOutputs
+from farfield.functional._rims._rims_parts import RIMsParameters as RIMsParameters
+from farfield.functional._rims._rims_parts import RIMsRules as RIMsRules
+from farfield.functional._rims._rims_parts import RIMsTrace as RIMsTrace
+from farfield.functional._rims._rims_reading import (
+    InputAttentionParameters as InputAttentionParameters,
+)
+from farfield.functional._rims._top_k_mask import top_k_mask as top_k_mask
 
 __all__ = [
     "CommunicationParameters",

@@ -1,61 +1,65 @@
 """The problems: graded benchmarks that know of no model."""
 
-from farfield.tasks._adding import Adding as Adding
-from farfield.tasks._all_same import AllSame as AllSame
-from farfield.tasks._bouncing_balls import BouncingBalls as BouncingBalls
-from farfield.tasks._copying import Copying as Copying
-from farfield.tasks._data_sets import DataFile as DataFile
-from farfield.tasks._data_sets import DataSet as DataSet
-from farfield.tasks._data_sets import cache_folder as cache_folder
-from farfield.tasks._digits import Digits as Digits
-from farfield.tasks._distribution_of_n import DistributionOfN as DistributionOfN
-from farfield.tasks._distribution_of_three import DistributionOfThree as DistributionOfThree
-from farfield.tasks._dynamic_objects import DynamicObjects as DynamicObjects
-from farfield.tasks._fetch import fetch as fetch
-from farfield.tasks._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
-from farfield.tasks._identity_rules import IdentityRules as IdentityRules
-from farfield.tasks._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
-from farfield.tasks._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
-from farfield.tasks._known_data_sets import DATA_SETS as DATA_SETS
-from farfield.tasks._object_frames import ObjectFrames as ObjectFrames
-from farfield.tasks._progressive_matrices import ProgressiveMatrices as ProgressiveMatrices
-from farfield.tasks._published_analogies import (
+from farfield.tasks._analogies._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,
 )
-from farfield.tasks._published_analogies import read_visual_analogies as read_visual_analogies
-from farfield.tasks._published_matrices import PublishedMatrices as PublishedMatrices
-from farfield.tasks._published_matrices import read_matrices as read_matrices
-from farfield.tasks._raven import RAVEN as RAVEN
-from farfield.tasks._relational_match_to_sample import (
+from farfield.tasks._analogies._published_analogies import (
+    read_visual_analogies as read_visual_analogies,
+)
+from farfield.tasks._analogies._visual_analogies import VisualAnalogies as VisualAnalogies
+from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
+from farfield.tasks._boolean._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
+from farfield.tasks._digits._digits import Digits as Digits
+from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
+from farfield.tasks._files._data_sets import DataFile as DataFile
+from farfield.tasks._files._data_sets import DataSet as DataSet
+from farfield.tasks._files._data_sets import cache_folder as cache_folder
+from farfield.tasks._files._fetch import fetch as fetch
+from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
+from farfield.tasks._matrices._progressive_matrices import (
+    ProgressiveMatrices as ProgressiveMatrices,
+)
+from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
+from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
+from farfield.tasks._matrices._raven import RAVEN as RAVEN
+from farfield.tasks._protocol._task import TRAINING as TRAINING
+from farfield.tasks._protocol._task import VALIDATION as VALIDATION
+from farfield.tasks._protocol._task import AnswersEverywhere as AnswersEverywhere
+from farfield.tasks._protocol._task import Candidates as Candidates
+from farfield.tasks._protocol._task import DrawsFirst as DrawsFirst
+from farfield.tasks._protocol._task import FromFiles as FromFiles
+from farfield.tasks._protocol._task import InParts as InParts
+from farfield.tasks._protocol._task import NoMemoryLoss as NoMemoryLoss
+from farfield.tasks._protocol._task import Regime as Regime
+from farfield.tasks._protocol._task import RolledOut as RolledOut
+from farfield.tasks._protocol._task import SeveralAnswers as SeveralAnswers
+from farfield.tasks._protocol._task import Task as Task
+from farfield.tasks._protocol._task import answers_everywhere as answers_everywhere
+from farfield.tasks._protocol._task import is_at_hand as is_at_hand
+from farfield.tasks._protocol._task import metric_of as metric_of
+from farfield.tasks._protocol._task import no_memory_loss as no_memory_loss
+from farfield.tasks._protocol._task import scored_of as scored_of
+from farfield.tasks._rules._all_same import AllSame as AllSame
+from farfield.tasks._rules._distribution_of_n import DistributionOfN as DistributionOfN
+from farfield.tasks._rules._distribution_of_three import DistributionOfThree as DistributionOfThree
+from farfield.tasks._rules._identity_rules import IdentityRules as IdentityRules
+from farfield.tasks._rules._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
+from farfield.tasks._rules._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
-from farfield.tasks._same_different import SameDifferent as SameDifferent
-from farfield.tasks._sequential_mnist import SequentialMNIST as SequentialMNIST
-from farfield.tasks._shapes import Shapes as Shapes
-from farfield.tasks._task import TRAINING as TRAINING
-from farfield.tasks._task import VALIDATION as VALIDATION
-from farfield.tasks._task import AnswersEverywhere as AnswersEverywhere
-from farfield.tasks._task import Candidates as Candidates
-from farfield.tasks._task import DrawsFirst as DrawsFirst
-from farfield.tasks._task import FromFiles as FromFiles
-from farfield.tasks._task import InParts as InParts
-from farfield.tasks._task import NoMemoryLoss as NoMemoryLoss
-from farfield.tasks._task import Regime as Regime
-from farfield.tasks._task import RolledOut as RolledOut
-from farfield.tasks._task import SeveralAnswers as SeveralAnswers
-from farfield.tasks._task import Task as Task
-from farfield.tasks._task import answers_everywhere as answers_everywhere
-from farfield.tasks._task import is_at_hand as is_at_hand
-from farfield.tasks._task import metric_of as metric_of
-from farfield.tasks._task import no_memory_loss as no_memory_loss
-from farfield.tasks._task import scored_of as scored_of
-from farfield.tasks._tinted_same_different import TintedSameDifferent as TintedSameDifferent
-from farfield.tasks._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
-from farfield.tasks._vaec_read import read_vaec as read_vaec
-from farfield.tasks._vaec_scale import VAECScale as VAECScale
-from farfield.tasks._vaec_translation import VAECTranslation as VAECTranslation
-from farfield.tasks._vaec_write import write_vaec as write_vaec
-from farfield.tasks._visual_analogies import VisualAnalogies as VisualAnalogies
+from farfield.tasks._rules._same_different import SameDifferent as SameDifferent
+from farfield.tasks._rules._shapes import Shapes as Shapes
+from farfield.tasks._rules._tinted_same_different import TintedSameDifferent as TintedSameDifferent
+from farfield.tasks._rules._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
+from farfield.tasks._sequences._adding import Adding as Adding
+from farfield.tasks._sequences._copying import Copying as Copying
+from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
+from farfield.tasks._vaec._dynamic_objects import DynamicObjects as DynamicObjects
+from farfield.tasks._vaec._object_frames import ObjectFrames as ObjectFrames
+from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
+from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
+from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
+from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,

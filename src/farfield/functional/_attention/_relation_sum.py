@@ -1,0 +1,98 @@
+"""What a network makes of pairs, triples, … of places, summed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._products import linear
+
+
+def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*batch time _"]:
+    """Append its place, the integer $0, …, T - 1$, to each embedding of a sequence.
+
+    Args:
+        z: The sequence.
+
+    Reference:
+        webb2021, appendices A.3.7, A.3.8 and A.3.10.
+    """
+    place = torch.arange(z.shape[-2], dtype=z.dtype, device=z.device)
+    return torch.cat((z, place.unsqueeze(-1).expand(*z.shape[:-1], 1)), dim=-1)
+
+
+def relation_sum(
+    z: Float[Tensor, "*batch time feature"],
+    sets: Sequence[tuple[int, ...]],
+    hidden_weight: Float[Tensor, "_ _"],
+    hidden_bias: Float[Tensor, " _"],
+    out_weight: Float[Tensor, "_ _"],
+    out_bias: Float[Tensor, " _"],
+) -> Float[Tensor, "*batch _"]:
+    r"""Sum, over sets of places, of what a network of two ReLU layers makes of their embeddings.
+
+    $$\sum_{(i, j, …)} \mathrm{ReLU}\left(W_2 \, \mathrm{ReLU}\left(
+      W_1 (z_i \parallel z_j \parallel …) + b_1\right) + b_2\right)$$
+
+    The first layer is a sum of layers on single embeddings, $W_1 (z_i \parallel z_j) = A z_i +
+    B z_j$, so it is applied to the places and never to the sets; a product with ones and zeros
+    then adds up the rows of each set.
+
+    Args:
+        z: The sequence.
+        sets: Places of each set, in the order in which the network sees them. All sets have the
+            same size n; no sets at all give zeros.
+        hidden_weight: $W_1$, $(H, n \cdot \text{feature})$.
+        hidden_bias: $b_1$, $(H)$.
+        out_weight: $W_2$, $(\cdot, H)$.
+        out_bias: $b_2$.
+
+    Raises:
+        ValueError: If a set names a place that is not there, sets differ in size, or the columns
+            of `hidden_weight` are not those of a set.
+
+    Reference:
+        Santoro et al. 2017, equation 1; webb2021, appendices A.3.7 and A.3.8.
+    """
+    length, num_features = z.shape[-2:]
+    size = _size_of_sets(sets, length, num_features, hidden_weight)
+    weight = rearrange(
+        hidden_weight, "hidden (place feature) -> (place hidden) feature", place=size
+    )
+    # Each set has one first place, which brings the bias.
+    bias = F.pad(hidden_bias, (0, weight.shape[0] - hidden_bias.shape[0]))
+    rows = rearrange(
+        linear(z, weight, bias),
+        "... time (place hidden) -> ... (place time) hidden",
+        place=size,
+    )
+    hidden = torch.relu(_chosen(sets, size, length, like=z) @ rows)
+    return torch.relu(linear(hidden, out_weight, out_bias)).sum(-2)
+
+
+def _chosen(
+    sets: Sequence[tuple[int, ...]], size: int, length: int, *, like: Tensor
+) -> Float[Tensor, "_ _"]:
+    """One row for each set, with a one for each of its places: `(set, place · time)`."""
+    places = torch.tensor(sets, dtype=torch.long, device=like.device).reshape(-1, size, 1)
+    return (places == torch.arange(length, device=like.device)).to(like.dtype).flatten(1)
+
+
+def _size_of_sets(
+    sets: Sequence[tuple[int, ...]], length: int, num_features: int, hidden_weight: Tensor
+) -> int:
+    sizes = {len(places) for places in sets} or {hidden_weight.shape[-1] // num_features}
+    columns = [size * num_features for size in sizes]
+    if columns != [hidden_weight.shape[-1]]:
+        raise ValueError(
+            f"hidden_weight must have {columns} columns for sets of {sorted(sizes)} places of "
+            f"{num_features} features, got {hidden_weight.shape[-1]}"
+        )
+    if any(not 0 <= place < length for places in sets for place in places):
+        raise ValueError(f"sets must name places 0…{length - 1}, got {list(sets)}")
+    return sizes.pop()

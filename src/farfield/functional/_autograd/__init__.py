@@ -1,0 +1,1 @@
+"""Gradients of products, recurrences and scans, written by hand."""

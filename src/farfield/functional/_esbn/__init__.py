@@ -1,0 +1,1 @@
+"""The emergent symbol binding network, step by step."""

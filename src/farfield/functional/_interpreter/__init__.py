@@ -1,0 +1,1 @@
+"""Neural Interpreters: scripts, lines of code, modulated layers, types."""

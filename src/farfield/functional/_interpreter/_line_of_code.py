@@ -1,0 +1,304 @@
+"""A line of code: attention and a network for each element, both programmed by a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._products import is_rewritten
+from farfield.functional._interpreter._line_of_code_by_hand import FinishByHand, FinishWeights
+from farfield.functional._interpreter._modulated_attention import modulated_attention
+from farfield.functional._interpreter._modulated_attention_by_hand import AttendByHand
+from farfield.functional._interpreter._modulated_linear import (
+    ModulatedLayer,
+    modulated_linear,
+    modulated_mlp,
+)
+
+WORTHWHILE: Final = 2**21
+"""Multiplications of the scores of one set from which on it is attended to by itself."""
+
+_Options = tuple[Tensor | None, int, float, float]
+"""Mask, heads, scale and ε."""
+
+
+class LineParameters(NamedTuple):
+    """Weights of a line of code, formed once for the functions there are.
+
+    Attributes:
+        norm1_weight: (feature).
+        norm1_bias: (feature).
+        query: Of the keys' width, heads side by side.
+        key: Likewise; None where elements themselves are the keys (`folded_query`).
+        value: Heads side by side.
+        out: Behind attention.
+        norm2_weight: (feature).
+        norm2_bias: (feature).
+        mlp: The layers of the network for each element.
+        position_scores: By `relative_position_scores`; None without positions.
+
+    Reference:
+        gondal2021, section 2, equations 9 and 10.
+    """
+
+    norm1_weight: Tensor
+    norm1_bias: Tensor
+    query: ModulatedLayer
+    key: ModulatedLayer | None
+    value: ModulatedLayer
+    out: ModulatedLayer
+    norm2_weight: Tensor
+    norm2_bias: Tensor
+    mlp: tuple[ModulatedLayer, ...]
+    position_scores: Tensor | None = None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LineRules:
+    r"""What of a line of code is no weight.
+
+    Args:
+        num_heads: Number of heads of its attention.
+        key_size: Numbers in a key of one head, by which scores are scaled; None is as many as in a
+            query.
+        residual: Whether attention and network are added to what they are given, or replace it.
+        eps: $\epsilon$ of the attention.
+
+    Reference:
+        gondal2021, section 2, equations 7, 9 and 10.
+    """
+
+    num_heads: int
+    key_size: int | None = None
+    residual: bool = True
+    eps: float = 1e-6
+
+
+def folded_query(query: ModulatedLayer, key: ModulatedLayer, num_heads: int) -> ModulatedLayer:
+    r"""Queries that meet the elements themselves as they would meet the keys of these.
+
+    $$(W^q_{uh} x_i) \cdot (W^k_{uh} x_j) = (W^{k \top}_{uh} W^q_{uh} x_i) \cdot x_j$$
+
+    All heads and functions then have the same keys, and scores are few, large products.
+
+    Args:
+        query: Of the queries, without bias.
+        key: Of the keys, without bias.
+        num_heads: Number of heads.
+
+    Reference:
+        gondal2021, section 2, equations 6 and 7.
+    """
+    q, k = (torch.unflatten(layer.weight, 1, (num_heads, -1)) for layer in (query, key))
+    return ModulatedLayer((k.transpose(-1, -2) @ q).flatten(1, 2))
+
+
+def line_of_code(
+    x: Float[Tensor, "_ batch item feature"],
+    compatibility: Float[Tensor, "function batch item"],
+    parameters: LineParameters,
+    rules: LineRules,
+    key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+) -> Float[Tensor, "function batch item feature"]:
+    r"""Attention and then a network for each element, in a stream for each function.
+
+    $$a_{ui} = x_{ui} + C_{ui} \, \mathrm{ModAttn}(\{\mathrm{LN}(x_{uj})\}_j; c_u, \{C_{uj}\}_j),
+      \qquad y_{ui} = a_{ui} + C_{ui} \, \mathrm{ModMLP}(\mathrm{LN}(a_{ui}); c_u)$$
+
+    An element that a function has no access to stays as it is.
+
+    Args:
+        x: The elements by function; with a first axis of length 1 all streams start from the same.
+        compatibility: $C$.
+        parameters: The weights.
+        rules: The rest.
+        key_padding_mask: True where an element is padding.
+
+    Reference:
+        gondal2021, section 2, equations 9 and 10.
+    """
+    return run_line(x, compatibility, parameters, rules, key_padding_mask)
+
+
+def run_line(
+    x: Tensor,
+    compatibility: Tensor,
+    parameters: LineParameters,
+    rules: LineRules,
+    key_padding_mask: Tensor | None,
+    *,
+    summed: bool = False,
+) -> Tensor:
+    """`line_of_code`; or the sum over functions, each times its compatibility, as one stream.
+
+    Args:
+        x: As in `line_of_code`.
+        compatibility: As in `line_of_code`.
+        parameters: As in `line_of_code`.
+        rules: As in `line_of_code`.
+        key_padding_mask: As in `line_of_code`.
+        summed: Whether it is the sum.
+    """
+    norm = parameters.norm1_weight, parameters.norm1_bias
+    normal = F.layer_norm(x, x.shape[-1:], *norm)
+    if key_padding_mask is not None:
+        compatibility = compatibility.masked_fill(key_padding_mask, 0.0)
+    gathered = _gather(normal, compatibility, parameters, rules, key_padding_mask)
+    weights = _finish_weights(parameters)
+    if weights is None or not rules.residual or not _may_be_by_hand(x):
+        return _finish(x, gathered, compatibility, parameters, rules, summed=summed)
+    # torch leaves `apply` untyped.
+    return FinishByHand.apply(  # type: ignore[no-untyped-call]
+        _finish_plain, x, gathered, compatibility, *weights, summed
+    )
+
+
+def _gather(
+    normal: Tensor,
+    compatibility: Tensor,
+    parameters: LineParameters,
+    rules: LineRules,
+    mask: Tensor | None,
+) -> Tensor:
+    """What attention gathers from normalized elements, before its output layer."""
+    query, key, value = parameters.query, parameters.key, parameters.value
+    size = query.weight.shape[1] // rules.num_heads if rules.key_size is None else rules.key_size
+    options = (mask, rules.num_heads, size**-0.5, rules.eps)
+    if key is not None or value.bias is None or not _is_worthwhile(normal, query):
+        return _attend(
+            normal, compatibility, query, key, value, parameters.position_scores, options
+        )
+    # torch leaves `apply` untyped.
+    return AttendByHand.apply(  # type: ignore[no-untyped-call]
+        _attend_plain,
+        normal,
+        compatibility,
+        query.weight.flatten(0, 1),
+        value.weight.flatten(0, 1),
+        value.bias.repeat(len(compatibility)),
+        parameters.position_scores,
+        *options,
+    )
+
+
+def _attend(
+    normal: Tensor,
+    compatibility: Tensor,
+    query: ModulatedLayer,
+    key: ModulatedLayer | None,
+    value: ModulatedLayer,
+    position_scores: Tensor | None,
+    options: _Options,
+) -> Tensor:
+    mask, num_heads, scale, eps = options
+    return modulated_attention(
+        modulated_linear(normal, query),
+        normal if key is None else modulated_linear(normal, key),
+        modulated_linear(normal, value),
+        compatibility,
+        num_heads=num_heads,
+        scale=scale,
+        position_scores=position_scores,
+        key_padding_mask=mask,
+        eps=eps,
+    )
+
+
+def _attend_plain(
+    normal: Tensor,
+    compatibility: Tensor,
+    query: Tensor,
+    value: Tensor,
+    bias: Tensor,
+    position_scores: Tensor | None,
+    *options: Any,
+) -> Tensor:
+    """As `AttendByHand` takes its arguments."""
+    functions = len(compatibility)
+    by_function = [torch.unflatten(weight, 0, (functions, -1)) for weight in (query, value)]
+    shift = torch.unflatten(bias, 0, (functions, 1, 1, -1))
+    layers = [ModulatedLayer(weight) for weight in by_function]
+    mask, num_heads, scale, eps = options
+    return modulated_attention(
+        modulated_linear(normal, layers[0]),
+        normal,
+        modulated_linear(normal, layers[1]) + shift,
+        compatibility,
+        num_heads=num_heads,
+        scale=scale,
+        position_scores=position_scores,
+        key_padding_mask=mask,
+        eps=eps,
+    )
+
+
+def _finish_weights(parameters: LineParameters) -> FinishWeights | None:
+    """None where the network is another one than that of two layers with biases."""
+    layers = (parameters.out, *parameters.mlp)
+    biases = [layer.bias for layer in layers if layer.bias is not None]
+    if len(layers) != 3 or len(biases) != 3:
+        return None
+    out, first, second = layers
+    norm = parameters.norm2_weight, parameters.norm2_bias
+    return FinishWeights(
+        out.weight, biases[0], *norm, first.weight, biases[1], second.weight, biases[2]
+    )
+
+
+def _finish(
+    x: Tensor,
+    gathered: Tensor,
+    compatibility: Tensor,
+    parameters: LineParameters,
+    rules: LineRules,
+    *,
+    summed: bool,
+) -> Tensor:
+    """Output layer and network, each times what the function is compatible with an element."""
+    share = compatibility.unsqueeze(-1)
+    attended = share * modulated_linear(gathered, parameters.out)
+    x = x + attended if rules.residual else attended
+    norm = parameters.norm2_weight, parameters.norm2_bias
+    normal = F.layer_norm(x, x.shape[-1:], *norm)
+    processed = share * modulated_mlp(normal, parameters.mlp)
+    found = x + processed if rules.residual else processed
+    return (share * found).sum(0, keepdim=True) if summed else found
+
+
+def _finish_plain(
+    x: Tensor, gathered: Tensor, compatibility: Tensor, *weights_and_summed: Any
+) -> Tensor:
+    """As `FinishByHand` takes its arguments."""
+    *weights, summed = weights_and_summed
+    own = FinishWeights(*weights)
+    layers = (
+        ModulatedLayer(own.out, own.out_bias),
+        ModulatedLayer(own.first, own.first_bias),
+        ModulatedLayer(own.second, own.second_bias),
+    )
+    share = compatibility.unsqueeze(-1)
+    x = x + share * modulated_linear(gathered, layers[0])
+    normal = F.layer_norm(x, x.shape[-1:], own.norm, own.norm_bias)
+    found = x + share * modulated_mlp(normal, layers[1:])
+    return (share * found).sum(0, keepdim=True) if summed else found
+
+
+def _may_be_by_hand(x: Tensor) -> bool:
+    """Whether gradients by hand are made for this."""
+    return x.is_cpu and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
+
+
+def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:
+    """Whether the products of a set are so large that it is attended to by itself."""
+    return (
+        _may_be_by_hand(normal)
+        and len(normal) == 1
+        and normal.shape[1] > 0
+        and normal.shape[-2] ** 2 * query.weight[..., 0].numel() >= WORTHWHILE
+    )

@@ -1,0 +1,1 @@
+"""External memories: NTM, DNC, MNM, EntNet, relational and function memory."""

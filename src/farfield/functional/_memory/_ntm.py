@@ -1,0 +1,276 @@
+"""The recurrence of the Neural Turing Machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._products import linear
+from farfield.functional._autograd._unroll import State, unroll
+from farfield.functional._autograd._weight_gradients import Layer, Product, recur
+from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity, slot_address
+from farfield.functional._recurrent._lstm_step import lstm_step
+
+
+class NTMParameters(NamedTuple):
+    """Weights of a controller with H hidden units, and a memory of N slots of M numbers.
+
+    The heads are one layer with rows in this order, those that share a nonlinearity together:
+    read key, write key and what is added (M each); what is erased (M); gates, strengths and
+    sharpenings, of the reading and of the writing head (2 each); turns of the reading head and
+    of the writing head (3 each).
+
+    Attributes:
+        weight_ih: Controller, from an embedding of D numbers and what was read: (4H, D + M).
+        weight_hh: Controller, from its own state: (4H, H).
+        bias_ih: Controller: (4H).
+        bias_hh: Controller: (4H).
+        heads_weight: All heads: (4M + 12, H).
+        heads_bias: All heads: (4M + 12).
+        memory: The memory that every sequence starts with: (N, M).
+
+    Reference:
+        webb2021, appendix A.3.5.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias_ih: Tensor
+    bias_hh: Tensor
+    heads_weight: Tensor
+    heads_bias: Tensor
+    memory: Tensor
+
+
+class _Heads(NamedTuple):
+    """What the heads ask for at one step; reading first, writing second, where there are two.
+
+    Attributes:
+        keys: What to look for: (batch, 2, M).
+        add: What to add: (batch, M).
+        erase: How much of each number to erase first, 0…1: (batch, M).
+        gate: How much content counts beside the step before, 0…1: (batch, 2).
+        strength: Sharpness of the match, positive: (batch, 2).
+        sharpening: Exponent, at least 1: (batch, 2).
+        shift: Weights of the turns: (batch, 2, 3).
+    """
+
+    keys: Tensor
+    add: Tensor
+    erase: Tensor
+    gate: Tensor
+    strength: Tensor
+    sharpening: Tensor
+    shift: Tensor
+
+
+def ntm(
+    z: Float[Tensor, "batch time feature"],
+    parameters: NTMParameters,
+    *,
+    first_read: bool = True,
+) -> Float[Tensor, "batch _"]:
+    r"""State of the controller one step after the last embedding.
+
+    At each place the controller sees the embedding and what was read at the place before. The
+    reading head then reads, $r = \sum_i w_i M_i$, and after it the writing head writes,
+    $M_i \leftarrow M_i (1 - w_i e) + w_i a$. One more step, on zeros in place of an embedding,
+    takes in what was read last.
+
+    Args:
+        z: The embeddings.
+        parameters: Weights of controller and heads, and the memory at the start.
+        first_read: Whether something is read at the first place already.
+
+    Raises:
+        ValueError: If the sequence is empty or has another number of features than the
+            controller was made for.
+
+    Reference:
+        Graves et al. 2014, equations 2 to 9; webb2021, appendix A.3.5.
+    """
+    num_features = parameters.weight_ih.shape[1] - parameters.memory.shape[1]
+    if z.shape[1] == 0 or z.shape[2] != num_features:
+        raise ValueError(
+            f"z must be (batch, time, {num_features}) with at least one place, "
+            f"got shape {tuple(z.shape)}"
+        )
+    bias, layers = _layers(parameters, num_features)
+    embedded = linear(z, parameters.weight_ih[:, :num_features])
+    steps = partial(_steps, first_read=first_read)
+    return recur(steps, layers, embedded, bias, parameters.memory)
+
+
+def _steps(
+    products: Sequence[Product],
+    embedded: Tensor,
+    gates: Tensor,
+    memory: Tensor,
+    *,
+    first_read: bool,
+) -> Tensor:
+    """From what the embeddings add to the gates, the gates' biases, and the first memory."""
+    from_state, from_read = products
+    num_gates, num_places = gates.shape[0], embedded.shape[1]
+    memory, cell, weights = memory.unsqueeze(0), embedded.new_zeros(()), None
+    for place, inputs in enumerate(embedded.unbind(1)):
+        state, cell = lstm_step(gates + inputs, cell)
+        gates, heads = _asked(from_state(state), num_gates, memory.shape[-1])
+        weights = _addressed(heads, memory, weights)
+        if place > 0 or first_read:
+            gates = gates + from_read(_read(weights, memory))
+        else:
+            weights = torch.stack((torch.zeros_like(weights[:, 0]), weights[:, 1]), dim=1)
+        if place + 1 < num_places:  # What the last place writes is never read.
+            memory = _written(weights, memory, heads)
+    return lstm_step(gates, cell)[0]
+
+
+class NTMState(NamedTuple):
+    """What a Neural Turing Machine of N slots carries from step to step.
+
+    Attributes:
+        hidden: Of the controller: (batch, H).
+        cell: Of the controller: (batch, H).
+        read: What was read last: (batch, M).
+        weights: Of the slots, where the reading head and the writing head were: (batch, 2, N).
+        memory: (batch, N, M).
+
+    Reference:
+        graves2014, section 3; webb2021, appendix A.3.5.
+    """
+
+    hidden: Tensor
+    cell: Tensor
+    read: Tensor
+    weights: Tensor
+    memory: Tensor
+
+
+def ntm_states(
+    x: Float[Tensor, "time batch feature"], parameters: NTMParameters, state: NTMState
+) -> tuple[Float[Tensor, "time batch _"], NTMState]:
+    """What controller and memory give after every step, and the last state.
+
+    The steps are those of `ntm`, which has one more at the end and gives the controller's state
+    after it.
+
+    Args:
+        x: The inputs.
+        parameters: Weights of controller and heads; their `memory` is not read.
+        state: The state to begin with.
+
+    Returns:
+        The state of the controller and behind it what was read, and the last state.
+
+    Raises:
+        ValueError: If the inputs have another number of features than the controller was made for.
+
+    Reference:
+        graves2014, equations 2 to 9; webb2021, appendix A.3.5.
+    """
+    num_features = parameters.weight_ih.shape[1] - state.memory.shape[2]
+    if x.shape[-1] != num_features:
+        raise ValueError(f"x must have {num_features} features, got {x.shape[-1]}")
+    bias, layers = _layers(parameters, num_features)
+    gates = linear(state.hidden, parameters.weight_hh, bias)
+    gates = gates + linear(state.read, layers[1].weight)
+    embedded = linear(x, parameters.weight_ih[:, :num_features])
+    begun = (gates, state.cell, state.weights, state.memory)
+    outputs, (_, *last) = unroll(_step, layers, (embedded,), begun)
+    hidden, read = torch.split_with_sizes(
+        outputs[-1].clone(), (state.hidden.shape[1], state.read.shape[1]), dim=-1
+    )
+    return outputs, NTMState(hidden, last[0], read, *last[1:])
+
+
+def _step(
+    products: Sequence[Product], inputs: Sequence[Tensor], state: State, _shared: Sequence[Tensor]
+) -> tuple[Tensor, State]:
+    gates, cell, weights, memory = state
+    hidden, cell = lstm_step(gates + inputs[0], cell)
+    gates, heads = _asked(products[0](hidden), gates.shape[-1], memory.shape[-1])
+    weights = _addressed(heads, memory, weights)
+    read = _read(weights, memory)
+    after = (gates + products[1](read), cell, weights, _written(weights, memory, heads))
+    return torch.cat((hidden, read), dim=-1), after
+
+
+def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple[Layer, Layer]]:
+    """Biases of the gates; the layers on the state and on what was read.
+
+    The state goes to the heads and to the next step: one product for both.
+    """
+    bias = parameters.bias_ih + parameters.bias_hh
+    on_state = Layer(
+        torch.cat((parameters.weight_hh, parameters.heads_weight)),
+        torch.cat((bias, parameters.heads_bias)),
+    )
+    return bias, (on_state, Layer(parameters.weight_ih[:, num_features:].contiguous()))
+
+
+def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
+    """Gates of the next step, and what the heads ask for."""
+    sizes = (num_gates, both.shape[-1] - num_gates)
+    gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
+    return gates, _heads(asked, slot_size)
+
+
+def _addressed(heads: _Heads, memory: Tensor, before: Tensor | None) -> Tensor:
+    """Weights of the slots for both heads."""
+    return slot_address(
+        cosine_similarity(heads.keys, memory),
+        before,
+        strength=heads.strength,
+        gate=heads.gate,
+        shift=heads.shift,
+        sharpening=heads.sharpening,
+    )
+
+
+def _read(weights: Tensor, memory: Tensor) -> Tensor:
+    return (weights[:, :1] @ memory).squeeze(1)
+
+
+def _written(weights: Tensor, memory: Tensor, heads: _Heads) -> Tensor:
+    change = heads.add.unsqueeze(1) - memory * heads.erase.unsqueeze(1)
+    return torch.addcmul(memory, weights[:, 1].unsqueeze(-1), change)
+
+
+def ntm_head_sizes(slot_size: int) -> tuple[int, ...]:
+    """Rows of the heads of an NTM: tanh, sigmoid, softplus and softmax units.
+
+    Args:
+        slot_size: Numbers in a slot, M.
+
+    Returns:
+        Rows of two keys and what is added (3M), of what is erased (M), of gates (2), of
+        strengths and sharpenings (4), of turns (6).
+
+    Reference:
+        webb2021, appendix A.3.5.
+    """
+    return (3 * slot_size, slot_size, 2, 4, 2 * len(SHIFTS))
+
+
+def _heads(asked: Tensor, slot_size: int) -> _Heads:
+    tanh, erase, gate, softplus, shift = torch.split_with_sizes(
+        asked, ntm_head_sizes(slot_size), dim=-1
+    )
+    keys, add = torch.split_with_sizes(torch.tanh(tanh), (2 * slot_size, slot_size), dim=-1)
+    strength, sharpening = F.softplus(softplus).chunk(2, dim=-1)
+    return _Heads(
+        keys=keys.reshape(-1, 2, slot_size),
+        add=add,
+        erase=torch.sigmoid(erase),
+        gate=torch.sigmoid(gate),
+        strength=strength,
+        sharpening=sharpening + 1,
+        shift=shift.reshape(-1, 2, len(SHIFTS)).softmax(-1),
+    )

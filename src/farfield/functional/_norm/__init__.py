@@ -1,0 +1,1 @@
+"""Context normalization, divisive normalization and what they share."""

@@ -1,0 +1,103 @@
+"""The recurrence whose groups of units can hold their state exactly."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._weight_gradients import Layer, Product, recur
+
+EPS = 1e-6
+"""Added to the mean square that candidates are divided by the root of."""
+
+
+def holding_recurrence(
+    inputs: Float[Tensor, "time batch feature"],
+    gates: Float[Tensor, "time batch group"],
+    weight: Float[Tensor, "_ feature"],
+    state: Float[Tensor, "batch feature"],
+    *,
+    least_move: float = 0.0,
+) -> Float[Tensor, "time batch feature"]:
+    r"""States after every step, of groups of units that move on or hold.
+
+    $$z_t = \min(1, \max(0, \tfrac12 + (g_t + U h_{t-1}) / 6)), \qquad
+      c_t = N(A h_{t-1} + u_t), \qquad
+      h_t = z_t h_{t-1} + (1 - z_t) c_t$$
+
+    where $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ divides by the root of the mean square over
+    all units, and each group of neighbouring units has one number of $z$. A group whose gate is at
+    1 keeps its state bit for bit, for however long. So does one that is asked to move by less than
+    `least_move`: its $z$ is 1, without a gradient.
+
+    Args:
+        inputs: $u$, what the input adds to the candidates.
+        gates: $g$, what it adds to the gates.
+        weight: $A$ above $U$: a row for each unit, then one for each group.
+        state: $h_0$.
+        least_move: The least that $1 - z$ can be, other than 0.
+
+    Raises:
+        ValueError: If there is no step, the units do not divide into the groups, the weight has
+            another number of rows, or `least_move` is not in [0, 1).
+
+    Reference:
+        lamb2022, section 8.2: mechanisms that are not active stay as they are. The gates are not
+        from there.
+    """
+    units, groups = inputs.shape[-1], gates.shape[-1]
+    if len(inputs) == 0:
+        raise ValueError("inputs must have at least one step, got 0")
+    if units % groups:
+        raise ValueError(f"the {units} units must divide into equal groups, got {groups} groups")
+    if len(weight) != units + groups:
+        raise ValueError(
+            f"weight must have {units + groups} rows, one for each unit and group, "
+            f"got {len(weight)}"
+        )
+    check_least_move(least_move)
+    steps = functools.partial(_steps, least_move=least_move)
+    return recur(steps, (Layer(weight),), inputs, gates, state)
+
+
+def check_least_move(least_move: float) -> None:
+    """Refuse what no group can be asked to move by at least.
+
+    Args:
+        least_move: The least that a gate can be away from 1.
+
+    Raises:
+        ValueError: If it is not in [0, 1).
+    """
+    if not 0 <= least_move < 1:
+        raise ValueError(f"least_move must be at least 0 and below 1, got {least_move}")
+
+
+def _steps(
+    products: Sequence[Product],
+    inputs: Tensor,
+    gates: Tensor,
+    state: Tensor,
+    *,
+    least_move: float,
+) -> Tensor:
+    units, groups = inputs.shape[-1], gates.shape[-1]
+    (product,) = products
+    states = []
+    for entering, asked in zip(inputs.unbind(0), gates.unbind(0), strict=True):
+        moved, held = torch.split_with_sizes(product(state), (units, groups), dim=-1)
+        # `F.hardsigmoid`, which has no second derivative.
+        gate = F.hardtanh(asked + held + 3.0, 0.0, 6.0) / 6.0
+        if least_move:
+            gate = torch.where(gate > 1 - least_move, 1.0, gate)
+        gate = gate.repeat_interleave(units // groups, dim=-1)
+        candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
+        # Where `torch.autocast` is at work, what comes out of products is narrower.
+        state = torch.lerp(candidate.to(state.dtype), state, gate.to(state.dtype))
+        states.append(state)
+    return torch.stack(states)

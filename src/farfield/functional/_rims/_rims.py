@@ -1,0 +1,265 @@
+"""Recurrent independent mechanisms: which are active, what they read, what they tell each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._weight_gradients import Layer, Product, apply_layer, recur_all
+from farfield.functional._rims._indexed import Indexed
+from farfield.functional._rims._rims_communication import (
+    Tell,
+    communicate,
+    communication_layers,
+    sizes_of,
+)
+from farfield.functional._rims._rims_dynamics import State
+from farfield.functional._rims._rims_parts import RIMsOutputs, RIMsParameters, RIMsRules, RIMsTrace
+from farfield.functional._rims._rims_reading import (
+    Reading,
+    Source,
+    one_element,
+    several_elements,
+    whole_input,
+)
+
+_PIECE = 64
+"""Steps that are prepared at once where no gradient is wanted, so that memory does not grow."""
+
+
+Sequenced = Float[Tensor, "time batch *element feature"] | Indexed
+"""The inputs, or the items that they are and which of them each is."""
+
+
+class _Step(NamedTuple):
+    state: State
+    reading: Reading
+    communication: Tensor | None
+
+
+def rims(
+    x: Sequenced,
+    state: State,
+    parameters: RIMsParameters,
+    rules: RIMsRules,
+) -> RIMsOutputs:
+    r"""States of recurrent independent mechanisms over a sequence.
+
+    At every step each mechanism $k$ attends to the elements of the input and to a null element
+    whose key and value are zero, and those with the least attention on the null are active:
+
+    $$A_k = \mathrm{softmax}\left(\frac{h_k W^q_k (X W^e)^\top}{\sqrt d}\right) X W^v, \qquad
+      \tilde h_k = D_k(h_k, A_k), \qquad
+      h_k \leftarrow \tilde h_k + \mathrm{softmax}\left(
+        \frac{\tilde h_k \tilde W^q_k \tilde K^\top}{\sqrt d}\right) \tilde V$$
+
+    with keys $\tilde K$ and values $\tilde V$ of all mechanisms. The others keep $h_k$, as
+    $\tilde h_k$ too; gradients flow through.
+
+    Args:
+        x: The inputs; of several elements, or positions, each with its features, or of one. Or
+            `Indexed(items, index)` with an index of (time, batch): what each item adds to the
+            gates is then computed once.
+        state: Hidden states and, for an LSTM, cells to begin with, (batch, unit) each.
+        parameters: The weights.
+        rules: The rest.
+
+    Raises:
+        ValueError: If the sequence is empty, or a shape does not fit.
+
+    Reference:
+        lamb2022, section 8.2.
+    """
+    _check(x, state, parameters, rules)
+    if torch.is_grad_enabled():
+        return _outputs(x, state, parameters, rules)
+    found: list[Tensor] = []
+    for piece in _pieces(x):
+        outputs, state = _outputs(piece, state, parameters, rules)
+        found.append(outputs)
+    return RIMsOutputs(torch.cat(found) if len(found) > 1 else found[0], state)
+
+
+def rims_trace(
+    x: Sequenced,
+    state: State,
+    parameters: RIMsParameters,
+    rules: RIMsRules,
+) -> RIMsTrace:
+    """What `rims` gives, with what happens inside.
+
+    Args:
+        x: As in `rims`.
+        state: As in `rims`.
+        parameters: As in `rims`.
+        rules: As in `rims`.
+
+    Raises:
+        ValueError: As in `rims`.
+
+    Reference:
+        lamb2022, section 8.2, figure 2.
+    """
+    _check(x, state, parameters, rules)
+    walk, layers, tensors = _prepare(x, state, parameters, rules)
+    steps = list(walk([partial(apply_layer, layer) for layer in layers], tensors))
+    attention = [step.reading.attention for step in steps]
+    communication = [step.communication for step in steps]
+    return RIMsTrace(
+        torch.stack([_side_by_side(step.state[0]) for step in steps]),
+        tuple(_side_by_side(part) for part in steps[-1].state),
+        torch.stack([step.reading.active.t() for step in steps]),
+        *(
+            None if each[0] is None else torch.stack([part for part in each if part is not None])
+            for each in (attention, communication)
+        ),
+    )
+
+
+def _pieces(x: Sequenced) -> list[Tensor] | list[Indexed]:
+    if isinstance(x, Indexed):
+        return [x.at(index) for index in torch.split(x.index, _PIECE)]
+    return list(torch.split(x, _PIECE))
+
+
+def _outputs(
+    x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules
+) -> RIMsOutputs:
+    walk, layers, tensors = _prepare(x, state, parameters, rules)
+
+    def run(products: Sequence[Product], *given: Tensor) -> tuple[Tensor, ...]:
+        hidden: list[Tensor] = []
+        last: State = ()
+        for step in walk(products, given):
+            last = step.state
+            hidden.append(last[0].transpose(0, 1))
+        return torch.stack(hidden), *last
+
+    outputs, *last = recur_all(run, layers, *tensors)
+    return RIMsOutputs(outputs.flatten(2), tuple(_side_by_side(part) for part in last))
+
+
+class _Run(NamedTuple):
+    """A run over a sequence.
+
+    Attributes:
+        walk: Over the steps, given products of the layers and the tensors.
+        layers: What every step applies.
+        tensors: A bias, the state to begin with, and streams, whose first axis is time.
+    """
+
+    walk: Callable[[Sequence[Product], Sequence[Tensor]], Iterator[_Step]]
+    layers: list[Layer]
+    tensors: list[Tensor]
+
+
+def _prepare(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> _Run:
+    source = _source_of(x, parameters, rules)
+    layers = [*source.layers, Layer(parameters.weight_hh, parameters.bias_hh)]
+    streams, tell = list(source.streams), None
+    mechanisms, _, size = parameters.weight_hh.shape
+    if parameters.communication is not None:
+        layers += communication_layers(parameters.communication)
+        tell = partial(communicate, sizes=sizes_of(parameters.communication), top_k=rules.top_k)
+        if rules.communication_dropout:
+            ones = state[0].new_ones(x.shape[0], mechanisms, x.shape[1], size)
+            streams.append(F.dropout(ones, rules.communication_dropout))
+    begun = [torch.unflatten(part, -1, (mechanisms, size)).transpose(0, 1) for part in state]
+    tensors = [parameters.bias_ih.unsqueeze(1), *begun, *streams]
+    return _Run(partial(_walk, source, tell, rules, len(begun)), layers, tensors)
+
+
+def _source_of(x: Sequenced, parameters: RIMsParameters, rules: RIMsRules) -> Source:
+    if not isinstance(x, Indexed):
+        return _source(x, parameters, rules)
+    # A piece of a long sequence may have fewer places than there are items; and where inputs are
+    # dropped, each place misses other numbers of what is read.
+    if not x.repeats or rules.input_dropout:
+        return _source(x.gathered(), parameters, rules)
+    source = _source(x.items.unsqueeze(0), parameters, rules)
+    streams = [Indexed(stream.squeeze(0), x.index).gathered() for stream in source.streams]
+    return source._replace(streams=tuple(streams))
+
+
+def _source(x: Tensor, parameters: RIMsParameters, rules: RIMsRules) -> Source:
+    attention, weight = parameters.input_attention, parameters.weight_ih
+    if attention is None:
+        return whole_input(x, weight)
+    num_active, dropout = rules.num_active, rules.input_dropout
+    if x.ndim == 3 and len(attention.key) == 1 and not rules.per_position:
+        return one_element(x, weight, attention, num_active=num_active, dropout=dropout)
+    return several_elements(
+        x.unsqueeze(2) if x.ndim == 3 else x,
+        weight,
+        attention,
+        num_active=num_active,
+        per_position=rules.per_position,
+        dropout=dropout,
+    )
+
+
+def _walk(
+    source: Source,
+    tell: Tell | None,
+    rules: RIMsRules,
+    parts: int,
+    products: Sequence[Product],
+    tensors: Sequence[Tensor],
+) -> Iterator[_Step]:
+    """Step after step, from a state of so many parts."""
+    bias, state, streams = tensors[0], tuple(tensors[1 : 1 + parts]), tensors[1 + parts :]
+    number, known = len(source.layers), len(source.streams)
+    for now in zip(*(stream.unbind(0) for stream in streams), strict=True):
+        reading = source.read(products[:number], state[0], now[:known])
+        moved = rules.dynamics(bias + reading.inputs, products[number](state[0]), state)
+        on, weights = reading.active.unsqueeze(-1), None
+        state = tuple(torch.where(on, *pair) for pair in zip(moved, state, strict=True))
+        if tell is not None:
+            shown = state[0]
+            if rules.hypothetical:
+                shown = torch.where(on, moved[0], moved[0].detach())
+            told, weights = tell(shown, products[number + 1 :], now[known:])
+            # To the inactive nothing is added.
+            state = (torch.addcmul(state[0], told, on.to(told.dtype)), *state[1:])
+        yield _Step(state, reading, weights)
+
+
+def _side_by_side(part: Tensor) -> Tensor:
+    """(mechanism, batch, unit) as (batch, mechanism · unit)."""
+    return part.transpose(0, 1).flatten(1)
+
+
+def _check(x: Sequenced, state: State, parameters: RIMsParameters, rules: RIMsRules) -> None:
+    attention = parameters.input_attention
+    mechanisms, _, size = parameters.weight_hh.shape
+    features = (parameters.weight_ih if attention is None else attention.key).shape[-1]
+    if isinstance(x, Indexed) and x.index.ndim != 2:
+        raise ValueError(f"x.index must be (time, batch), got shape {tuple(x.index.shape)}")
+    axes = len(x.shape)
+    if axes not in {3, 4} or x.shape[0] == 0 or x.shape[-1] != features:
+        raise ValueError(
+            f"x must be (time, batch, {features}), or (time, batch, element, {features}), with at "
+            f"least one step, got shape {tuple(x.shape)}"
+        )
+    if axes == 4 and x.shape[2] == 0:
+        raise ValueError(f"x must have at least one element, got shape {tuple(x.shape)}")
+    if rules.per_position and axes == 3:
+        raise ValueError(
+            f"x must be (time, batch, position, {features}) with per_position, got shape "
+            f"{tuple(x.shape)}"
+        )
+    if attention is None and axes == 4:
+        raise ValueError("x must be (time, batch, feature) without input attention, got 4 axes")
+    if not 1 <= rules.num_active <= mechanisms:
+        raise ValueError(
+            f"num_active must be 1…{mechanisms}, the number of mechanisms, got {rules.num_active}"
+        )
+    expected, got = (x.shape[1], mechanisms * size), [tuple(part.shape) for part in state]
+    if not got or got != [expected] * len(got):
+        raise ValueError(f"state must be of shape {expected}, (batch, unit), each, got {got}")

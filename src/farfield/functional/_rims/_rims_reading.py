@@ -1,0 +1,264 @@
+"""How the mechanisms of RIMs compete for the input and read it.
+
+Whatever no state enters is computed for all steps at once, before the first; what is left for a
+step is a `Source`. Tensors of all steps are (time, batch, …), those of one step and of all
+mechanisms (mechanism, batch, …).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._products import linear, linear_by_group
+from farfield.functional._autograd._weight_gradients import Layer, Product
+from farfield.functional._rims._top_k_mask import top_k_mask
+
+
+class InputAttentionParameters(NamedTuple):
+    """Weights with which M mechanisms of S units attend to elements of D features.
+
+    The null element has neither key nor value, whatever the biases: its score is 0 and it brings
+    nothing.
+
+    Attributes:
+        query: Of each mechanism: (M, head, key, S).
+        key: Of all elements: (head, key, D).
+        value: Of all elements: (head, value, D).
+        key_bias: (head, key), or None.
+        value_bias: (head, value), or None.
+
+    Reference:
+        lamb2022, section 8.2.2.
+    """
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    key_bias: Tensor | None = None
+    value_bias: Tensor | None = None
+
+
+class Reading(NamedTuple):
+    """What the mechanisms get from the input at one step.
+
+    Attributes:
+        inputs: What it adds to their gates: (mechanism, batch, gate).
+        active: Which are active: (mechanism, batch).
+        attention: (batch, head, mechanism, slot), or None without attention.
+    """
+
+    inputs: Float[Tensor, "mechanism batch gate"]
+    active: Bool[Tensor, "mechanism batch"]
+    attention: Float[Tensor, "batch head mechanism slot"] | None
+
+
+Read = Callable[[Sequence[Product], Tensor, Sequence[Tensor]], Reading]
+"""From the products of the layers, the hidden states, and what the streams bring, to a reading."""
+
+
+class Source(NamedTuple):
+    """What a step needs to read from the input.
+
+    Attributes:
+        read: Reads at one step.
+        streams: What is known before the first step; the first axis is time.
+        layers: What every step applies.
+    """
+
+    read: Read
+    streams: tuple[Tensor, ...]
+    layers: tuple[Layer, ...]
+
+
+def scaled(query: Float[Tensor, "mechanism head key unit"]) -> Tensor:
+    r"""The query weights over $\sqrt{d}$, so that scores need no division at every step.
+
+    Args:
+        query: As in the parameters.
+    """
+    return query / math.sqrt(query.shape[2])
+
+
+def whole_input(
+    x: Float[Tensor, "time batch feature"], weight: Float[Tensor, "mechanism gate feature"]
+) -> Source:
+    """All mechanisms are active and get all of the input.
+
+    Args:
+        x: The inputs.
+        weight: From the input to the gates.
+    """
+
+    def read(_products: Sequence[Product], _hidden: Tensor, now: Sequence[Tensor]) -> Reading:
+        inputs = now[0].transpose(0, 1)
+        return Reading(inputs, torch.ones_like(inputs[..., 0], dtype=torch.bool), None)
+
+    return Source(read, (_of_all(x, weight),), ())
+
+
+def one_element(
+    x: Float[Tensor, "time batch feature"],
+    weight: Float[Tensor, "mechanism gate value"],
+    parameters: InputAttentionParameters,
+    *,
+    num_active: int,
+    dropout: float,
+) -> Source:
+    r"""Competition for inputs of one element, with one head.
+
+    A score is $h W^q (x W^e)^\top$; all but its first factor is known beforehand. What is read is
+    $a \, x W^v$ with a number $a$, so gates get $a$ times what they would get of the whole value,
+    which is known beforehand too.
+
+    Args:
+        x: The inputs.
+        weight: From what a mechanism reads to its gates.
+        parameters: Of the attention.
+        num_active: How many mechanisms win.
+        dropout: Probability that a number that is read is dropped.
+    """
+
+    def read(_products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
+        compared, offered = (each.transpose(0, 1) for each in now)
+        scores = (hidden * compared).sum(-1)
+        share = torch.sigmoid(scores)  # a softmax over this score and the 0 of the null element
+        null = torch.sigmoid(-scores)
+        attention = torch.stack((null.t(), share.t()), dim=-1).unsqueeze(1)
+        # The scores are in the order of the shares, and do not saturate.
+        active = top_k_mask(scores, num_active, dim=0)
+        return Reading(share.unsqueeze(-1) * offered, active, attention)
+
+    keys, values = _keys_and_values(x, parameters)
+    compared = _of_all(keys, scaled(parameters.query).squeeze(1).transpose(1, 2))
+    offered = _of_all_dropping(values, weight, dropout) if dropout else _of_all(values, weight)
+    return Source(read, (compared, offered), ())
+
+
+def several_elements(
+    x: Float[Tensor, "time batch element feature"],
+    weight: Float[Tensor, "mechanism gate value"],
+    parameters: InputAttentionParameters,
+    *,
+    num_active: int,
+    per_position: bool,
+    dropout: float,
+) -> Source:
+    """Competition for inputs of any number of elements, with any number of heads.
+
+    Args:
+        x: The inputs.
+        weight: From what a mechanism reads, heads side by side, to its gates.
+        parameters: Of the attention.
+        num_active: How many mechanisms win.
+        per_position: Whether they compete for each position.
+        dropout: Probability that a number that is read is dropped.
+    """
+    mechanisms, heads = parameters.query.shape[:2]
+    attend = attend_to_positions if per_position else attend_to_elements
+
+    def read(products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
+        keys, values, *dropped = now
+        queries = torch.unflatten(products[0](hidden), -1, (heads, -1)).permute(1, 2, 0, 3)
+        attention, active = attend(queries, keys, num_active=num_active)
+        weights = attention[..., -keys.shape[-2] :]
+        gathered = (weights @ values).permute(2, 0, 1, 3).flatten(2)
+        for factors in dropped:
+            gathered = gathered * factors
+        return Reading(products[1](gathered), active.t(), attention)
+
+    streams = tuple(
+        torch.unflatten(each, -1, (heads, -1)).transpose(2, 3)
+        for each in _keys_and_values(x, parameters)
+    )
+    if dropout:
+        shape = (len(x), mechanisms, x.shape[1], weight.shape[-1])
+        streams = (*streams, F.dropout(x.new_ones(shape), dropout))
+    query = Layer(scaled(parameters.query).flatten(1, 2))
+    return Source(read, streams, (query, Layer(weight)))
+
+
+def attend_to_elements(
+    queries: Float[Tensor, "batch head mechanism key"],
+    keys: Float[Tensor, "batch head element key"],
+    *,
+    num_active: int,
+) -> tuple[Tensor, Tensor]:
+    """Attention on the null element and on all others, and who has the least on the null.
+
+    Args:
+        queries: Of the mechanisms, scaled.
+        keys: Of the elements.
+        num_active: How many mechanisms win.
+
+    Returns:
+        Weights (batch, head, mechanism, 1 + element), the null element first; and who is active,
+        (batch, mechanism).
+    """
+    scores = queries @ keys.transpose(-1, -2)
+    attention = F.pad(scores, (1, 0)).softmax(-1)
+    return attention, top_k_mask(_odds_of_reading(scores), num_active)
+
+
+def _odds_of_reading(scores: Float[Tensor, "batch head mechanism element"]) -> Tensor:
+    """Logarithm of the odds of the attention, averaged over heads, on what is no null element.
+
+    (batch, mechanism). In the order of that attention, which saturates where these do not.
+    """
+    odds = scores.logsumexp(-1)  # the score of the null element is 0
+    if odds.shape[1] == 1:
+        return odds.squeeze(1)
+    return F.logsigmoid(odds).logsumexp(1) - F.logsigmoid(-odds).logsumexp(1)
+
+
+def attend_to_positions(
+    queries: Float[Tensor, "batch head mechanism key"],
+    keys: Float[Tensor, "batch head element key"],
+    *,
+    num_active: int,
+) -> tuple[Tensor, Tensor]:
+    """Attention on the positions that a mechanism wins, and who wins any.
+
+    At every position those win that attend to it most, averaged over heads; of those whose
+    attention has saturated, the first. The weights of the positions that a mechanism loses become
+    0.
+
+    Args:
+        queries: Of the mechanisms, scaled.
+        keys: Of the positions.
+        num_active: How many mechanisms win a position.
+
+    Returns:
+        Weights (batch, head, mechanism, element); and who is active, (batch, mechanism).
+    """
+    attention = (queries @ keys.transpose(-1, -2)).softmax(-1)
+    won = top_k_mask(attention.mean(1), num_active, dim=-2)
+    return attention * won.unsqueeze(1), won.any(-1)
+
+
+def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[Tensor, Tensor]:
+    """Of all elements at all steps, heads side by side."""
+    _, key, value, key_bias, value_bias = parameters
+    return (
+        linear(x, key.flatten(0, 1), None if key_bias is None else key_bias.flatten()),
+        linear(x, value.flatten(0, 1), None if value_bias is None else value_bias.flatten()),
+    )
+
+
+def _of_all(x: Tensor, weight: Tensor) -> Tensor:
+    """A layer of every mechanism, (mechanism, out, in), on the same inputs: (…, mechanism, out)."""
+    return torch.unflatten(linear(x, weight.flatten(0, 1)), -1, weight.shape[:2])
+
+
+def _of_all_dropping(x: Tensor, weight: Tensor, dropout: float) -> Tensor:
+    """What `_of_all` gives where every mechanism misses other numbers of the inputs."""
+    time, batch, size = x.shape
+    factors = F.dropout(x.new_ones(len(weight), time * batch, size), dropout)
+    found = linear_by_group(x.flatten(0, 1) * factors, weight)
+    return torch.unflatten(found, 1, (time, batch)).permute(1, 2, 0, 3)

@@ -1,0 +1,1 @@
+"""Neural Interpreters and the set layers beside them."""

@@ -1,0 +1,271 @@
+"""Neural Interpreters as a module: a stack of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import Depth, Size, check_arguments
+from farfield.functional import ScriptTrace
+from farfield.nn._input_checks import check_dtype
+from farfield.nn._interpreter._script import Script
+from farfield.nn._interpreter._sets import check_set, of_one_set, padding_of
+from farfield.nn._interpreter._syntax import Syntax
+
+
+@final
+class NeuralInterpreter(nn.Module):
+    r"""Functions that are found by type and called by attention, for `nn.TransformerEncoder`.
+
+    $$\mathrm{NeuralInterpreter}(\{x_i\}_i) =
+      (\mathrm{Script}_{n_s} \circ … \circ \mathrm{Script}_1)(\{x_i\}_i)$$
+
+    In every iteration of a script each element gets a type $t_i$ and goes through the functions
+    whose signature $s_u$ is near, as far as they are compatible; one and the same interpreter runs
+    them, as their codes $c_u$ say:
+
+    $$C_{ui} = \frac{k_{ui}}{\epsilon + \sum_v k_{vi}}, \qquad
+      k_{ui} = \begin{cases} e^{-d_{ui} / \sigma} & d_{ui} < \tau \\ 0 & \text{otherwise}
+      \end{cases}, \qquad d_{ui} = 1 - s_u \cdot t_i$$
+
+    $$y_i = x_i + \sum_u C_{ui} \,
+      (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
+
+    A line of code gives the element itself with what it changes, so that in equation 11 as printed
+    an element about doubles in every iteration, and eight of them, the number here, cannot be
+    trained. By default what the functions change is summed up, $\sum_u C_{ui} (y_{ui} - x_i)$, and
+    the element is there once; for an element that has its functions that is what the released code
+    gives, too. `syntax=Syntax.printed()` is the equation as printed.
+
+    Beside a Transformer encoder its size does not grow with its depth, which is the number of
+    iterations, nor but by two vectors with the number of functions: both can be changed after
+    training (`num_iterations`, `add_functions`, `remove_functions`), and the state of a network is
+    loaded into one of as many functions as it has then. Functions' weights are formed once per
+    call, not once per element.
+
+    Args:
+        num_features: Number of features of an element.
+        num_functions: Number of functions of a script.
+        num_iterations: How many times a script calls them.
+        num_lines: Lines of code of a call.
+        num_scripts: Number of scripts.
+        syntax: What they are made of; None is `Syntax()`, the text's where that can be trained.
+            `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
+        grid: Rows and columns of image patches, which are the last elements, row by row, with what
+            is no patch before them; None where elements have no positions.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        Sets `(batch, item, num_features)` and a mask `(batch, item)`, True for padding, or one set
+        without the axis of the batch; out as in, with zeros for padding, which changes nothing for
+        the others. A `mask` of attention `(item, item)` is True where an element does not attend to
+        another, or added to the scores, as of `torch.nn.TransformerEncoder`.
+
+    Attributes:
+        scripts: Each a `Script`.
+
+    Raises:
+        ValueError: If sizes do not fit together, or a set or a mask has another shape.
+
+    Reference:
+        gondal2021, section 2.
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
+        num_scripts: Depth = 1,
+        *,
+        syntax: Syntax | None = None,
+        grid: tuple[Size, Size] | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.num_lines, self.grid = num_features, num_lines, grid
+        self.syntax = syntax or Syntax()
+        self.scripts = nn.ModuleList(
+            Script(
+                num_features,
+                num_functions,
+                num_iterations,
+                num_lines,
+                syntax=self.syntax,
+                grid=grid,
+                generator=generator,
+            )
+            for _ in range(num_scripts)
+        )
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        num_features: int,
+        *,
+        grid: tuple[int, int] | None = None,
+        generator: torch.Generator | None = None,
+    ) -> NeuralInterpreter:
+        """As in gondal2021's released code, of other sizes than for digits: `Syntax.released()`.
+
+        Args:
+            num_features: Number of features of an element.
+            grid: Rows and columns of image patches; None where elements have no positions.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(num_features, syntax=Syntax.released(), grid=grid, generator=generator)
+
+    @classmethod
+    def released_digits(cls, *, generator: torch.Generator | None = None) -> NeuralInterpreter:
+        """The one of the released settings for digits, for CLS tokens and then 8 × 8 patches.
+
+        With its image patches, its CLS token and head, and with what the released network has and
+        does not use, it makes 643,059 parameters.
+
+        Args:
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        return cls(192, syntax=Syntax.released(), grid=(8, 8), generator=generator)
+
+    @property
+    def num_functions(self) -> int:
+        """How many functions each script has."""
+        return self._first.num_functions
+
+    @property
+    def num_iterations(self) -> int:
+        """How many times each script calls its functions; can be set after training."""
+        return self._first.num_iterations
+
+    @num_iterations.setter
+    @check_arguments
+    def num_iterations(self, num_iterations: Depth) -> None:
+        for script in self._each():
+            script.num_iterations = num_iterations
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch item feature"],
+        key_padding_mask: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        num_iterations: int | None = None,
+    ) -> Float[Tensor, "*batch item feature"]:
+        """The elements after all scripts.
+
+        Args:
+            x: The sets.
+            key_padding_mask: True for padding.
+            mask: Which element does not attend to which.
+            src_key_padding_mask: `key_padding_mask` by the name that an encoder of torch has.
+            num_iterations: How many iterations, if others than the module's.
+        """
+        key_padding_mask = padding_of(key_padding_mask, src_key_padding_mask)
+        if x.ndim == 2:
+            return of_one_set(self, x, key_padding_mask, mask=mask, num_iterations=num_iterations)
+        x = self._checked(x, key_padding_mask)
+        for script in self._each():
+            x = script(x, key_padding_mask, num_iterations, mask=mask)
+        if key_padding_mask is None:
+            return x
+        return x.masked_fill(key_padding_mask.unsqueeze(-1), 0.0)
+
+    def trace(
+        self,
+        x: Float[Tensor, "*batch item feature"],
+        key_padding_mask: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        num_iterations: int | None = None,
+    ) -> tuple[ScriptTrace, ...]:
+        """What each element was routed through, iteration by iteration; all functions are there.
+
+        Args:
+            x: The set.
+            key_padding_mask: True for padding.
+            mask: As in a call.
+            num_iterations: As in a call.
+
+        Returns:
+            A trace for each script; that of one set, without an axis for the batch, has none
+            either.
+        """
+        if x.ndim == 2:
+            padding = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+            found = self.trace(x.unsqueeze(0), padding, mask=mask, num_iterations=num_iterations)
+            return tuple(ScriptTrace(*(part.squeeze(1) for part in each)) for each in found)
+        x = self._checked(x, key_padding_mask)
+        traces: list[ScriptTrace] = []
+        for script in self._each():
+            traces.append(script.trace(x, key_padding_mask, num_iterations, mask=mask))
+            x = traces[-1].outputs[-1]
+        return tuple(traces)
+
+    def add_functions(
+        self,
+        number: int,
+        *,
+        freeze: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Put new functions behind those of every script; an optimizer has to be made anew.
+
+        Args:
+            number: How many.
+            freeze: Whether all that was there is fixed from now on, and the new functions learn
+                alone, as where gondal2021 adapts by them: gradients of older functions are 0, and
+                what all functions share asks for none. Weight decay shrinks older ones all the
+                same.
+            generator: Where signatures and codes are drawn from; None is torch's global generator.
+
+        Raises:
+            ValueError: If `number` is below 1.
+        """
+        for script in self._each():
+            script.add_functions(number, freeze=freeze, generator=generator)
+
+    def remove_functions(self, which: Sequence[int]) -> None:
+        """Take functions away from every script; an optimizer has to be made anew.
+
+        Args:
+            which: Their numbers, from 0.
+
+        Raises:
+            ValueError: If one of them is not there or named twice, or none would be left.
+        """
+        for script in self._each():
+            script.remove_functions(which)
+
+    @property
+    def _first(self) -> Script:
+        return self._each()[0]
+
+    def _each(self) -> list[Script]:
+        return list(self.scripts)  # type: ignore[arg-type]
+
+    def _checked(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """The elements, padding as zeros."""
+        check_set(x, self.num_features, mask)
+        check_dtype(x, self)
+        return x if mask is None else x.masked_fill(mask.unsqueeze(-1), 0.0)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, num_functions={self.num_functions}, "
+            f"num_iterations={self.num_iterations}, num_lines={self.num_lines}, "
+            f"grid={self.grid}, {self.syntax}"
+        )

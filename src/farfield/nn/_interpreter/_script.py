@@ -1,0 +1,274 @@
+"""A script of a Neural Interpreter as a module: its functions and what calls them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Depth, Size, check_arguments
+from farfield.functional import ScriptParameters, ScriptRules, ScriptTrace, script, script_trace
+from farfield.nn._interpreter._line_of_code import LineOfCode
+from farfield.nn._interpreter._syntax import Syntax
+from farfield.nn._interpreter._type_inference import TypeInference
+
+
+@final
+class Script(nn.Module):
+    r"""Functions that elements find by their type, and that are called again and again.
+
+    $$\{x_i\}_i \leftarrow \mathrm{Interpreter}(\{x_j\}_j, \{c_u\}_u, \{C_{uj}\}_{u,j}), \qquad
+      C_{uj} = \mathrm{TypeMatching}(s_u, x_j)$$
+
+    A function is a signature $s_u$ and a code $c_u$; all else is shared by the functions, so that
+    their number can change after training.
+
+    Args:
+        num_features: Number of features of an element.
+        num_functions: Number of functions.
+        num_iterations: How many times they are called.
+        num_lines: Lines of code of a call.
+        syntax: What it is made of; None is `Syntax()`.
+        grid: Rows and columns of patches, which are the last elements, row by row; None where
+            elements have no positions.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, item, num_features)`, a mask `(batch, item)`, True for padding, and a mask of
+        attention `(item, item)`; out as in.
+
+    Attributes:
+        num_fixed: How many of the first functions no longer learn.
+        signatures: `(function, type)`, from a normal distribution; a buffer where they are not
+            learned.
+        codes: `(function, code)`, likewise.
+        bandwidth: $\sigma$ of the kernel; a buffer where it is not learned.
+        typing: The `TypeInference`.
+        lines: Each a `LineOfCode`.
+
+    Raises:
+        ValueError: If sizes do not fit together, or the elements have another shape.
+
+    Reference:
+        gondal2021, section 2, equations 2, 3 and 11 to 14.
+    """
+
+    signatures: Tensor
+    codes: Tensor
+    bandwidth: Tensor
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: Size,
+        num_functions: Size = 5,
+        num_iterations: Depth = 8,
+        num_lines: Depth = 1,
+        *,
+        syntax: Syntax | None = None,
+        grid: tuple[Size, Size] | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.num_iterations = num_features, num_iterations
+        self.num_fixed = 0
+        self.syntax = own = syntax or Syntax()
+        functions, matching = own.functions, own.matching
+        code_size = num_features if functions.code_size is None else functions.code_size
+        self.typing = TypeInference(
+            num_features,
+            matching.type_size,
+            hidden_size=matching.hidden_size,
+            generator=generator,
+        )
+        self.lines = nn.ModuleList(
+            LineOfCode(
+                num_features,
+                code_size,
+                instructions=own.instructions,
+                grid=grid,
+                generator=generator,
+            )
+            for _ in range(num_lines)
+        )
+        signatures = torch.empty(num_functions, matching.type_size).normal_(generator=generator)
+        codes = torch.empty(num_functions, code_size).normal_(generator=generator)
+        self._set("signatures", signatures, learned=functions.learned_signatures)
+        self._set("codes", codes, learned=functions.learned_codes)
+        bandwidth = torch.tensor(float(matching.bandwidth))
+        self._set("bandwidth", bandwidth, learned=matching.learned_bandwidth)
+        self.to(device=device, dtype=dtype)
+
+    @property
+    def num_functions(self) -> int:
+        """How many functions there are."""
+        return len(self.signatures)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+        num_iterations: int | None = None,
+        *,
+        mask: Tensor | None = None,
+    ) -> Float[Tensor, "batch item feature"]:
+        """The elements after all iterations."""
+        return script(
+            x,
+            self.functional(x.shape[-2], mask=mask),
+            self.rules,
+            self.num_iterations if num_iterations is None else num_iterations,
+            key_padding_mask=key_padding_mask,
+            keep=self._kept(x),
+        )
+
+    def trace(
+        self,
+        x: Float[Tensor, "batch item feature"],
+        key_padding_mask: Bool[Tensor, "batch item"] | None = None,
+        num_iterations: int | None = None,
+        *,
+        mask: Tensor | None = None,
+    ) -> ScriptTrace:
+        """What happens in each iteration, all functions being there."""
+        return script_trace(
+            x,
+            self.functional(x.shape[-2], mask=mask),
+            self.rules,
+            self.num_iterations if num_iterations is None else num_iterations,
+            key_padding_mask=key_padding_mask,
+        )
+
+    def functional(self, num_items: int, *, mask: Tensor | None = None) -> ScriptParameters:
+        """The weights for so many elements, for `farfield.functional.script`.
+
+        Args:
+            num_items: Number of elements of a set.
+            mask: Which element may not attend to which, `(item, item)`, or what is added to scores.
+        """
+        signatures, codes = (self._partly_fixed(each) for each in (self.signatures, self.codes))
+        lines = [
+            line.functional(codes, num_items, shared=number == 0, mask=mask)  # type: ignore[operator]
+            for number, line in enumerate(self.lines)
+        ]
+        return ScriptParameters(
+            self.typing.functional(),
+            signatures,
+            self.bandwidth,
+            tuple(parameters for parameters, _ in lines),
+        )
+
+    def _partly_fixed(self, rows: Tensor) -> Tensor:
+        """What functions are made of, without gradients for the first of them, if those are."""
+        if not self.num_fixed:
+            return rows
+        return torch.cat((rows[: self.num_fixed].detach(), rows[self.num_fixed :]))
+
+    @property
+    def rules(self) -> ScriptRules:
+        """What of it is no weight."""
+        own, line = self.syntax, next(iter(self.lines))
+        return ScriptRules(
+            line=line.rules,  # type: ignore[arg-type]
+            truncation=own.matching.truncation,
+            straight_through=own.matching.straight_through,
+            outer_residual=own.outer_residual,
+            sums_changes=own.changes_are_summed,
+            eps=own.matching.eps,
+        )
+
+    @torch.no_grad()
+    @check_arguments
+    def add_functions(
+        self,
+        number: Size,
+        *,
+        freeze: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Put new functions behind those there are; an optimizer has to be made anew.
+
+        Args:
+            number: How many.
+            freeze: Whether all that was there is fixed from now on: the functions, by gradients
+                that are 0, and the weights that all share, which ask for none any more. Weight
+                decay would shrink the former all the same.
+            generator: Where signatures and codes are drawn from; None is torch's global generator.
+
+        Raises:
+            ValueError: If `number` is below 1.
+        """
+        if freeze:
+            self.num_fixed = self.num_functions
+            self.requires_grad_(False)
+            for own in (self.signatures, self.codes):
+                own.requires_grad_(isinstance(own, nn.Parameter))
+        for name in ("signatures", "codes"):
+            old: Tensor = getattr(self, name)
+            new = torch.empty(number, old.shape[1]).normal_(generator=generator)
+            self._replace(name, torch.cat((old, new.to(old))))
+
+    @torch.no_grad()
+    def remove_functions(self, which: Sequence[int]) -> None:
+        """Take functions away; an optimizer has to be made anew.
+
+        Args:
+            which: Their numbers, from 0.
+
+        Raises:
+            ValueError: If one of them is no number, is not there or named twice, or none would be
+                left.
+        """
+        try:
+            named = [_number_of(function) for function in which]
+        except TypeError as error:
+            raise ValueError(f"which must hold numbers of functions, got {which!r}") from error
+        number, gone = self.num_functions, set(named)
+        if len(gone) < len(named) or not gone <= set(range(number)):
+            raise ValueError(
+                f"which must name functions once each, by numbers 0 to {number - 1}, got {named}"
+            )
+        if len(gone) == number:
+            raise ValueError(f"which must leave a function, got all of them: {named}")
+        left = [function for function in range(number) if function not in gone]
+        self.num_fixed -= sum(function < self.num_fixed for function in gone)
+        for name in ("signatures", "codes"):
+            old: Tensor = getattr(self, name)
+            self._replace(name, old[left].clone())
+
+    def _set(self, name: str, tensor: Tensor, *, learned: bool) -> None:
+        if learned:
+            self.register_parameter(name, nn.Parameter(tensor))
+        else:
+            self.register_buffer(name, tensor)
+
+    def _replace(self, name: str, tensor: Tensor) -> None:
+        """Put a tensor where there is one, learned or not, and frozen or not, as that is."""
+        old: Tensor = getattr(self, name)
+        self._set(name, tensor, learned=isinstance(old, nn.Parameter))
+        getattr(self, name).requires_grad_(old.requires_grad)
+
+    def _kept(self, x: Tensor) -> Tensor | None:
+        """Which functions are there for each set, in training with dropout."""
+        dropout = self.syntax.functions.dropout
+        if not self.training or not dropout:
+            return None
+        return F.dropout(x.new_ones(self.num_functions, len(x)), dropout).sign()
+
+
+def _number_of(function: object) -> int:
+    """What is given as the number of a function; True and False are none, and a `TypeError`."""
+    is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
+    if is_true_or_false or isinstance(function, bool):
+        raise TypeError(f"{function} is no number")
+    return operator.index(function)  # type: ignore[arg-type]

@@ -1,0 +1,160 @@
+"""Context normalization as a module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
+from farfield.functional import (
+    ContextStatistics,
+    check_segments,
+    context_norm,
+    context_statistics,
+    field_centre,
+    field_statistics,
+    over_time,
+)
+from farfield.nn._norm._gain_and_shift import check_places, gain_and_shift, learned_root
+
+
+@final
+class ContextNorm(nn.Module):
+    r"""Normalize every feature over the time of one problem, or over segments of it.
+
+    $$y_{jk} = \gamma_k \frac{z_{jk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
+
+    with mean $\mu_k$ and variance $\sigma^2_k$ of feature $k$ over the places $j$ of a segment.
+    `torch.nn.LayerNorm` normalizes over the features of one place and `torch.nn.BatchNorm1d`
+    over a batch; this one needs a single problem, and keeps how its places relate to each other.
+
+    Args:
+        num_features: Number of features.
+        segments: Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
+            they name every place once. None is one context of all places, of any length.
+        correction: Subtracted from the number of places in the variance: 0 as printed, 1 as in
+            the released code of webb2021.
+        eps: Added to the variance.
+        affine: Whether gain and shift are learned; they are shared by all segments.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(*batch, time, feature)` in and out, with an axis before time at least, and a mask
+        `(*batch, time)`: True for padding, which comes out as zeros and changes nothing else.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+
+    Raises:
+        ValueError: If `z` is (batch, feature), which has no time, the segments overlap, leave a gap
+            or are no sequences, or one has no more than `correction` places, `correction` is below
+            0, `eps` negative or not finite, or the features are others.
+
+    Reference:
+        webb2020, equations 1 to 3; webb2021, section 3.1.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        segments: Sequence[Sequence[int]] | None = None,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+        self.num_features = num_features
+        self.segments = segments
+        if segments is not None:
+            self.segments = check_segments(None, segments, correction)
+        self.correction = correction
+        self.eps = eps
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls, num_features: int, *, segments: Sequence[Sequence[int]] | None = None
+    ) -> ContextNorm:
+        """As in webb2021's released code: variances are unbiased.
+
+        Args:
+            num_features: Number of features.
+            segments: Places that form one context each; None is one context of all places.
+        """
+        return cls(num_features, segments=segments, correction=1)
+
+    def forward(
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
+    ) -> Float[Tensor, "*batch time feature"]:
+        """Normalize the embeddings of a problem."""
+        check_places(z, self.num_features)
+        return context_norm(
+            z,
+            self.weight,
+            self.bias,
+            segments=self.segments,
+            correction=self.correction,
+            eps=self._smoothing(),
+            padding_mask=padding_mask,
+        )
+
+    def centre(
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
+    ) -> Float[Tensor, "*batch time feature"]:
+        """The embeddings without the mean of their context, before anything is divided."""
+        check_places(z, self.num_features)
+        if padding_mask is None:
+            return field_centre(z, over_time(self.segments))
+        centred = z - self.statistics(z, padding_mask).mean
+        return centred.masked_fill(padding_mask.unsqueeze(-1), 0.0).to(z.dtype)
+
+    def statistics(
+        self,
+        z: Float[Tensor, "*batch time feature"],
+        padding_mask: Bool[Tensor, "*batch time"] | None = None,
+    ) -> ContextStatistics:
+        """Location and scale that `forward` takes out; `denormalize` puts them back."""
+        check_places(z, self.num_features)
+        if padding_mask is None:
+            return field_statistics(
+                z, over_time(self.segments), correction=self.correction, eps=self._smoothing()
+            )
+        found = context_statistics(
+            z,
+            segments=self.segments,
+            correction=self.correction,
+            eps=self._smoothing(),
+            padding_mask=padding_mask,
+        )
+        return ContextStatistics(*(part.expand(z.shape) for part in found))
+
+    def _smoothing(self) -> float | Tensor:
+        return self.eps if self.sigma is None else self.sigma.square()
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, segments={self.segments}, correction={self.correction}, "
+            f"eps={self.eps}, affine={self.weight is not None}, "
+            f"learned_sigma={self.sigma is not None}"
+        )

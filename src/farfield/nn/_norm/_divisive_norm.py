@@ -1,0 +1,223 @@
+"""Divisive normalization as modules."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, Size, check_arguments
+from farfield.functional import (
+    divisive_centre_1d,
+    divisive_centre_2d,
+    divisive_norm_1d,
+    divisive_norm_2d,
+)
+from farfield.nn._norm._gain_and_shift import (
+    as_number,
+    check_channels,
+    check_features,
+    constant,
+    gain_and_shift,
+    scaled_and_shifted,
+)
+
+
+@final
+class DivisiveNorm2d(nn.Module):
+    r"""Normalize every unit of an image by the units around it, over all channels.
+
+    $$v = z - \mathbb{E}_{\mathcal{A}}[z], \qquad
+      y = \gamma \frac{v}{\sqrt{\sigma^2 + \mathbb{E}_{\mathcal{B}}[v^2]}} + \beta$$
+
+    with the mean over all channels of a square window around the unit, $\mathcal{A}$ for the mean
+    and $\mathcal{B}$ for the squares. Beyond the border there are zeros, and means are divided by
+    the full window. `GroupNorm` with one group has the whole image for its window, and
+    `torch.nn.LocalResponseNorm` divides by neighbouring channels without centring.
+
+    Args:
+        num_channels: Number of channels.
+        window: Side of the summation field, pixels; the paper's radius R is 2 R + 1 here.
+        suppression_window: Side of the suppression field, pixels. None is `window`.
+        sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
+        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
+        affine: Whether gain and shift of each channel are learned.
+        released_suppression: Divide the sum over the suppression field by the size of the summation
+            field, as the released code does by mistake; with equal windows nothing changes.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, channel, height, width)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The constant, a parameter with `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the channels are others.
+
+    Reference:
+        ren2017, equations 3 and 4, table 1.
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_channels: Size,
+        window: Size,
+        *,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
+        learned_sigma: bool = False,
+        affine: bool = False,
+        released_suppression: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_channels = num_channels
+        self.window = window
+        self.suppression_window = suppression_window
+        self.released_suppression = released_suppression
+        self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
+        self.sigma = constant(sigma, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        num_channels: int,
+        window: int,
+        *,
+        suppression_window: int | None = None,
+        sigma: float = 1.0,
+    ) -> DivisiveNorm2d:
+        """As in ren2017's released code: squares are divided by the size of the summation window.
+
+        Args:
+            num_channels: Number of channels.
+            window: Side of the summation field, pixels.
+            suppression_window: Side of the suppression field, pixels. None is `window`.
+            sigma: The constant, whose square is added.
+        """
+        return cls(
+            num_channels,
+            window,
+            suppression_window=suppression_window,
+            sigma=sigma,
+            released_suppression=True,
+        )
+
+    def forward(
+        self, z: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch channel height width"]:
+        """Normalize the activations."""
+        check_channels(z, self.num_channels)
+        scaled = divisive_norm_2d(
+            z,
+            self.window,
+            suppression_window=self.suppression_window,
+            sigma=self.sigma,
+            released_suppression=self.released_suppression,
+        )
+        return scaled_and_shifted(scaled, self.weight, self.bias, channel_axis=1)
+
+    def centre(
+        self, z: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch channel height width"]:
+        """The activations without the mean of their field, before anything is divided."""
+        check_channels(z, self.num_channels)
+        return divisive_centre_2d(z, self.window)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_channels}, {self.window}, suppression_window={self.suppression_window}, "
+            f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
+            f"affine={self.weight is not None}, released_suppression={self.released_suppression}"
+        )
+
+
+@final
+class DivisiveNorm1d(nn.Module):
+    r"""Normalize every unit of a vector by the units beside it.
+
+    $$v_j = z_j - \frac{1}{n} \sum_{i \in W_j} z_i, \qquad
+      y_j = \gamma \frac{v_j}{\sqrt{\sigma^2 + \frac{1}{n} \sum_{i \in W_j} v_i^2}} + \beta$$
+
+    with the window $W_j$ of $n$ units around $j$. Beyond both ends there are zeros, and sums are
+    divided by the full window. `LayerNorm` has the whole vector for its window.
+
+    Args:
+        num_features: Number of features.
+        window: Number of units in the summation field, an even one reaching one further after the
+            unit than before. The paper's radius R is 2 R + 1 here; 30 and 60 of the released code
+            are what stands here.
+        suppression_window: Number of units in the suppression field. None is `window`.
+        sigma: The constant $\sigma$, whose square is added; at first, if it is learned.
+        learned_sigma: Whether $\sigma$ is learned, one number for the layer.
+        affine: Whether gain and shift of each feature are learned.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(*batch, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The constant, a parameter with `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the features are others.
+
+    Reference:
+        ren2017, equations 6 and 7.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        window: Size,
+        *,
+        suppression_window: Size | None = None,
+        sigma: NonNegativeFloat = 1.0,
+        learned_sigma: bool = False,
+        affine: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.window = window
+        self.suppression_window = suppression_window
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.sigma = constant(sigma, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
+        """Normalize the activations."""
+        check_features(z, self.num_features)
+        scaled = divisive_norm_1d(
+            z, self.window, suppression_window=self.suppression_window, sigma=self.sigma
+        )
+        return scaled_and_shifted(scaled, self.weight, self.bias)
+
+    def centre(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
+        """The activations without the mean of their field, before anything is divided."""
+        check_features(z, self.num_features)
+        return divisive_centre_1d(z, self.window)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, {self.window}, suppression_window={self.suppression_window}, "
+            f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
+            f"affine={self.weight is not None}"
+        )

@@ -1,0 +1,94 @@
+"""Context normalization over pieces that do not fit the problems."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, Size, check_arguments
+from farfield.functional import over_pieces
+from farfield.nn._norm._gain_and_shift import gain_and_shift, learned_root
+from farfield.nn._norm._over_fields import centred, normalized
+
+
+@final
+class MisalignedContextNorm(nn.Module):
+    r"""Normalize over pieces of a sequence of all problems that are cut without regard to them.
+
+    $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
+
+    with mean and variance over a piece. The problems of a batch are put one behind the other, for
+    every candidate by itself, and cut into pieces of `piece_size`: 32 problems of 4 into 25 pieces
+    of 5 and one of 3. It tells what `ContextNorm` owes to its contexts being the problems.
+
+    Args:
+        num_features: Number of features.
+        piece_size: Number of embeddings in a piece; the last ones of a batch may be fewer.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.
+        test_batch_size: Number of problems that are normalized together in evaluation mode, in the
+            order given; the last ones may be fewer.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, *candidate, time, feature)` in and out.
+
+    Attributes:
+        weight: Gain $\gamma$, starts at 1; None without `affine`.
+        bias: Shift $\beta$, starts at 0; None without `affine`.
+        sigma: The learned $\sigma$; None without `learned_sigma`.
+
+    Raises:
+        ValueError: If an argument is out of range or the features are others.
+
+    Reference:
+        webb2020, section 4.2 (mis-aligned context normalization).
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        piece_size: Size = 5,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.piece_size = piece_size
+        self.test_batch_size = test_batch_size
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
+        self.to(device=device, dtype=dtype)
+
+    def forward(
+        self, z: Float[Tensor, "batch *candidate time feature"]
+    ) -> Float[Tensor, "batch *candidate time feature"]:
+        """Normalize the embeddings of a batch of problems."""
+        return normalized(self, over_pieces(self.piece_size), z)
+
+    def centre(
+        self, z: Float[Tensor, "batch *candidate time feature"]
+    ) -> Float[Tensor, "batch *candidate time feature"]:
+        """The embeddings without their mean, before anything is divided."""
+        return centred(self, over_pieces(self.piece_size), z)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, piece_size={self.piece_size}, eps={self.eps}, "
+            f"affine={self.weight is not None}, learned_sigma={self.sigma is not None}, "
+            f"test_batch_size={self.test_batch_size}"
+        )

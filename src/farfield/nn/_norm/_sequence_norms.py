@@ -1,0 +1,359 @@
+"""Normalizers of a sequence whose next embedding is predicted, with the way back."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
+from farfield.functional import (
+    ContextStatistics,
+    context_statistics,
+    is_recorded,
+    is_transformed,
+    running_context_statistics,
+)
+from farfield.nn._norm._gain_and_shift import gain_and_shift, scaled_and_shifted
+
+_Sequence = Float[Tensor, "batch time feature"]
+
+
+class NormalizedSequence(NamedTuple):
+    r"""A sequence made ready for a predictor of the next embedding.
+
+    Attributes:
+        inputs: Embeddings $1 \dots T-1$, normalized, with gain and shift: what is read.
+        targets: Embeddings $2 \dots T$, normalized, without: what is to be predicted.
+        mean: Location of the targets; `denormalize(prediction, mean, scale)` is a prediction as
+            an embedding.
+        scale: Their scale.
+
+    Reference:
+        webb2020, section 3.3 and equation 4.
+    """
+
+    inputs: Tensor
+    targets: Tensor
+    mean: Tensor
+    scale: Tensor
+
+
+@final
+class PastNorm(nn.Module):
+    r"""Normalize each embedding over those seen so far, itself among them.
+
+    $$\hat z_t = \frac{z_t - \mu_t}{\sigma_t}, \qquad
+      \mu_t = \frac{1}{t} \sum_{j \le t} z_j, \qquad
+      \sigma_t = \sqrt{\frac{1}{\max(t - c, 1)} \sum_{j \le t} (z_j - \mu_t)^2 + \epsilon}$$
+
+    for each feature; the target $z_{t+1}$ is normalized, and its prediction put back, by $\mu_t$
+    and $\sigma_t$. Nothing depends on what comes later, unlike in `SequenceNorm`: predictions can
+    be made while the frames arrive. At the first place there is no spread yet, $\sigma_1 =
+    \sqrt\epsilon$, so that a prediction from it is all but the first embedding itself, and its
+    target is huge: train with `farfield.objectives.PredictingEmbeddings(denormalized=True)`.
+
+    Args:
+        num_features: Number of features.
+        correction: Subtracted from the number of places in the variance, 0 or 1; $c$.
+        eps: Added to the variance.
+        affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
+
+    Attributes:
+        weight: Gain, starts at 1; None without `affine`.
+        bias: Shift, starts at 0; None without `affine`.
+
+    Reference:
+        webb2020, sections 3.1 and 3.3.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.correction = correction
+        self.eps = eps
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, z: _Sequence) -> NormalizedSequence:
+        """Normalize the embeddings of a sequence."""
+        _check(z, self.num_features)
+        past = running_context_statistics(z[:, :-1], correction=self.correction, eps=self.eps)
+        return _normalized(z, past, past, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"{self.num_features}, correction={self.correction}, eps={self.eps}"
+
+
+@final
+class SequenceNorm(nn.Module):
+    r"""Normalize all embeddings of a sequence over the sequence.
+
+    $$\hat z_t = \frac{z_t - \mu}{\sigma}, \qquad \mu = \frac{1}{n} \sum_{j \le n} z_j, \qquad
+      \sigma = \sqrt{\frac{1}{n - c} \sum_{j \le n} (z_j - \mu)^2 + \epsilon}$$
+
+    for each feature, with $n = T - 1$, all that is ever read, or $n = T$. What is read at one
+    place so tells of later ones: it looks ahead. `PastNorm` does not.
+
+    Args:
+        num_features: Number of features.
+        include_last: Whether the statistics are over all $T$ embeddings, the one that is only
+            predicted among them, as in the released code; otherwise over the $T - 1$ before it.
+        correction: Subtracted from the number of places in the variance: 0 as printed, 1 as in
+            the released code of this task; $c$.
+        eps: Added to the variance; 1e-15 in the released code of this task.
+        affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, time, feature)` to two tensors of `(batch, time − 1, feature)` and two of
+        `(batch, 1, feature)`.
+
+    Attributes:
+        weight: Gain, starts at 1; None without `affine`.
+        bias: Shift, starts at 0; None without `affine`.
+
+    Reference:
+        webb2020, sections 3.1 and 3.3.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        include_last: bool = False,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.include_last = include_last
+        self.correction = correction
+        self.eps = eps
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(cls, num_features: int) -> SequenceNorm:
+        """As in webb2020's released code: over all embeddings, with unbiased variances.
+
+        Args:
+            num_features: Number of features.
+        """
+        return cls(num_features, include_last=True, correction=1, eps=1e-15)
+
+    def forward(self, z: _Sequence) -> NormalizedSequence:
+        """Normalize the embeddings of a sequence."""
+        _check(z, self.num_features)
+        counted = z if self.include_last else z[:, :-1]
+        whole = context_statistics(counted, correction=self.correction, eps=self.eps)
+        return _normalized(z, whole, whole, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, include_last={self.include_last}, "
+            f"correction={self.correction}, eps={self.eps}"
+        )
+
+
+@final
+class TimeStepNorm(nn.Module):
+    r"""Normalize each place of a sequence over the batch: batch normalization, a place at a time.
+
+    $$\hat z_{it} = \frac{z_{it} - \mu_t}{\sigma_t}, \qquad
+      \mu_t = \frac{1}{N} \sum_i z_{it}, \qquad
+      \sigma_t = \sqrt{\frac{1}{N - c} \sum_i (z_{it} - \mu_t)^2 + \epsilon}$$
+
+    for each feature. The target $z_{i,t+1}$ is normalized, and its prediction put back, by
+    $\mu_{t+1}$ and $\sigma_{t+1}$: over the frames of a test batch these know what is to be
+    predicted, on average. `torch.nn.BatchNorm1d` pools all places, and keeps an average over past
+    batches where this keeps statistics of a sample.
+
+    Args:
+        num_features: Number of features.
+        length: Number of places, $T$.
+        batch_size: Sequences that statistics are over, $N$, in the order given; the last group of
+            a batch may be smaller, and a group too small for a variance joins the one before.
+        sample: Training sequences whose statistics are used in evaluation, kept by
+            `take_statistics`; 0 for those of the batch itself, there as in training.
+        correction: Subtracted from the number of sequences in the variance, 0 or 1; $c$.
+        eps: Added to the variance.
+        affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+
+    Shape:
+        `(batch, time, feature)` to four tensors of `(batch, time − 1, feature)`.
+
+    Attributes:
+        weight: Gain, starts at 1; None without `affine`.
+        bias: Shift, starts at 0; None without `affine`.
+        mean: Of each place in the sample, nan until it is taken; None where `sample` is 0.
+        scale: Likewise.
+
+    Raises:
+        ValueError: If there are fewer than two sequences to take statistics of, another number of
+            places, or statistics of a sample are needed that were never taken.
+
+    Reference:
+        webb2020, sections 4.2 and 4.3.
+    """
+
+    mean: Tensor | None
+    scale: Tensor | None
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: Size,
+        length: Size,
+        *,
+        batch_size: Size = 32,
+        sample: NonNegativeInt = 0,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        if batch_size < 2 or sample == 1:
+            raise ValueError(
+                "batch_size must be at least 2, and sample 0 or at least 2, "
+                f"got {batch_size} and {sample}"
+            )
+        self.num_features = num_features
+        self.batch_size = batch_size
+        self.sample = sample
+        self.correction = correction
+        self.eps = eps
+        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
+        unknown = torch.full((length, num_features), torch.nan) if sample else None
+        self.register_buffer("mean", unknown)
+        self.register_buffer("scale", None if unknown is None else unknown.clone())
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, z: _Sequence) -> NormalizedSequence:
+        """Normalize the embeddings of some sequences."""
+        _check(z, self.num_features)
+        each = self._statistics(z)
+        read, foreseen = (
+            ContextStatistics(each.mean[:, place], each.scale[:, place])
+            for place in (slice(None, -1), slice(1, None))
+        )
+        return _normalized(z, read, foreseen, self.weight, self.bias)
+
+    @torch.no_grad()
+    def take_statistics(self, z: _Sequence) -> None:
+        """Keep the statistics of each place over the first `sample` sequences.
+
+        Args:
+            z: Embeddings of training sequences, at least as many.
+
+        Raises:
+            ValueError: If there are fewer than two sequences, or others than the module's places.
+        """
+        if self.mean is None or self.scale is None:
+            return
+        chosen = z[: self.sample]
+        if len(chosen) < 2 or chosen.shape[1:] != self.mean.shape:
+            raise ValueError(
+                f"z must hold at least 2 sequences of {tuple(self.mean.shape)}, "
+                f"got shape {tuple(z.shape)}"
+            )
+        found = self._over_batch(chosen)
+        self.mean.copy_(found.mean[0])
+        self.scale.copy_(found.scale[0])
+
+    def _statistics(self, z: Tensor) -> ContextStatistics:
+        """Statistics for every sequence and place."""
+        if self.mean is not None and self.scale is not None and not self.training:
+            if z.shape[1:] != self.mean.shape:
+                raise ValueError(
+                    f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
+                    f"got shape {tuple(z.shape)}"
+                )
+            looked_at = not (is_transformed() or is_recorded())
+            if looked_at and bool(self.scale.isnan().any()):
+                raise ValueError(
+                    "statistics must be taken by take_statistics before evaluation, got none"
+                )
+            return ContextStatistics(self.mean.unsqueeze(0), self.scale.unsqueeze(0))
+        if len(z) < 2:
+            raise ValueError(f"z must hold at least 2 sequences to normalize over, got {len(z)}")
+        starts = [*range(0, len(z) - 1, self.batch_size), len(z)]
+        groups = [z[start:end] for start, end in itertools.pairwise(starts)]
+        each = [self._over_batch(group) for group in groups]
+        rows = [len(group) for group in groups]
+        return ContextStatistics(
+            *(
+                torch.cat([part.expand(n, -1, -1) for part, n in zip(parts, rows, strict=True)])
+                for parts in zip(*each, strict=True)
+            )
+        )
+
+    def _over_batch(self, z: Tensor) -> ContextStatistics:
+        """Statistics of each place over the sequences: `(1, time, feature)`."""
+        places = context_statistics(
+            z.transpose(0, 1), correction=self.correction, eps=self.eps
+        )  # (time, 1, feature)
+        return ContextStatistics(*(each.transpose(0, 1) for each in places))
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return (
+            f"{self.num_features}, batch_size={self.batch_size}, sample={self.sample}, "
+            f"correction={self.correction}, eps={self.eps}"
+        )
+
+
+def _check(z: Tensor, num_features: int) -> None:
+    """Raise `ValueError` unless there is something to read and something to predict."""
+    is_sequence = z.ndim == 3 and z.shape[1] > 1 and z.shape[2] == num_features
+    if not (is_sequence and z.is_floating_point()):
+        raise ValueError(
+            f"z must be (batch, time, {num_features}) with at least two places, floating-point, "
+            f"got {z.dtype} of shape {tuple(z.shape)}"
+        )
+
+
+def _normalized(
+    z: Tensor,
+    read: ContextStatistics,
+    foreseen: ContextStatistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+) -> NormalizedSequence:
+    """Inputs by the statistics of what is read, targets by those of what is foreseen."""
+    inputs = (z[:, :-1] - read.mean) / read.scale
+    targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
+    inputs = scaled_and_shifted(inputs, weight, bias)
+    return NormalizedSequence(
+        inputs.to(z.dtype), targets.to(z.dtype), foreseen.mean, foreseen.scale
+    )

@@ -1,0 +1,145 @@
+"""The causal Transformer, whose positions hold at any length."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from einops import rearrange
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Depth, Size, check_arguments
+from farfield.functional import causal_attention, uninitialized, xavier_uniform_
+from farfield.nn._recurrent._sequence_layer import SequenceLayer
+from farfield.nn._recurrent._states import State
+
+
+@final
+class CausalTransformer(SequenceLayer):
+    r"""Let every step attend to the steps before it, nearer ones more easily.
+
+    $$u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(x)), \qquad
+      y = u + W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(u))$$
+
+    in each block, behind a linear layer on the inputs and before a last $\mathrm{LN}$. The scores
+    of attention fall with the distance at a fixed rate for each head (`causal_attention`), and
+    there is no other position: a sequence longer than all in training puts nothing into the
+    network that it has not seen. `farfield.models.Transformer` averages over a problem and adds a
+    code of positions; here every step has an output, which later ones do not change.
+
+    Its state is the keys and values of the steps before. It grows with them, unless a `window`
+    bounds how far back a step sees.
+
+    Args:
+        input_size: Number of features of an input.
+        hidden_size: Number of features inside, and of an output.
+        num_layers: Number of blocks.
+        num_heads: Number of attention heads; must divide `hidden_size`.
+        feedforward_size: Hidden units of the network behind attention; None is four times
+            `hidden_size`.
+        window: How many steps a block sees, its own among them; None is all.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+        device: Where the weights are.
+        dtype: Of the weights.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
+
+    Shape:
+        `(time, batch, input_size)`, `(batch, time, input_size)` with `batch_first`, `(time,
+        input_size)`, or `Indexed`; and a state of two times `(num_layers, batch, steps,
+        hidden_size)`, keys and values of all steps before or, with a `window`, of the last `window
+        - 1`. Out: `hidden_size` features, and the last state. A `PackedSequence` is refused: its
+        sequences would end with states of several lengths.
+
+    Attributes:
+        encode: The linear layer on the inputs.
+        blocks: The blocks.
+        norm: The last layer normalization.
+
+    Raises:
+        ValueError: If a size is below 1, the heads do not divide `hidden_size`, or the input or
+            the state has another shape.
+
+    Reference:
+        Vaswani et al. 2017, normalized before each residual; press2022, section 3; a rival as in
+        lamb2022, section 8.4.1.
+    """
+
+    growing_axis = 2
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — six are torch's
+        self,
+        input_size: Size,
+        hidden_size: Size,
+        *,
+        num_layers: Depth = 2,
+        num_heads: Size = 4,
+        feedforward_size: Size | None = None,
+        window: Size | None = None,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        width = 4 * hidden_size if feedforward_size is None else feedforward_size
+        super().__init__(input_size, hidden_size, batch_first=batch_first)
+        if hidden_size % num_heads:
+            raise ValueError(f"num_heads must divide hidden_size={hidden_size}, got {num_heads}")
+        self.window = window
+        self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
+        self.blocks = nn.ModuleList(
+            _Block(hidden_size, num_heads, width, window, generator) for _ in range(num_layers)
+        )
+        self.norm = nn.LayerNorm(hidden_size)
+        self.to(device=device, dtype=dtype)
+
+    def _first_state(self, x: Tensor) -> State:
+        return (x.new_zeros(len(self.blocks), x.shape[1], 0, self.hidden_size),) * 2
+
+    def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        x, last = self.encode(x.transpose(0, 1)), []
+        for block, *before in zip(self.blocks, *state, strict=True):
+            x, after = block(x, before)
+            last.append(after)
+        keys, values = (torch.stack(parts) for parts in zip(*last, strict=True))
+        return self.norm(x).transpose(0, 1), (keys, values)
+
+
+class _Block(nn.Module):
+    """Attention to the past and a network for each step, each added to what it is given."""
+
+    def __init__(
+        self,
+        size: int,
+        num_heads: int,
+        feedforward_size: int,
+        window: int | None,
+        generator: torch.Generator | None,
+    ) -> None:
+        super().__init__()
+        self.num_heads, self.window = num_heads, window
+
+        def drawn(inputs: int, outputs: int) -> nn.Linear:
+            return xavier_uniform_(uninitialized(nn.Linear, inputs, outputs), generator)
+
+        self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.attention_in, self.attention_out = drawn(size, 3 * size), drawn(size, size)
+        self.fc1, self.fc2 = drawn(size, feedforward_size), drawn(feedforward_size, size)
+
+    def forward(self, x: Tensor, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """The block on `(batch, time, feature)`, and the keys and values that the next sees."""
+        query, *new = self.attention_in(self.norm1(x)).chunk(3, dim=-1)
+        seen = [torch.cat(parts, dim=1) for parts in zip(before, new, strict=True)]
+        gathered = causal_attention(
+            *(self._by_head(part) for part in (query, *seen)), window=self.window
+        )
+        x = x + self.attention_out(rearrange(gathered, "b head time f -> b time (head f)"))
+        x = x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
+        start = 0 if self.window is None else max(0, seen[0].shape[1] - self.window + 1)
+        return x, [part[:, start:] for part in seen]
+
+    def _by_head(self, x: Tensor) -> Tensor:
+        return rearrange(x, "b time (head f) -> b head time f", head=self.num_heads)

@@ -1,0 +1,185 @@
+"""The LSTM with normalizers inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import torch
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import Depth, Fraction, Size, check_arguments
+from farfield.nn._encoders._placements import PerNonlinearity, PerProjection, Placement
+from farfield.nn._recurrent._recurrence import Normalized, Recurrence
+from farfield.nn._recurrent._states import State
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LSTMStep:
+    """A step of an LSTM, the cell besides the hidden state carried along."""
+
+    gates: ClassVar = ("input_gate", "forget_gate", "candidate", "output_gate")
+    carried: ClassVar = ("cell",)
+    forget_bias: float
+    forget_bias_normalized: bool
+    carry_normalized: bool
+
+    def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
+        """The state after a step."""
+        sums = normalized("input", inputs) + normalized("hidden", hidden)
+        enter, keep, candidate, leave = sums.chunk(4, dim=-1)
+        if self.forget_bias and self.forget_bias_normalized:
+            keep = keep + self.forget_bias
+        keep = normalized("forget_gate", keep)
+        if self.forget_bias and not self.forget_bias_normalized:
+            keep = keep + self.forget_bias
+        enter = normalized("input_gate", enter).sigmoid()
+        cell = keep.sigmoid() * state[1] + enter * normalized("candidate", candidate).tanh()
+        scaled = normalized("cell", cell)
+        leave = normalized("output_gate", leave).sigmoid()
+        return leave * scaled.tanh(), scaled if self.carry_normalized else cell
+
+
+@final
+class NormalizedLSTM(Recurrence):
+    r"""An LSTM with a normalizer of one's choice before each non-linearity.
+
+    $$i, f, g, o = W_x x_t + b_x + W_h h_{t-1} + b_h, \qquad
+      c_t = \bar\sigma(f) c_{t-1} + \bar\sigma(i) \overline{\tanh}(g), \qquad
+      h_t = \bar\sigma(o) \overline{\tanh}(c_t)$$
+
+    with $\bar\sigma(x) = \sigma(N(x))$ and $\overline{\tanh}(x) = \tanh(N(x))$, a normalizer $N$
+    of its own at each of the five places. It is called as `torch.nn.LSTM` is, has the same
+    parameters by the same names, and without a normalizer gives the same; moreover it can be
+    mapped with `torch.func.vmap`. There is no second direction.
+
+    The cell that TensorFlow calls `LayerNormBasicLSTMCell`, which is webb2020's recurrent layer
+    normalization, is `NormalizedLSTM(…, bias=False, forget_bias=1.0, carry_normalized=True,
+    normalizer=partial(nn.LayerNorm, eps=1e-12))`. The LSTM that the released code of ren2017 calls
+    LN is `NormalizedLSTM(…, placement=PerProjection(), carry_normalized=True,
+    normalizer=partial(nn.LayerNorm, eps=1e-4))`.
+
+    Args:
+        input_size: Number of features of an input.
+        hidden_size: Number of hidden units.
+        num_layers: Number of layers, each reading the hidden states of the one before.
+        bias: Whether there are the biases $b_x$ and $b_h$.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+        dropout: Probability that a hidden state between two layers is dropped in training; drawn
+            from torch's global generator, as in torch.
+        bidirectional: Refused unless False.
+        proj_size: Refused unless 0.
+        device: Where the weights are.
+        dtype: Of the weights.
+        normalizer: What makes a normalizer from its number of features: a class or a function.
+            It is called on `(batch, feature)` at every step, so a normalizer over the batch takes
+            statistics of its own at each; one over places in time, such as `ContextNorm`, is
+            refused. None is an LSTM without.
+        placement: Where normalizers stand; None is `PerNonlinearity()`.
+        forget_bias: Added to the forget gate after its normalizer.
+        forget_bias_normalized: Whether it is added before instead, and normalized with the gate, as
+            in the released code of ren2017 with `PerNonlinearity`.
+        carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
+            released code of ren2017 with `PerProjection`, or the cell itself, as printed.
+        generator: Where the first weights are drawn from, on the CPU; None is torch's global
+            generator.
+
+    Shape:
+        As in `torch.nn.LSTM`: `(time, batch, input_size)`, `(batch, time, input_size)` with
+        `batch_first`, `(time, input_size)`, a `PackedSequence` or `Indexed`; and a state of
+        two times `(num_layers, batch, hidden_size)`. Out: the hidden states of the last layer in
+        the form of the input, and the last state.
+
+    Attributes:
+        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: Weights and biases of the first layer,
+            rows in the order input, forget, candidate, output; `_l1` those of the second.
+        normalizers: For each layer its normalizers, by place: `input_gate`, `forget_gate`,
+            `candidate`, `output_gate` and `cell`, or `input`, `hidden` and `cell`.
+
+    Raises:
+        ValueError: If a size is below 1, `dropout` no probability, a second direction asked for,
+            a place unknown, a normalizer over places in time, or the input or the state of
+            another shape.
+
+    Reference:
+        ren2017, equations 16 to 20.
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913, PLR0917 — ten are torch's
+        self,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Depth = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: Fraction = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
+        normalizer: Callable[[int], nn.Module] | None = None,
+        placement: Placement | None = None,
+        forget_bias: float = 0.0,
+        forget_bias_normalized: bool = False,
+        carry_normalized: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            LSTMStep(
+                forget_bias=forget_bias,
+                forget_bias_normalized=forget_bias_normalized,
+                carry_normalized=carry_normalized,
+            ),
+            input_size,
+            hidden_size,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+            proj_size=proj_size,
+        )
+        self._draw(generator)
+        self._place(normalizer, placement or PerNonlinearity())
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def released(
+        cls,
+        input_size: int,
+        hidden_size: int = 200,
+        num_layers: int = 2,
+        *,
+        normalizer: Callable[[int], nn.Module],
+        placement: Placement | None = None,
+        generator: torch.Generator | None = None,
+    ) -> NormalizedLSTM:
+        """As in ren2017's released code, which has either placement.
+
+        With a normalizer for each non-linearity the bias of the forget gate, 0 there, is normalized
+        with it; with one for each projection the normalized cell is carried on.
+
+        Args:
+            input_size: Number of features of an input.
+            hidden_size: Number of hidden units.
+            num_layers: Number of layers.
+            normalizer: What makes a normalizer from its number of features.
+            placement: Where normalizers stand; None is `PerNonlinearity()`.
+            generator: Where the first weights are drawn from; None is torch's global generator.
+        """
+        classical = isinstance(placement, PerProjection)
+        return cls(
+            input_size,
+            hidden_size,
+            num_layers,
+            normalizer=normalizer,
+            placement=placement,
+            forget_bias_normalized=not classical,
+            carry_normalized=classical,
+            generator=generator,
+        )

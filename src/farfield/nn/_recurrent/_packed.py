@@ -1,0 +1,105 @@
+"""Packed sequences as one table of rows, in pieces in which no sequence ends.
+
+The rows of a step stand together, and those of a later step follow. Some sequences end before
+others, so a later step has fewer rows, and never more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+
+from farfield.nn._recurrent._states import State
+
+Run = Callable[[Tensor, list[int], State], tuple[Tensor, State]]
+"""From a table, its number of rows at each step and a state, to outputs and the last state."""
+
+Begin = Callable[[State | None, Tensor, int], State]
+"""From the state that is given, if one is, the rows and the batch to the state to begin with."""
+
+
+def run_packed(
+    run: Run, begin: Begin, x: PackedSequence, state: State | None, *, feature_axes: int
+) -> tuple[PackedSequence, State]:
+    """Outputs for packed sequences, which stand longest first, and the last state.
+
+    States are in the order of before they were sorted.
+
+    Args:
+        run: What runs over the table.
+        begin: Checks rows and state, or makes the state.
+        x: The inputs.
+        state: The state to begin with, if one is given.
+        feature_axes: How many axes an input has at one step of one sequence.
+
+    Raises:
+        ValueError: If the parts do not fit together.
+    """
+    sizes: list[int] = x.batch_sizes.tolist()
+    if not sizes or min(sizes) < 1 or sizes != sorted(sizes, reverse=True):
+        raise ValueError(
+            "input must be packed sequences of one step or more, so with batch_sizes from the "
+            f"batch down to 1 or more, got batch_sizes {sizes}"
+        )
+    if x.data.ndim != 1 + feature_axes or len(x.data) != sum(sizes):
+        features = "feature" if feature_axes == 1 else "element, feature"
+        raise ValueError(
+            f"input must hold data of (row, {features}) with as many rows as batch_sizes add up "
+            f"to, {sum(sizes)}, got shape {tuple(x.data.shape)}"
+        )
+    state = begin(state, x.data, sizes[0])
+    if x.sorted_indices is not None:
+        state = tuple(part.index_select(1, x.sorted_indices) for part in state)
+    rows, last = run(x.data, sizes, state)
+    if x.unsorted_indices is not None:
+        last = tuple(part.index_select(1, x.unsorted_indices) for part in last)
+    return PackedSequence(rows, x.batch_sizes, x.sorted_indices, x.unsorted_indices), last
+
+
+def pieces_of(rows: Tensor, sizes: list[int]) -> Iterator[Tensor]:
+    """The rows of steps that follow each other and have as many: (time, batch, …) each.
+
+    Args:
+        rows: The table.
+        sizes: Its number of rows at each step.
+    """
+    steps = [(size, len(list(same))) for size, same in groupby(sizes)]
+    pieces = torch.split_with_sizes(rows, [size * number for size, number in steps])
+    for (size, number), piece in zip(steps, pieces, strict=True):
+        yield torch.unflatten(piece, 0, (number, size))
+
+
+class Walk:
+    """A state on its way over a table, of which the shortest sequences end before the others.
+
+    Args:
+        state: What to begin with, the batch on axis 1.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._ended: list[State] = []
+
+    def narrow(self, rows: int) -> State:
+        """The state of the first `rows` sequences; that of all others stays as it is from now on.
+
+        Args:
+            rows: How many sequences go on.
+        """
+        over = self.state[0].shape[1] - rows
+        if over:
+            parts = [part.split_with_sizes((rows, over), 1) for part in self.state]
+            self.state, ended = zip(*parts, strict=True)
+            self._ended.insert(0, ended)
+        return self.state
+
+    def last(self) -> State:
+        """What each sequence ended in."""
+        if not self._ended:
+            return self.state
+        states = zip(self.state, *self._ended, strict=True)
+        return tuple(torch.cat(parts, 1) for parts in states)

@@ -1,0 +1,155 @@
+"""Layers of a recurrent cell with normalizers inside, as RNN, LSTM and GRU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from farfield.functional import Indexed, linear
+from farfield.nn._encoders._placements import Placement
+from farfield.nn._norm._batch_context_norm import BatchContextNorm
+from farfield.nn._norm._context_norm import ContextNorm
+from farfield.nn._norm._context_whitening import ContextWhitening
+from farfield.nn._norm._misaligned_context_norm import MisalignedContextNorm
+from farfield.nn._norm._sliding_context_norm import SlidingContextNorm
+from farfield.nn._recurrent._recurrent_layers import RecurrentLayers
+from farfield.nn._recurrent._states import State
+
+_OVER_TIME = (
+    BatchContextNorm,
+    ContextNorm,
+    ContextWhitening,
+    MisalignedContextNorm,
+    SlidingContextNorm,
+)
+"""Which take `(batch, feature)` for the places of one problem, if they take it at all."""
+
+Normalized = Callable[[str, Tensor], Tensor]
+"""What stands at a place, normalized where a normalizer stands there, else as it is."""
+
+
+@runtime_checkable
+class Cell(Protocol):
+    """One step of a recurrent network.
+
+    Attributes:
+        gates: Names of the non-linearities that the projections feed, in the order of the rows
+            of the weights.
+        carried: Names of the non-linearities that the carried state feeds; there are as many
+            states besides the hidden one.
+    """
+
+    @property
+    def gates(self) -> tuple[str, ...]: ...
+    @property
+    def carried(self) -> tuple[str, ...]: ...
+
+    def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
+        """The state after a step, the hidden one first.
+
+        Args:
+            inputs: Projection of the input, all gates side by side.
+            hidden: Projection of the hidden state before, all gates side by side.
+            state: The state before.
+            normalized: What normalizes, by place.
+        """
+        ...
+
+
+class Recurrence(RecurrentLayers):
+    """Layers of a cell with normalizers of one's choice inside.
+
+    Args:
+        cell: One step.
+        input_size: Number of features of an input.
+        hidden_size: Number of hidden units.
+        num_layers: Number of layers, each reading the hidden states of the one before.
+        bias: Whether the projections have biases, two to each layer as in torch.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+        dropout: Probability that a hidden state between two layers is dropped in training.
+        bidirectional: Refused unless False.
+        proj_size: Refused unless 0.
+
+    Raises:
+        ValueError: If a size is below 1, `dropout` no probability, or what is refused is asked for.
+    """
+
+    def __init__(  # noqa: PLR0913 — eight are torch's
+        self,
+        cell: Cell,
+        input_size: int,
+        hidden_size: int,
+        *,
+        num_layers: int,
+        bias: bool,
+        batch_first: bool,
+        dropout: float,
+        bidirectional: bool,
+        proj_size: int = 0,
+    ) -> None:
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_gates=len(cell.gates),
+            num_states=1 + len(cell.carried),
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+            proj_size=proj_size,
+        )
+        self._cell = cell
+        self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(num_layers))
+
+    def _place(self, normalizer: Callable[[int], nn.Module] | None, placement: Placement) -> None:
+        """Make a normalizer for each place of each layer."""
+        if normalizer is None:
+            return
+        gates, carried = self._cell.gates, self._cell.carried
+        widths = placement.widths(gates, carried, self.hidden_size)
+        places = {"input", "hidden", *gates, *carried}
+        if not widths.keys() <= places:
+            raise ValueError(f"placement must name some of {sorted(places)}, got {sorted(widths)}")
+        for made in self.normalizers:
+            for place, width in widths.items():
+                made[place] = _checked(normalizer(width))  # type: ignore[operator]
+
+    def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+        """One layer: what the inputs bring is one product over all steps."""
+        weight_ih, weight_hh, bias_ih, bias_hh = self._weights(layer)
+        normalized = _normalized(self.normalizers[layer])
+        outputs: list[Tensor] = []
+        rows = (x.gathered() if isinstance(x, Indexed) else x).contiguous()
+        for inputs in linear(rows, weight_ih, bias_ih).unbind(0):
+            hidden = linear(state[0], weight_hh, bias_hh)
+            state = self._cell.step(inputs, hidden, state, normalized)
+            outputs.append(state[0])
+        return torch.stack(outputs), state
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"{super().extra_repr()}, {self._cell}"
+
+
+def _normalized(normalizers: nn.Module) -> Normalized:
+    named = dict(normalizers.named_children())
+
+    def normalized(place: str, z: Tensor) -> Tensor:
+        return named[place](z) if place in named else z
+
+    return normalized
+
+
+def _checked(normalizer: nn.Module) -> nn.Module:
+    """A normalizer of one step, if it does not take the sequences of a batch for a problem."""
+    if isinstance(normalizer, _OVER_TIME):
+        raise ValueError(
+            "normalizer must make one for the (batch, feature) of a step, got "
+            f"{type(normalizer).__name__}, which normalizes over places in time and would mix the "
+            "sequences of a batch; use nn.LayerNorm or another over features, or one over the batch"
+        )
+    return normalizer

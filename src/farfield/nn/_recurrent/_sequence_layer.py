@@ -1,0 +1,169 @@
+"""The layer over sequences that all others are: how it is called, and what is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from farfield.functional import Indexed
+from farfield.nn._input_checks import check_dtype, check_input_size
+from farfield.nn._recurrent._packed import Walk, pieces_of, run_packed
+from farfield.nn._recurrent._states import State, checked_state
+
+Run = Callable[[Tensor | Indexed, State], tuple[Tensor, State]]
+"""From `(time, batch, feature)` and a state to outputs, of these axes too, and the last state."""
+
+
+class SequenceLayer(nn.Module):
+    """A layer over sequences, called as `torch.nn.LSTM` is: `outputs, state = layer(input, hx)`.
+
+    A sequence in two pieces, the second begun with the state that the first ended in, gives what
+    the whole gives. A subclass says what a state begins as (`_first_state`) and what becomes of
+    it (`_run`); a state of one part goes in and out as a tensor, of several as a tuple. Packed
+    sequences are read in pieces in which none ends, unless the state grows with a sequence.
+
+    Args:
+        input_size: Number of features of an input.
+        hidden_size: Number of features of an output.
+        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
+
+    Attributes:
+        takes_indexed: That an input may be `Indexed`.
+        growing_axis: Axis along which a state grows with the sequence; None where it does not.
+    """
+
+    takes_indexed: ClassVar[bool] = True
+    growing_axis: ClassVar[int | None] = None
+
+    def __init__(self, input_size: int, hidden_size: int, *, batch_first: bool) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
+
+    def _first_state(self, x: Tensor) -> State:
+        """What the state of `(time, batch, feature)` begins as, the batch on axis 1."""
+        raise NotImplementedError
+
+    def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Outputs for `(time, batch, feature)`, of these axes too, and the last state."""
+        raise NotImplementedError
+
+    def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
+        """What `_run` gives for the sequence `x.gathered()`."""
+        return self._run(x.gathered(), state)
+
+    def _feature_axes(self, num_axes: int) -> int:
+        """How many axes an input has at one step of one sequence.
+
+        Args:
+            num_axes: Number of axes of a whole batch of sequences, or of one without a batch.
+        """
+        del num_axes
+        return 1
+
+    def forward(
+        self,
+        input: Tensor | PackedSequence | Indexed,  # noqa: A002 — torch's name
+        hx: Tensor | State | None = None,
+    ) -> tuple[Tensor | PackedSequence, Tensor | State]:
+        """Outputs after every step, in the form of the input, and the last state."""
+
+        def run(x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+            return self._run_indexed(x, state) if isinstance(x, Indexed) else self._run(x, state)
+
+        outputs, last = self._read(input, hx, run)
+        return outputs, last if len(last) > 1 else last[0]
+
+    def _read(
+        self, x: Tensor | PackedSequence | Indexed, hx: Tensor | State | None, run: Run
+    ) -> tuple[Tensor | PackedSequence, State]:
+        """What `run` gives, in the form of the input, begun with the state given, if one is."""
+        given = (hx,) if isinstance(hx, Tensor) else hx
+        if isinstance(x, PackedSequence):
+            axes = self._feature_axes(x.data.ndim + 1)
+            return run_packed(self._run_rows, self._begin_packed, x, given, feature_axes=axes)
+        alone = self._stands_alone(x)
+        swapped = self.batch_first and not alone
+        check_dtype(x.items if isinstance(x, Indexed) else x, self, name="input")
+        by_time = _change(x, "transpose", 0, 1) if swapped else x
+        by_time = _change(by_time, "unsqueeze", 1) if alone else by_time
+        outputs, last = run(by_time, self._begin(given, by_time, alone=alone))
+        if alone:
+            return outputs.squeeze(1), tuple(part.squeeze(1) for part in last)
+        return (outputs.transpose(0, 1) if swapped else outputs), last
+
+    def _begin(self, given: State | None, x: Tensor | Indexed, *, alone: bool) -> State:
+        """The state to begin with: the first one, or what is given, checked."""
+        like = x.items.new_zeros(()).expand(x.shape) if isinstance(x, Indexed) else x
+        first = self._first_state(like)
+        return checked_state(given, first, alone=alone, growing_axis=self.growing_axis)
+
+    def _begin_packed(self, given: State | None, rows: Tensor, batch: int) -> State:
+        """The state that packed sequences begin with, checked."""
+        check_input_size(rows.shape, self.input_size)
+        check_dtype(rows, self, name="input")
+        if self.growing_axis is not None:
+            raise ValueError(
+                f"input must be a tensor, got a PackedSequence: the state of {type(self).__name__} "
+                "grows with a sequence, so those of sequences of several lengths do not stand side "
+                "by side; pad it (torch.nn.utils.rnn.pad_packed_sequence)"
+            )
+        like = rows.new_zeros(()).expand(1, batch, *rows.shape[1:])
+        return self._begin(given, like, alone=False)
+
+    def _run_rows(self, rows: Tensor, sizes: list[int], state: State) -> tuple[Tensor, State]:
+        """`_run` over a table with `sizes` rows for each step, as far as it stays as wide."""
+        outputs: list[Tensor] = []
+        walk = Walk(state)
+        for x in pieces_of(rows, sizes):
+            found, walk.state = self._run(x, walk.narrow(x.shape[1]))
+            outputs.append(found.flatten(0, 1))
+        return torch.cat(outputs), walk.last()
+
+    def _stands_alone(self, x: Tensor | Indexed) -> bool:
+        """Whether this is one sequence without an axis for the batch, as torch takes it, checked.
+
+        A batch may be empty, a sequence not.
+        """
+        if not isinstance(x, Tensor | Indexed):
+            raise ValueError(
+                f"input must be a tensor, a PackedSequence or Indexed, got {type(x).__name__}"
+            )
+        features = len(x.items.shape) - 1 if isinstance(x, Indexed) else self._feature_axes(x.ndim)
+        axes, wanted = len(x.shape) - features, self._feature_axes(2 + features)
+        time = int(self.batch_first and axes == 2)
+        if axes not in {1, 2} or features != wanted or x.shape[time] == 0:
+            places = "batch, time" if self.batch_first else "time, batch"
+            own = "feature" if wanted == 1 else "element, feature"
+            raise ValueError(
+                f"input must be ({places}, {own}) or (time, {own}), with at least one step, "
+                f"got shape {tuple(x.shape)}"
+            )
+        check_input_size(x.shape, self.input_size)
+        return axes == 1
+
+    def extra_repr(self) -> str:
+        """The sizes, for `print`."""
+        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}"
+
+
+def slot_size_of(hidden_size: int, num_slots: int) -> int:
+    """Numbers of a slot where all slots together are the outputs.
+
+    Raises:
+        ValueError: If the slots do not divide `hidden_size`.
+    """
+    if hidden_size % num_slots:
+        raise ValueError(f"num_slots must divide hidden_size={hidden_size}, got {num_slots}")
+    return hidden_size // num_slots
+
+
+def _change(x: Tensor | Indexed, change: str, *axes: int) -> Tensor | Indexed:
+    """The sequence with its axes of time and batch changed."""
+    if isinstance(x, Indexed):
+        return x.at(getattr(x.index, change)(*axes))
+    changed: Tensor = getattr(x, change)(*axes)
+    return changed

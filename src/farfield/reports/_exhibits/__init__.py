@@ -1,0 +1,1 @@
+"""What figures show, one file each."""

@@ -1,0 +1,270 @@
+"""Time courses: accuracy or loss on training problems against updates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from farfield.analysis import TimeCourse, time_course
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import (
+    WIDTH,
+    frame,
+    legend,
+    plain,
+    series_of,
+    shared_suffix,
+    title,
+)
+from farfield.reports._profile._panels import LABEL_GAP, end_labels
+from farfield.reports._profile._theme import CEILING, FLOOR, Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import Figure, TimeCourses
+from farfield.tasks import TRAINING
+
+LEVEL: Final = (0, (5, 1.5, 1, 1.5))
+"""Line of the level to reach."""
+GAP: Final = 0.055
+"""Least distance of two labels, as a share of an axis of losses."""
+
+CAPTION: Final = (
+    "Mean {metric} on training problems over our networks; band: ± standard error of the mean. "
+    "Updates are counted on a logarithmic axis. Ring: from there on the mean stays at or {beyond} "
+    "{level} (dash-dotted line), at the points recorded, four an octave. {others} Each point is "
+    "measured as at test, on up to 256 training problems, the last on all. Median: over the "
+    "networks, each by itself."
+)
+SCORES: Final = "Dashed: answers that ignore the problem; dotted: the rule itself."
+LOSSES: Final = "Dashed: all answers held equally likely."
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Measure:
+    """How a metric is written and drawn.
+
+    Args:
+        analysis: Which metric, and which level of it.
+        scale: What 1 is shown as: 100 where a score is printed in percent.
+        unit: What stands behind a number, e.g. `" %"`.
+    """
+
+    analysis: TimeCourses
+    scale: float
+    unit: str
+
+    @property
+    def level(self) -> str:
+        """The level to reach, e.g. `95 %`."""
+        return f"{self.scale * self.analysis.level:g}{self.unit}"
+
+    @property
+    def name(self) -> str:
+        """What the axis shows."""
+        return f"training {self.analysis.metric}{' (%)' if self.unit else ''}"
+
+    def written(self, value: float) -> str:
+        """A value, e.g. `98.2 %`."""
+        return f"{self.scale * value:.{1 if self.unit else 3}f}{self.unit}"
+
+    def updates(self, course: TimeCourse) -> str:
+        """How many updates a course takes, in words."""
+        level, falling = self.analysis.level, self.analysis.falling
+        networks, last = text.networks(course.count), self.written(course.means[-1])
+        if len(course.steps) == 1:
+            return f"only the last point recorded: {last} ({networks})"
+        settled, middle = (
+            function(level, falling=falling) for function in (course.settled, course.median_settled)
+        )
+        mean = f"not reached: {last} after {course.steps[-1]:,}"
+        each = "not reached" if middle is None else f"{middle:,g}"
+        return f"{mean if settled is None else f'{settled:,}'}; median {each} ({networks})"
+
+
+def course_plate(figure: Figure, analysis: TimeCourses, report: Report) -> Plate | None:
+    """The time courses of a figure; `None` where nothing has been run.
+
+    Args:
+        figure: What the paper says.
+        analysis: Which level of which metric is asked for.
+        report: The figure's cells with what was found.
+    """
+    courses = {
+        row.name: time_course(row.records, analysis.metric) for row in report.rows if row.records
+    }
+    if not courses:
+        return None
+    claim = report.rows[0].claim
+    scored = analysis.metric == claim.metric
+    measure = _Measure(
+        analysis=analysis,
+        scale=claim.published.scale if scored else 1.0,
+        unit=" %" if scored and claim.published.unit == "percent" else "",
+    )
+    which = "" if scored else f" {analysis.metric}"
+    below = " or below" if analysis.falling else ""
+    return Plate(
+        name="time-courses",
+        title=f"Training {analysis.metric} against updates",
+        caption=CAPTION.format(
+            metric=analysis.metric,
+            beyond="below" if analysis.falling else "above",
+            level=measure.level,
+            others=LOSSES if analysis.falling else SCORES,
+        ),
+        draw=partial(_draw, report, courses, measure),
+        findings=tuple(
+            Finding(
+                what=f"{row.claim.subject}, {row.claim.row}: updates until the mean{which} stays "
+                f"at{below} {measure.level}",
+                paper=figure.words(row.name),
+                ours=measure.updates(courses[row.name]),
+            )
+            for row in report.rows
+            if row.name in courses
+        ),
+    )
+
+
+def _draw(
+    report: Report, courses: Mapping[str, TimeCourse], measure: _Measure, theme: Theme
+) -> Picture:
+    """One panel for each subject."""
+    panels = {
+        subject: [row for row in rows if row.name in courses]
+        for subject, rows in report.subjects.items()
+        if any(row.name in courses for row in rows)
+    }
+    across = min(len(panels), 2)
+    down = math.ceil(len(panels) / across)
+    width = WIDTH if across > 1 else 5.2
+    picture = Picture(
+        figsize=(width, 2.6 * down + 0.3), facecolor=theme.paper, layout="constrained"
+    )
+    grid = picture.subplots(down, across, squeeze=False)
+    for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
+        _frame(axes, rows, courses, measure, theme)
+        shared = shared_suffix(rows)
+        _lines(axes, rows, courses, measure, shared, theme)
+        counts = [courses[row.name].count for row in rows]
+        note = f"{text.networks(min(counts), max(counts))} each"
+        absent = [row.claim.row for row in report.subjects[subject] if row.name not in courses]
+        missing = absent[0] if len(absent) == 1 else f"{len(absent)} rows"
+        note += f"; not run: {missing}" if absent else ""
+        title(axes, subject, rows, shared, theme, size=8.2, note=note)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(measure.name, fontsize=7.5, color=theme.ink)
+    _foot(picture, theme, measure, courses.values())
+    return picture
+
+
+def _frame(
+    axes: Axes,
+    rows: Sequence[Row],
+    courses: Mapping[str, TimeCourse],
+    measure: _Measure,
+    theme: Theme,
+) -> None:
+    """Axes of scores or losses, with the level, and what no model has to learn."""
+    means = [measure.scale * mean for row in rows for mean in courses[row.name].means]
+    if measure.analysis.falling:
+        evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
+        plain(axes, theme, size=7)
+        axes.set_ylim(0, 1.08 * max(evenly, *means))
+        axes.axhline(evenly, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
+    else:
+        frame(axes, rows, theme, min(*means, *(row.floor for row in rows)) - 5)
+    level = measure.scale * measure.analysis.level
+    axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=LEVEL)
+
+
+def _lines(
+    axes: Axes,
+    rows: Sequence[Row],
+    courses: Mapping[str, TimeCourse],
+    measure: _Measure,
+    shared: str,
+    theme: Theme,
+) -> None:
+    """The courses of a panel, labelled at their ends."""
+    ends = []
+    for one in series_of(rows, theme, shared):
+        course, falling = courses[one.rows[0].name], measure.analysis.falling
+        means = measure.scale * np.asarray(course.means)
+        errors = measure.scale * np.asarray(course.standard_errors)
+        axes.plot(
+            course.steps, means, color=one.color, linestyle=one.dashes, linewidth=1.2,
+            marker=one.marker, markevery=[-1], markersize=3.6, zorder=3,
+        )  # fmt: skip
+        if course.count > 1:
+            low, high = means - errors, means + errors
+            low, high = (
+                (np.maximum(low, 0), high) if falling else (low, np.minimum(high, measure.scale))
+            )
+            axes.fill_between(course.steps, low, high, color=one.color, alpha=0.2, linewidth=0)
+        settled = course.settled(measure.analysis.level, falling=falling)
+        if settled is not None and len(means) > 1:
+            axes.plot(
+                settled, means[course.steps.index(settled)], "o", markersize=4.4,
+                color=one.color, markerfacecolor=theme.paper, markeredgewidth=1.1, zorder=4,
+            )  # fmt: skip
+        ends.append((float(means[-1]), one))
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(numticks=8))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="x", which="minor", color=theme.faint, width=0.4, length=1.5)
+    axes.set_xlim(1, max(course.steps[-1] for course in courses.values()) * 1.15)
+    axes.set_xlabel("training updates", fontsize=7.5, color=theme.ink)
+    falls, (_, top) = measure.analysis.falling, axes.get_ylim()
+    end_labels(axes, ends, GAP * top if falls else LABEL_GAP)
+
+
+def _foot(
+    picture: Picture, theme: Theme, measure: _Measure, courses: Collection[TimeCourse]
+) -> None:
+    """What the marks are, of those that occur."""
+    ink, faint, level = theme.ink, theme.faint, measure.level
+    floor, ceiling = (
+        Line2D([], [], color=faint, linewidth=0.8, linestyle=dashes) for dashes in (FLOOR, CEILING)
+    )
+    falling = measure.analysis.falling
+    band = Patch(color=ink, alpha=0.2, linewidth=0)
+    ring = Line2D(
+        [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
+    )
+    settled = [
+        course.settled(measure.analysis.level, falling=falling)
+        for course in courses
+        if len(course.steps) > 1
+    ]
+    stays = f"stays {'below' if falling else 'at'} {level}"
+    legend(
+        picture,
+        {
+            "mean": Line2D([], [], color=ink, linewidth=1.2),
+            **({"± standard error": band} if any(c.count > 1 for c in courses) else {}),
+            **({stays: ring} if any(step is not None for step in settled) else {}),
+            level: Line2D([], [], color=faint, linewidth=0.8, linestyle=LEVEL),
+            **(
+                {"equally likely": floor}
+                if falling
+                else {"floor (chance)": floor, "ceiling": ceiling}
+            ),
+        },
+        theme,
+        columns=6 if picture.get_figwidth() > 6 else 3,
+    )

@@ -1,0 +1,141 @@
+"""Scores against a number that the columns of a table name: samples, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from matplotlib.figure import Figure as Picture
+
+from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
+from farfield.reports._profile._theme import Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import AgainstColumns, Figure, Verdict
+
+CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."
+SEVERAL: Final = ", mean of the networks, with its 95 % interval where there are several"
+ONE: Final = ", of one network each"
+PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
+
+
+def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Plate | None:
+    """A curve for each row, and how two of them differ; `None` where nothing has been run.
+
+    Args:
+        figure: What the paper says.
+        analysis: What the columns count, and which rows are compared.
+        report: The figure's cells with what was found.
+    """
+    run = report.run
+    if not run:
+        return None
+    cells = {(row.claim.row, _number(row)): row for row in run}
+    findings = [
+        Finding(
+            what=f"{first} − {second} at {number} {analysis.label}",
+            paper=figure.words("difference"),
+            ours=_difference(cells[first, number], cells[second, number]),
+        )
+        for first, second in analysis.pairs
+        for number in sorted({number for _, number in cells})
+        if (first, number) in cells and (second, number) in cells
+    ]
+    if analysis.apart_to is not None:
+        findings += [
+            _goal(pair, analysis.label, analysis.apart_to, report)
+            for pair in analysis.pairs
+            if {row for row, _ in cells} >= set(pair)
+        ]
+    return Plate(
+        name="curve",
+        title=f"Against the number of {analysis.label}",
+        caption=CAPTION.format(
+            label=analysis.label, of=SEVERAL if any(len(row.values) > 1 for row in run) else ONE
+        )
+        + (PAIRED if analysis.pairs else ""),
+        draw=partial(_draw, run, analysis.label),
+        findings=tuple(findings),
+    )
+
+
+def _goal(pair: tuple[str, str], label: str, apart_to: int, report: Report) -> Finding:
+    """Whether one row is above another everywhere, as far as the networks that were run tell."""
+    first, second = (
+        {_number(row): row for row in report.rows if row.claim.row == name} for name in pair
+    )
+    numbers = sorted(first.keys() & second.keys())
+    near = [number for number in numbers if number <= apart_to]
+    above = [number for number in numbers if _lead(first[number], second[number]) > 0]
+    apart = [number for number in near if number in above and _apart(first[number], second[number])]
+    verdict = Verdict.REACHED if (above, apart) == (numbers, near) else Verdict.MISSED
+    if any(_is_open(cells[number]) for cells in (first, second) for number in numbers):
+        verdict = Verdict.UNDERPOWERED
+    return Finding(
+        what=f"our goal: {pair[0]} above {pair[1]} at every number of {label}, "
+        f"and apart up to {apart_to}",
+        paper="",
+        ours=f"{verdict}: above at {len(above)} of {len(numbers)}, "
+        f"apart at {len(apart)} of {len(near)}",
+    )
+
+
+def _is_open(row: Row) -> bool:
+    return row.judgement.verdict in (Verdict.UNDERPOWERED, Verdict.NOT_RUN, Verdict.NEEDS_DATA)
+
+
+def _lead(first: Row, second: Row) -> float:
+    """By how much the mean of one is above that of another; 0 where one was not run."""
+    if not (first.values and second.values):
+        return 0.0
+    return mean_and_standard_error(first.values).mean - mean_and_standard_error(second.values).mean
+
+
+def _apart(first: Row, second: Row) -> bool:
+    """Whether the 95 % intervals of two means do not overlap; no where there are none."""
+    if min(len(first.values), len(second.values)) < 2:
+        return False
+    one, other = t_interval(first.values), t_interval(second.values)
+    return one.low > other.high or other.low > one.high
+
+
+def _number(row: Row) -> int:
+    """The number that a column begins with."""
+    return int(row.claim.column.split()[0].replace(",", ""))
+
+
+def _difference(first: Row, second: Row) -> str:
+    """Mean of one less that of the other, and whether their intervals are apart."""
+    ours, theirs = (mean_and_standard_error(row.values) for row in (first, second))
+    gap = text.signed(_lead(first, second), 1)
+    if min(ours.count, theirs.count) < 2:
+        return f"{gap} (too few networks for an interval)"
+    interval = welch_interval(ours, theirs).interval
+    low, high = (text.signed(end, 1) for end in (interval.low, interval.high))
+    return f"{gap} [{low}, {high}], {'apart' if _apart(first, second) else 'not apart'}"
+
+
+def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
+    """A line for each row."""
+    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
+    axes = picture.subplots()
+    plain(axes, theme, size=7)
+    draw_floors(axes.axhline, rows, theme)
+    for place, name in enumerate(dict.fromkeys(row.claim.row for row in rows)):
+        own = sorted((row for row in rows if row.claim.row == name), key=_number)
+        means = [mean_and_standard_error(row.values).mean for row in own]
+        halves = [t_interval(row.values).half_width if len(row.values) > 1 else 0 for row in own]
+        axes.errorbar(
+            [_number(row) for row in own], means, yerr=halves if any(halves) else None,
+            color=theme.models[place % len(theme.models)], marker="o", markersize=3,
+            linewidth=1.3, capsize=2, label=name,
+        )  # fmt: skip
+    axes.set_xticks(sorted({_number(row) for row in rows}))
+    axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
+    axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.ink)
+    handles, names = axes.get_legend_handles_labels()
+    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
+    return picture

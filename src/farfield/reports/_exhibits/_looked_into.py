@@ -1,0 +1,68 @@
+"""What a plate looks into: the trained network of a run, and the problems that the run drew."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import nn
+
+from farfield.analysis import Routing, routing_of
+from farfield.core import Problems
+from farfield.records import Record, Store
+from farfield.reports._tables._report import Report, Row
+from farfield.tasks import Task
+from farfield.training import problems_of_run, trained_network
+
+
+class LookedInto(NamedTuple):
+    """A run whose network is looked into.
+
+    Attributes:
+        task: Its task.
+        network: Its trained network.
+        sets: The problems that it drew, by regime.
+    """
+
+    task: Task
+    network: nn.Module
+    sets: dict[str, Problems]
+
+
+def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
+    """The trained network behind a record of a row, and its problems.
+
+    Args:
+        row: The cell.
+        record: One of its runs.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If the trained network is missing.
+    """
+    whole = row.claim.experiment
+    experiment = whole.at_fraction(record.steps / whole.recipe.steps)
+    network = trained_network(experiment, record.seed, store)
+    return LookedInto(experiment.task, network, problems_of_run(experiment.task, record.seed))
+
+
+def routings(
+    report: Report, regime: str, samples: int, store: Store
+) -> tuple[Row, list[Routing]] | None:
+    """The row that was trained for most of its steps, and how each of its networks routes.
+
+    `None` where none was run.
+
+    Args:
+        report: The cells.
+        regime: Whose problems are routed.
+        samples: How many of them, the first ones.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+    if not report.run:
+        return None
+    row = max(report.run, key=lambda row: row.judgement.fraction or 0.0)
+    looked = (looked_into(row, record, store) for record in row.records)
+    return row, [routing_of(one.network, one.sets[regime][:samples]) for one in looked]

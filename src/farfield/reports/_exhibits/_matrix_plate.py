@@ -1,0 +1,146 @@
+"""A matrix with what trained networks make of its candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from torch import Tensor
+
+from farfield.core import Problems
+from farfield.records import Store
+from farfield.reports._exhibits._looked_into import looked_into
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._theme import Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import Figure, ScoredMatrix
+from farfield.training import score_problems
+
+PROBLEMS: Final = 200
+"""Problems that are answered, the first of the regime."""
+SIDE: Final = 3
+CONTEXT: Final = SIDE * SIDE - 1
+
+CAPTION: Final = (
+    "The first matrix of {regime} of seed {seed}, and its candidates with the share that the "
+    "softmax of each row gives them, in percent; the right one is framed, and the choice of each "
+    "row is bold. Right: over the first {problems} problems of each network."
+)
+
+
+class _Answers(NamedTuple):
+    """What a row makes of the first matrix.
+
+    Attributes:
+        row: The cell.
+        shares: Of the candidates, in percent.
+    """
+
+    row: Row
+    shares: Tensor
+
+
+def matrix_plate(
+    figure: Figure, analysis: ScoredMatrix, report: Report, store: Store
+) -> Plate | None:
+    """A matrix with the scores of every row that was run; `None` where none was.
+
+    Args:
+        figure: What the paper says.
+        analysis: Whose problems are shown.
+        report: The figure's cells with what was found.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+    if not report.run:
+        return None
+    seed = report.run[0].records[0].seed
+    shown: Problems | None = None
+    answers, findings = [], []
+    for row in report.run:
+        right = []
+        for record in row.records:
+            looked = looked_into(row, record, store)
+            some = looked.sets[analysis.regime][:PROBLEMS]
+            scores, _ = score_problems(looked.network, looked.task, some)
+            right.append(100 * float(scores.double().mean()))
+            if record.seed == seed:
+                shown = some[:1].compact()
+                with torch.inference_mode():
+                    outputs = looked.network(shown.table(), shown.index)[0]
+                answers.append(_Answers(row, 100 * outputs.softmax(-1)))
+        findings.append(
+            Finding(
+                what=f"{row.claim.row}: right answers",
+                paper="",
+                ours=text.over_counted(right),
+            )
+        )
+    if shown is None:
+        return None
+    target = int(shown.target[0])
+    right_here = [one.row.claim.row for one in answers if int(one.shares.argmax()) == target]
+    findings.append(
+        Finding(
+            what="the matrix that is shown: who is right",
+            paper=figure.words("shown"),
+            ours=", ".join(right_here) or "none",
+        )
+    )
+    return Plate(
+        name="matrix",
+        title="A matrix and its candidates",
+        caption=CAPTION.format(regime=analysis.regime, seed=seed, problems=PROBLEMS),
+        draw=partial(_draw, shown, answers),
+        findings=tuple(findings),
+    )
+
+
+def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Picture:
+    """The matrix on the left, the candidates on the right with a line of shares for each row."""
+    panels = problem.sequences()[0].numpy()
+    target = int(problem.target[0])
+    picture = Picture(
+        figsize=(WIDTH, 2 + 0.25 * len(answers)), facecolor=theme.paper, layout="constrained"
+    )
+    halves = picture.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
+    for place, axes in enumerate(halves[0].subplots(SIDE, SIDE).flat):
+        _frame(axes, theme, theme.faint)
+        axes.set_anchor("SCN"[place // SIDE])  # the rows close to each other
+        if place < CONTEXT:
+            axes.imshow(panels[place], cmap="gray", vmin=0, vmax=255)
+        else:
+            axes.set_aspect(1)
+            axes.text(0.5, 0.5, "?", ha="center", va="center", color=theme.ink, fontsize=13)
+    columns = (len(panels) - CONTEXT) // 2
+    for place, axes in enumerate(halves[1].subplots(2, columns).flat):
+        is_right = place == target
+        _frame(axes, theme, theme.models[2] if is_right else theme.faint, 2.2 if is_right else 0.8)
+        axes.imshow(panels[CONTEXT + place], cmap="gray", vmin=0, vmax=255)
+        for line, answer in enumerate(answers):
+            chosen = int(answer.shares.argmax()) == place
+            under = partial(
+                axes.annotate, xytext=(0, -9 * line), xycoords="axes fraction",
+                textcoords="offset points", va="top", fontsize=6.5, color=theme.ink,
+            )  # fmt: skip
+            under(
+                f"{float(answer.shares[place]):.0f}", (0.5, -0.06), ha="center",
+                weight="bold" if chosen else "normal",
+            )  # fmt: skip
+            if place % columns == 0:
+                under(answer.row.claim.row, (-0.06, -0.06), ha="right")
+    return picture
+
+
+def _frame(axes: Axes, theme: Theme, color: str, width: float = 0.8) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.set_facecolor(theme.paper)
+    axes.spines[:].set(color=color, linewidth=width)

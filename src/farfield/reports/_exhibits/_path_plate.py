@@ -1,0 +1,113 @@
+"""The paths that elements take through the functions of a Neural Interpreter."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from torch import Tensor
+
+from farfield.analysis import path_similarity
+from farfield.records import Store
+from farfield.reports._exhibits._looked_into import routings
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._theme import Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report
+from farfield.reproductions import Figure, RoutingPaths
+
+SHOWN: Final = 3
+"""Samples whose paths are drawn."""
+SAMPLES: Final = 50
+"""Samples whose paths are compared."""
+STRENGTH: Final = 12.0
+"""Width in points of a line that all elements follow."""
+AREA: Final = 200.0
+"""Of a dot with access to all elements, square points."""
+
+CAPTION: Final = (
+    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, "
+    "its area the share of the elements that it has access to; a line is as wide as the share of "
+    "the elements that go from one function to the next. Similarity of paths: what the routing of "
+    "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
+    "where all are routed alike."
+)
+
+
+def path_plate(
+    figure: Figure, analysis: RoutingPaths, report: Report, store: Store
+) -> Plate | None:
+    """The paths of the row that was trained for most of its steps; `None` where none was run.
+
+    Args:
+        figure: What the paper says.
+        analysis: Whose problems are shown.
+        report: The figure's cells with what was found.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+    looked = routings(report, analysis.regime, SAMPLES, store)
+    if looked is None:
+        return None
+    row, found = looked
+    shares = [100 * path_similarity(routing.compatibility) for routing in found]
+    finding = Finding(
+        what=f"{row.claim.row}: similarity of the paths of two samples",
+        paper=figure.words("similarity"),
+        ours=text.over_counted(shares),
+    )
+    return Plate(
+        name="paths",
+        title="Paths through the functions",
+        caption=CAPTION.format(row=row.claim.row, seed=row.records[0].seed, samples=SAMPLES),
+        draw=partial(_draw, found[0].compatibility[:, :SHOWN]),
+        findings=(finding,),
+    )
+
+
+def _draw(compatibility: Float[Tensor, "iteration batch function item"], theme: Theme) -> Picture:
+    """A panel for each sample: functions from top to bottom, iterations from left to right."""
+    samples = compatibility.shape[1]
+    picture = Picture(figsize=(WIDTH, 2.1), facecolor=theme.paper, layout="constrained")
+    panels = picture.subplots(1, samples, sharey=True, squeeze=False)[0]
+    for number, axes in enumerate(panels):
+        _draw_paths(axes, compatibility[:, number], theme)
+        axes.set_title(
+            f"sample {number + 1}", loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3
+        )
+        axes.set_xlabel("iteration", fontsize=7.5, color=theme.ink)
+    panels[0].set_ylabel("function", fontsize=7.5, color=theme.ink)
+    return picture
+
+
+def _draw_paths(
+    axes: Axes, compatibility: Float[Tensor, "iteration function item"], theme: Theme
+) -> None:
+    shares = compatibility / compatibility.sum(1, keepdim=True).clamp(min=1e-12)
+    iterations, functions, items = shares.shape
+    flows = (shares[:-1] @ shares[1:].transpose(1, 2) / items).numpy()
+    for step, flow in enumerate(flows):
+        for first, second in np.ndindex(functions, functions):
+            axes.plot(
+                (step + 1, step + 2), (first + 1, second + 1), color=theme.faint, zorder=1,
+                linewidth=STRENGTH * flow[first, second], solid_capstyle="round",
+            )  # fmt: skip
+    sizes = shares.mean(2).numpy()
+    for function in range(functions):
+        axes.scatter(
+            range(1, iterations + 1), [function + 1] * iterations, zorder=2, linewidth=0,
+            s=AREA * sizes[:, function], color=theme.models[function % len(theme.models)],
+        )  # fmt: skip
+    axes.set_facecolor(theme.paper)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=6.5, length=0)
+    axes.set_xticks(range(1, iterations + 1))
+    axes.set_yticks(range(1, functions + 1))
+    axes.set(xlim=(0.5, iterations + 0.5), ylim=(functions + 0.5, 0.5))

@@ -1,0 +1,191 @@
+"""Frames that trained networks roll out, beneath the true ones, and how they drift away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, cast, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from farfield.analysis import rolled_out, stood_still
+from farfield.metrics import mean_and_standard_error
+from farfield.records import Store
+from farfield.reports._exhibits._looked_into import looked_into
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._exhibits._roll_out_drawing import Course, Film, Panel, draw
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import Figure, RollOuts
+from farfield.tasks import BouncingBalls
+
+SEQUENCES: Final = 100
+"""Sequences that are looked at."""
+AFTER: Final = (1, 5, 15)
+"""Frames after those given whose errors are written out."""
+
+CAPTION: Final = (
+    "Above: frames of one sequence, the true ones and beneath them what a network, of seed {seed}, "
+    "goes on with from the first {given}; grey is in doubt, tinted hidden. Below, frame by frame "
+    "over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
+    "distance of white blobs from those of the true frame, each matched with at most one and cut "
+    "off at {cutoff:g} pixels. Dashed: what frame {given} alone tells, pixel by pixel, and its "
+    "blobs if they stood still. Dotted: the mean frame. Cross-entropies of the findings are over "
+    "all frames after those given of all test sequences."
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What one cell's networks roll out.
+
+    Args:
+        row: The cell.
+        task: Its task.
+        seed: Of the first network.
+        film: Probabilities of white of the first sequence by the first network.
+        truth: True frames of that sequence.
+        hidden: First column behind the curtain, and the one after its last.
+        scores: Mean over sequences and networks of each frame's scores, by their name.
+        still: The same of the last frame given, standing still.
+    """
+
+    row: Row
+    task: BouncingBalls
+    seed: int
+    film: Float[Tensor, "_ height width"]
+    truth: Float[Tensor, "time height width"]
+    hidden: tuple[int, int]
+    scores: dict[str, tuple[float, ...]]
+    still: dict[str, tuple[float, ...]]
+
+
+def roll_out_plate(
+    figure: Figure, analysis: RollOuts, report: Report, store: Store
+) -> Plate | None:
+    """What the networks of each cell go on with; `None` where nothing has been run.
+
+    Args:
+        figure: What the paper says.
+        analysis: Which frames are drawn.
+        report: The figure's cells with what was found.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+    plots: dict[str, list[_Seen]] = {}
+    for row in report.rows:
+        if row.records:
+            name = f"{row.claim.group}/{row.claim.regime}"
+            plots.setdefault(name, []).append(_seen(row, store))
+    if not plots:
+        return None
+    first = next(iter(plots.values()))[0]
+    return Plate(
+        name="roll-outs",
+        title="How far balls are followed",
+        caption=CAPTION.format(
+            given=first.task.given,
+            seed=first.seed,
+            sequences=SEQUENCES,
+            cutoff=first.task.side / 4,
+        ),
+        draw=partial(draw, [_panel(seen) for seen in plots.values()], analysis.shown),
+        findings=tuple(
+            finding for name, seen in plots.items() for finding in _findings(figure, name, seen)
+        ),
+    )
+
+
+def _seen(row: Row, store: Store) -> _Seen:
+    """The networks of a cell at work."""
+    courses = list[dict[str, Tensor]]()
+    for record in row.records:
+        run = looked_into(row, record, store)
+        task = cast("BouncingBalls", run.task)
+        problems = run.sets[row.claim.regime][:SEQUENCES]
+        logits = rolled_out(run.network, problems)
+        courses.append(task.roll_out_scores(logits, problems))
+        if len(courses) == 1:
+            first, shown = logits[0], problems[:1]
+            still = task.roll_out_scores(stood_still(problems, task.given), problems)
+    start, stop = shown.latent["curtain"][0].tolist()
+    return _Seen(
+        row=row,
+        task=task,
+        seed=row.records[0].seed,
+        film=first.sigmoid().reshape(-1, *task.item_shape),
+        truth=shown.sequences()[0],
+        hidden=(start, stop),
+        scores={
+            name: tuple(torch.stack([one[name].mean(0) for one in courses]).mean(0).tolist())
+            for name in courses[0]
+        },
+        still={name: tuple(values.mean(0).tolist()) for name, values in still.items()},
+    )
+
+
+def _panel(seen: Sequence[_Seen]) -> Panel:
+    """One plot of the figure, ready to be drawn."""
+    first = seen[0]
+    task, regime = first.task, first.row.claim.regime
+    error = next(name for name in first.scores if name != task.metric)
+    ahead = range(1, task.num_frames - task.given + 1)
+    return Panel(
+        title=first.row.claim.column,
+        given=task.given,
+        truth=first.truth,
+        hidden=first.hidden,
+        films=tuple(Film(label=one.row.claim.row, frames=one.film) for one in seen),
+        courses=(
+            Course(
+                label="cross-entropy,\nnats a pixel",
+                lines=tuple(one.scores[task.metric] for one in seen),
+                still=tuple(task.copy_loss(regime, steps) for steps in ahead),
+                floor=task.chance(regime),
+            ),
+            Course(
+                label=f"{error},\npixels",
+                lines=tuple(one.scores[error] for one in seen),
+                still=first.still[error],
+                floor=None,
+            ),
+        ),
+    )
+
+
+def _findings(figure: Figure, name: str, seen: Sequence[_Seen]) -> list[Finding]:
+    """Differences of the first row from the others, and errors at some frames."""
+    first, *others = seen
+    column = first.row.claim.column
+    found = []
+    for other in others:
+        mine, theirs = (mean_and_standard_error(one.row.values).mean for one in (first, other))
+        count = (len(first.row.records), len(other.row.records))
+        found.append(
+            Finding(
+                what=f"{column}: cross-entropy of {first.row.claim.row} less {other.row.claim.row}",
+                paper=figure.words(f"{name}/{first.task.metric}"),
+                ours=f"{text.signed(mine - theirs, 4)} ({text.networks(min(count), max(count))})",
+            )
+        )
+    error = next(kind for kind in first.scores if kind != first.task.metric)
+    lines = {one.row.claim.row: one.scores[error] for one in seen}
+    lines |= {f"frame {first.task.given} standing still": first.still[error]}
+    after = [steps for steps in (*AFTER, len(first.film)) if steps <= len(first.film)]
+    for who, line in lines.items():
+        numbers = " / ".join(f"{line[steps - 1]:.1f}" for steps in dict.fromkeys(after))
+        steps = " / ".join(map(str, dict.fromkeys(after)))
+        found.append(
+            Finding(
+                what=f"{column}: {error} of {who} after {steps} frames",
+                paper=figure.words(f"{name}/{error}"),
+                ours=f"{numbers} pixels",
+            )
+        )
+    return found

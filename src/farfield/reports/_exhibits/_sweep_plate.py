@@ -1,0 +1,167 @@
+"""What a trained Neural Interpreter is worth with other numbers of iterations or functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+from matplotlib.figure import Figure as Picture
+
+from farfield.analysis import scores_by_iterations, scores_without_functions
+from farfield.core import Problems, stream
+from farfield.records import Store
+from farfield.reports._exhibits._looked_into import LookedInto, looked_into
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
+from farfield.reports._profile._theme import Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import Figure, FunctionsRemoved, IterationsAtTest
+
+PROBLEMS: Final = 500
+"""Problems that are scored, the first of a regime."""
+
+Courses = list[list[float]]
+"""A score for each number, of each network."""
+
+ITERATIONS: Final = (
+    "Score on {problems} problems of each regime against the number of function iterations at "
+    "test; the network was trained with as many as stand last."
+)
+FUNCTIONS: Final = (
+    "Score on {problems} problems against the number of functions removed at test, drawn at "
+    "random once for each network."
+)
+DASHED: Final = " Dashed: answers that ignore the problem."
+BANDS: Final = " Bands: standard error over networks."
+
+
+def iteration_plate(
+    figure: Figure, analysis: IterationsAtTest, report: Report, store: Store
+) -> Plate | None:
+    """Scores against the number of iterations; `None` where nothing has been run.
+
+    Args:
+        figure: What the paper says.
+        analysis: The numbers of iterations.
+        report: The figure's cells with what was found.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+
+    def sweep(run: LookedInto, problems: Problems, _: int) -> list[float]:
+        return scores_by_iterations(run.network, run.task, problems, analysis.numbers)
+
+    courses = _courses(report, store, sweep)
+    half = analysis.numbers.index(analysis.numbers[-1] // 2)
+    findings = tuple(
+        Finding(
+            what=f"{_place(row)}: share of the score that half of the iterations keep",
+            paper=figure.words("half"),
+            ours=text.over_counted(
+                [100 * course[half] / course[-1] for course in found if course[-1]]
+            ),
+        )
+        for row, found in courses
+    )
+    return _plate("iterations", "Fewer iterations", ITERATIONS, analysis.numbers, courses, findings)
+
+
+def removal_plate(
+    figure: Figure, analysis: FunctionsRemoved, report: Report, store: Store
+) -> Plate | None:
+    """Scores against the number of functions removed; `None` where nothing has been run.
+
+    Args:
+        figure: What the paper says.
+        analysis: The numbers of functions.
+        report: The figure's cells with what was found.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If a trained network is missing.
+    """
+
+    def sweep(run: LookedInto, problems: Problems, seed: int) -> list[float]:
+        place = stream(seed, "functions removed")
+        return scores_without_functions(run.network, run.task, problems, analysis.numbers, place)
+
+    courses = _courses(report, store, sweep)
+    findings = tuple(
+        Finding(
+            what=f"{_place(row)}: score lost with each function, at most",
+            paper=figure.words("step"),
+            ours=text.over_counted([100 * max(-np.diff(course)) for course in found]),
+        )
+        for row, found in courses
+    )
+    return _plate("functions", "Fewer functions", FUNCTIONS, analysis.numbers, courses, findings)
+
+
+def _courses(
+    report: Report, store: Store, sweep: Callable[[LookedInto, Problems, int], list[float]]
+) -> list[tuple[Row, Courses]]:
+    """What each row that was run scores, network by network."""
+    found = []
+    for row in report.rows:
+        courses = []
+        for record in row.records:
+            run = looked_into(row, record, store)
+            courses.append(sweep(run, run.sets[row.claim.regime][:PROBLEMS], record.seed))
+        if courses:
+            found.append((row, courses))
+    return found
+
+
+def _plate(
+    name: str,
+    title: str,
+    caption: str,
+    numbers: Sequence[int],
+    courses: Sequence[tuple[Row, Courses]],
+    findings: tuple[Finding, ...],
+) -> Plate | None:
+    if not courses:
+        return None
+    return Plate(
+        name=name,
+        title=title,
+        caption=caption.format(problems=PROBLEMS)
+        + (BANDS if any(len(found) > 1 for _, found in courses) else "")
+        + DASHED,
+        draw=partial(_draw, numbers, courses, f"{name} {'removed' if name == 'functions' else ''}"),
+        findings=findings,
+    )
+
+
+def _place(row: Row) -> str:
+    return f"{row.claim.row}, {row.claim.column}"
+
+
+def _draw(
+    numbers: Sequence[int], courses: Sequence[tuple[Row, Courses]], label: str, theme: Theme
+) -> Picture:
+    """A line for each row, named at the foot."""
+    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
+    axes = picture.subplots()
+    plain(axes, theme, size=7)
+    draw_floors(axes.axhline, [row for row, _ in courses], theme)
+    for number, (row, found) in enumerate(courses):
+        color = theme.models[number % len(theme.models)]
+        scores = row.claim.published.scale * np.array(found)
+        mean = scores.mean(0)
+        axes.plot(numbers, mean, color=color, marker="o", markersize=3, linewidth=1.3,
+                  label=_place(row))  # fmt: skip
+        if len(scores) > 1:
+            error = scores.std(0, ddof=1) / np.sqrt(len(scores))
+            axes.fill_between(numbers, mean - error, mean + error, color=color, alpha=0.2, lw=0)
+    axes.set_xticks(numbers)
+    axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.ink)
+    axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.ink)
+    handles, names = axes.get_legend_handles_labels()
+    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
+    return picture

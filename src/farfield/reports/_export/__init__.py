@@ -1,0 +1,1 @@
+"""What was run, written to files and read back."""

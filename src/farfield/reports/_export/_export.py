@@ -1,0 +1,237 @@
+"""Records as text that stays: one JSON line for each experiment and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, final
+
+import msgspec
+
+from farfield.core import excerpt, expand_home, open_regular, printable
+from farfield.experiments import Experiment
+from farfield.metrics import MEASURES
+from farfield.records import DIVERGED, Record, write_whole
+from farfield.reports._tables._report import Finder
+from farfield.reproductions import Budget, Claim, Table
+from farfield.tasks import TRAINING, metric_of
+
+LARGEST_LINE: Final = 1 << 20
+"""No record is longer, bytes."""
+LARGEST_FILE: Final = 1 << 25
+"""Bytes; the longest of the tables has five million."""
+
+
+@final
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of an export.
+
+    Args:
+        cell: Name of the cell within its table.
+        record: What the run left.
+    """
+
+    cell: str
+    record: Record
+
+    @property
+    def place(self) -> tuple[str, int, str, int]:
+        """What lines are sorted by, and where only one may be."""
+        return (self.cell, self.record.steps, self.record.key, self.record.seed)
+
+
+def export(table: Table, find: Finder, folder: Path) -> list[Path]:
+    """Write the records behind a table as text, `<folder>/<paper>/<table>.jsonl`.
+
+    A selection from several tables is written to the files of those. What a file holds of other
+    cells, budgets and seeds stays; of the same run the new record wins. The same records give the
+    same bytes.
+
+    Args:
+        table: The claims.
+        find: The records of a claim, e.g. from `records_at`.
+        folder: Where to; made if need be.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: If a number is one that no run can leave, or an older file is damaged.
+        StoreError: If a file cannot be written.
+    """
+    by_home: dict[str, list[Line]] = {}
+    for claim in table.claims:
+        for record in find(claim):
+            line = line_of(claim, record)
+            _check(line, f"seed {record.seed} of {claim.name}")
+            by_home.setdefault(claim.home, []).append(line)
+    written = []
+    for home, lines in by_home.items():
+        path = expand_home(folder) / f"{home}.jsonl"
+        merged = {line.place: line for line in (load_export(path) if path.exists() else [])}
+        merged |= {line.place: line for line in lines}
+        write_whole(path, encode(merged.values()))
+        written.append(path)
+    return written
+
+
+def line_of(claim: Claim, record: Record) -> Line:
+    """The record with the scores of training and of the claim's regime, in the claim's metric.
+
+    Of the parts of that metric, e.g. `r2/function-21`, the last scores are kept. One network may
+    answer for dozens of claims, a line each.
+
+    Args:
+        claim: What it answers for.
+        record: The record.
+    """
+    metrics = {claim.metric, metric_of(claim.experiment.task), "loss", DIVERGED}
+    regimes = {claim.regime, TRAINING}
+    parts = f"{claim.metric}/"
+    kept = [
+        s
+        for s in record.scores
+        if (s.regime in regimes and s.metric in metrics)
+        or (s.metric.startswith(parts) and (s.step, s.regime) == (record.steps, claim.regime))
+    ]
+    return Line(cell=claim.cell, record=msgspec.structs.replace(record, scores=tuple(kept)))
+
+
+def encode(lines: Iterable[Line]) -> bytes:
+    """Lines as text, sorted; the same lines give the same bytes.
+
+    Args:
+        lines: The lines, in any order.
+    """
+    encoder = msgspec.json.Encoder(order="sorted")
+    ordered = sorted(lines, key=lambda line: line.place)
+    return b"".join(encoder.encode(_as_text(line)) + b"\n" for line in ordered)
+
+
+NOT_FINITE: Final = ("nan", "inf", "-inf")
+"""Scores that JSON has no numbers for, as they are written."""
+
+
+def _as_text(line: Line) -> Line | dict[str, Any]:
+    """A line with scores that are not finite as text."""
+    if all(math.isfinite(score.value) for score in line.record.scores):
+        return line
+    plain: dict[str, Any] = msgspec.to_builtins(line)
+    for score in plain["record"]["scores"]:
+        if not math.isfinite(score["value"]):
+            score["value"] = str(score["value"])
+    return plain
+
+
+def _from_text(text: bytes) -> Line:
+    """A line, some of whose scores may be text."""
+    plain = msgspec.json.decode(text)
+    for score in plain["record"]["scores"]:
+        if score["value"] in NOT_FINITE:
+            score["value"] = float(score["value"])
+    return msgspec.convert(plain, Line)
+
+
+def load_export(path: Path) -> list[Line]:
+    """Read what `export` wrote.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ValueError: If the file cannot be read, or a line is not a whole, sane record, naming file
+            and line.
+    """
+    decoder = msgspec.json.Decoder(Line)
+    found: dict[tuple[str, int, str, int], Line] = {}
+    try:
+        with open_regular(expand_home(path), LARGEST_FILE) as file:
+            for number, text in enumerate(iter(lambda: file.readline(LARGEST_LINE), b""), 1):
+                where = f"{printable(path)}, line {number}"
+                line = _decode(decoder, text, where)
+                if line.place in found:
+                    raise ValueError(
+                        f"{where}: seed {line.record.seed} of {excerpt(line.cell)} is there twice"
+                    )
+                found[line.place] = line
+    except OSError as error:
+        raise ValueError(f"cannot read {printable(path)}: {error.strerror or error}") from error
+    return list(found.values())
+
+
+def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finder:
+    """Finds the records of a claim at a budget in what `export` wrote.
+
+    Args:
+        folder: What was written to.
+        budget: Share of the paper's steps.
+        seeds: Only seeds below this number; all of them if `None`.
+
+    Raises:
+        ValueError: If a file is damaged, when its records are asked for.
+    """
+
+    @cache
+    def of_table(home: str) -> dict[tuple[str, str], list[Record]]:
+        path = expand_home(folder) / f"{home}.jsonl"
+        found: dict[tuple[str, str], list[Record]] = {}
+        for line in load_export(path) if path.is_file() else []:
+            if seeds is None or line.record.seed < seeds:
+                found.setdefault((line.cell, line.record.key), []).append(line.record)
+        return found
+
+    def find(claim: Claim) -> list[Record]:
+        return of_table(claim.home).get((claim.cell, claim.at(budget).key), [])
+
+    return find
+
+
+def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Line:
+    """One line, checked."""
+    if not text.endswith(b"\n"):
+        raise ValueError(f"{where}: the line is cut short or longer than {LARGEST_LINE} bytes")
+    try:
+        try:
+            line = decoder.decode(text)
+        except msgspec.ValidationError:
+            line = _from_text(text)
+    except (msgspec.MsgspecError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: not a record: {excerpt(error)}") from error
+    _check(line, where)
+    return line
+
+
+def _check(line: Line, where: str) -> None:
+    """Refuse what no run can leave."""
+    record = line.record
+    if not 0 <= record.seed < 2**63 or not 1 <= record.steps < 2**63:
+        raise ValueError(
+            f"{where}: seed must be at least 0 and steps at least 1, "
+            f"got {excerpt(record.seed)} and {excerpt(record.steps)}; both below 2**63"
+        )
+    _check_key(record, where)
+    if not 0 <= record.seconds < math.inf:
+        raise ValueError(f"{where}: seconds must be a finite number, got {record.seconds}")
+    places = {(score.step, score.regime, score.metric) for score in record.scores}
+    if len(places) < len(record.scores):
+        raise ValueError(f"{where}: a score is there twice")
+    for score in record.scores:
+        measure = MEASURES.get(score.metric.partition("/")[0])
+        value = score.value
+        inside = measure is None or math.isnan(value) or measure.lowest <= value <= measure.highest
+        if not inside or score.count < 1 or not 0 <= score.step <= record.steps:
+            raise ValueError(f"{where}: no run can leave {excerpt(score)}")
+
+
+def _check_key(record: Record, where: str) -> None:
+    """Refuse a record whose key is not that of its experiment."""
+    try:
+        key = Experiment.key_of(record.experiment)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: not a record: {excerpt(error)}") from error
+    if key != record.key:
+        raise ValueError(
+            f"{where}: key must be {key}, that of the experiment, got {excerpt(record.key)!r}"
+        )

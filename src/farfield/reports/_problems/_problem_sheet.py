@@ -1,0 +1,236 @@
+"""Sample problems of every regime of a task, with their answers, as one picture."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final
+
+import torch
+from jaxtyping import Int64
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+from torch import Tensor
+
+from farfield.core import Problems, expand_home, stream
+from farfield.records import write_whole
+from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
+from farfield.reports._problems._layout import GAP, Corner, Layout
+from farfield.reports._problems._problem_layouts import layout_of
+from farfield.tasks import DrawsFirst, Task
+
+_DPI: Final = 200
+
+# Rooms around the problems, in widths of an image.
+_MARGIN: Final = 0.5
+_BETWEEN: Final = 1.375
+_TITLE: Final = 0.875
+_HEADING: Final = 0.75
+_FOOT: Final = 1.125
+_NARROWEST: Final = 11.0
+_WIDEST: Final = 28.0
+
+
+def problem_sheet(
+    task: Task, path: str | Path, seed: int = 0, problems_per_regime: int = 4
+) -> Path:
+    """Draw problems of every regime with the right answer marked, as a PNG.
+
+    The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
+    problems of each. The file is whole or absent.
+
+    Args:
+        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
+            (white) or in uint8, or coloured ones, `(height, width, 3)`, in uint8.
+        path: Where the picture goes, a name that ends in `.png`.
+        seed: The run whose sets are shown.
+        problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
+            rows.
+
+    Returns:
+        The path of the picture.
+
+    Raises:
+        ValueError: If the items are no images, fewer than one problem is asked for, or the name is
+            that of another kind of file.
+    """
+    path = expand_home(path)
+    if path.suffix.lower() != ".png":
+        raise ValueError(f"path must end in .png, got {str(path)!r}")
+    if problems_per_regime < 1:
+        raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
+    layout = layout_of(task)
+    are_images = len(task.item_shape) == 2 or task.item_shape[2:] == (3,)
+    if layout.drawing is None and not are_images:
+        raise ValueError(
+            "task must have images of (height, width) or (height, width, 3) as items, "
+            f"got {task.item_shape}: a sheet shows pictures only"
+        )
+    picture = io.BytesIO()
+    sets, extents = _sets(task, seed, layout.things)
+    figure = _sheet(layout, sets, extents, problems_per_regime)
+    FigureCanvasAgg(figure)
+    fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
+    figure.savefig(picture, format="png", dpi=fine * _DPI)
+    write_whole(path, picture.getvalue())
+    return path
+
+
+def _sets(task: Task, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
+    """The sets of a run, or the first problems of large ones, and how much there is of each."""
+    if isinstance(task, DrawsFirst):
+        first = task.draw_first(stream(seed))
+        return first, {name: f"{task.num_problems(name):,} problems" for name in first}
+    sets = task.draw(stream(seed))
+    return sets, {name: _extent(problems, things) for name, problems in sets.items()}
+
+
+def _sheet(
+    layout: Layout, sets: Mapping[str, Problems], extents: Mapping[str, str], most: int
+) -> Figure:
+    """The whole picture: a title, and for each regime a heading over rows of problems."""
+    width, height = layout.extent
+    rows = {name: problems[_assorted(problems, layout, most)] for name, problems in sets.items()}
+    columns = _columns(max(len(problems) for problems in rows.values()), width)
+    across = max(2 * _MARGIN + columns * (width + _BETWEEN) - _BETWEEN, _NARROWEST)
+    apart = (across - 2 * _MARGIN - width) / max(columns - 1, 1)
+    row_height = height + _FOOT
+    lines = sum(math.ceil(len(problems) / columns) for problems in rows.values())
+    top = _TITLE + len(rows) * _HEADING + lines * row_height + _MARGIN / 2
+    figure = Figure(
+        figsize=(round(across * DOTS) / _DPI, round(top * DOTS) / _DPI),
+        dpi=_DPI,
+        facecolor="white",
+    )
+    axes = _paper(figure)
+    write(axes, (_MARGIN, top - _TITLE * 0.6), layout.title, size=13, weight="bold")
+    top -= _TITLE
+    for name, problems in rows.items():
+        _head(axes, (_MARGIN, across - _MARGIN), top, name, extents[name])
+        top -= _HEADING
+        for place in range(len(problems)):
+            line, column = divmod(place, columns)
+            origin = (_MARGIN + column * apart, top - line * row_height - height)
+            _problem(axes, layout, origin, problems[place : place + 1], width)
+        top -= math.ceil(len(problems) / columns) * row_height
+    return figure
+
+
+def _columns(count: int, width: float) -> int:
+    """Problems beside each other: as many as the widest paper takes, the rows about equally long.
+
+    Args:
+        count: Number of problems of a regime.
+        width: Width of a problem.
+    """
+    most = max(1, int((_WIDEST - 2 * _MARGIN + _BETWEEN) / (width + _BETWEEN)))
+    return math.ceil(count / math.ceil(count / most))
+
+
+def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:
+    """Rows of `count` problems whose kinds take turns, in the order of the kinds."""
+    if layout.drawing is not None:
+        return torch.arange(min(count, len(problems)))
+    kinds = problems.target if layout.kind is None else problems.latent[layout.kind]
+    turns = [
+        torch.nonzero(kinds == kind)[:count, 0].tolist() for kind in sorted(set(kinds.tolist()))
+    ]
+    alternating = [row for turn in zip_longest(*turns) for row in turn if row is not None]
+    return torch.tensor(alternating[:count])
+
+
+def _paper(figure: Figure) -> Axes:
+    """Axes over the whole figure on which one unit is the width of an image, to the dot."""
+    across, down = (side * _DPI / DOTS for side in figure.get_size_inches())
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, across), ylim=(0, down), autoscale_on=False)
+    axes.axis("off")
+    return axes
+
+
+def _extent(problems: Problems, things: str) -> str:
+    """How much there is of a regime."""
+    shown = len(torch.unique(problems.index))
+    return f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} {things}"
+
+
+def _head(axes: Axes, sides: tuple[float, float], top: float, name: str, extent: str) -> None:
+    """Name of a regime and its extent, over a line from side to side."""
+    left, right = sides
+    middle = top - _HEADING / 4
+    write(axes, (left, middle), name, size=9, weight="bold")
+    write(axes, (right, middle), extent, size=7.5, colour=FAINT, align="right")
+    under = to_dot(top - _HEADING / 2)
+    axes.plot((left, right), (under, under), color=EDGE, linewidth=0.6)
+
+
+def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, width: float) -> None:
+    """One problem: its images, its kind, and the answer as a frame or a word."""
+    if layout.drawing is not None:
+        layout.drawing(axes, origin, problem)
+        return
+    answer = int(problem.target[0])
+    for place, corner in enumerate(layout.places):
+        image(axes, moved(origin, corner), problem.items[problem.index[0, place]])
+    for sign, middle in layout.signs:
+        write(axes, moved(origin, middle), sign, size=13, colour=FAINT, align="center")
+    if layout.blank is not None:
+        _blank(axes, moved(origin, layout.blank))
+    for number, corner in enumerate(layout.labels):
+        right, up = moved(origin, corner)
+        _answer(axes, (right, up - 0.3), f"{number + 1}", right=number == answer)
+    if layout.framed:
+        _frame(axes, [moved(origin, layout.places[place]) for place in layout.framed[answer]])
+    else:
+        word = layout.words[answer] if layout.words else f"{answer}"
+        _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
+    if said := _caption(layout, problem):
+        write(axes, moved(origin, layout.name_of_kind), said, size=7, colour=FAINT)
+
+
+def _caption(layout: Layout, problem: Problems) -> str:
+    """What a problem is about, in words; of most tasks the kind of problem and the notes on it."""
+    if layout.caption is not None:
+        return layout.caption(problem)
+    if layout.kind is None or not layout.kinds:
+        return ""
+    columns = ((layout.kind, layout.kinds), *layout.notes)
+    return " ".join(names[int(problem.latent[column][0])] for column, names in columns)
+
+
+def _blank(axes: Axes, corner: Corner) -> None:
+    """The field that is to be completed."""
+    axes.add_patch(
+        Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
+    )
+    write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, colour=FAINT, align="center")
+
+
+def _frame(axes: Axes, corners: list[Corner]) -> None:
+    """A frame around neighbouring images: the right answer."""
+    left, low = min(right for right, _ in corners), min(up for _, up in corners)
+    across, down = max(r for r, _ in corners) + 1 - left, max(u for _, u in corners) + 1 - low
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, low),
+            across,
+            down,
+            boxstyle=f"round,pad={GAP / 2},rounding_size=0.08",
+            fill=False,
+            edgecolor=RIGHT,
+            linewidth=2.0,
+        )
+    )
+
+
+def _answer(axes: Axes, where: Corner, word: str, *, right: bool) -> None:
+    """A possible answer; the right one stands out."""
+    if right:
+        write(axes, where, word, size=8, colour=RIGHT, weight="bold", align="center")
+    else:
+        write(axes, where, word, size=8, colour=FAINT, align="center")

@@ -1,0 +1,1 @@
+"""Extrapolation profiles as pictures."""

@@ -1,0 +1,185 @@
+"""How far networks hold: score against distance, for experiments of one's own."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from farfield.metrics import Measure, mean_and_standard_error, measure_of
+from farfield.records import DIVERGED, Record
+from farfield.reports._tables._levels import LOSS
+from farfield.tasks import NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
+
+ACCURACY: Final = measure_of("accuracy")
+"""What is measured, unless said otherwise."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """What networks score at one distance from training, as recorded.
+
+    Args:
+        regime: Name of the regime.
+        distance: How far it lies from training.
+        unit: Unit of the distance.
+        values: Score of each network that did not diverge.
+        floor: Expected score of an answer that ignores the problem.
+        measure: What the score is.
+        losses: Loss of every network, where the task says what is lost without memory.
+        no_memory: That least loss without memory.
+        diverged: Seed of each network that diverged, with the step since which its loss is not
+            finite.
+    """
+
+    regime: str
+    distance: float
+    unit: str
+    values: tuple[float, ...]
+    floor: float
+    measure: Measure = ACCURACY
+    losses: tuple[float, ...] = ()
+    no_memory: float = math.nan
+    diverged: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def mean(self) -> float:
+        """Mean over the networks that did not diverge; not a number where all did."""
+        return mean_and_standard_error(self.values).mean if self.values else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean; not a number for a single network."""
+        if len(self.values) < 2:
+            return float("nan")
+        return mean_and_standard_error(self.values).standard_error
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The point in words and numbers, under the headings of a profile."""
+        written, unit = self.measure.written, self.measure.unit
+        spread = f" ± {written(self.standard_error)}" if len(self.values) > 1 else ""
+        mean, worst = DIVERGED, DIVERGED
+        if self.values:
+            mean = f"{written(self.mean)}{spread}{unit}"
+            worst = f"{written(self.measure.worst(self.values))}{unit}"
+        return (
+            self.regime,
+            f"{self.distance:g} {self.unit}",
+            mean,
+            worst,
+            f"{written(self.floor, 0 if self.measure.percent else 1)}{unit}",
+            *self._loss_cells,
+            self._networks,
+        )
+
+    @property
+    def _networks(self) -> str:
+        """How many networks, and how many of them diverged."""
+        kept, gone = len(self.values), len(self.diverged)
+        return f"{kept} of {kept + gone}, {gone} diverged" if gone else str(kept)
+
+    @property
+    def _loss_cells(self) -> tuple[str, ...]:
+        if not self.losses:
+            return ()
+        finite = [loss for loss in self.losses if math.isfinite(loss)]
+        mean = f"{statistics.fmean(finite):.4f}" if finite else DIVERGED
+        return mean, f"{self.no_memory:.4f}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ExtrapolationProfile:
+    """Score against distance: the curve that Farfield is about. Prints as a Markdown table.
+
+    Args:
+        task: Name of the task.
+        points: Training first, then by growing distance.
+    """
+
+    task: str
+    points: tuple[Point, ...]
+
+    def __str__(self) -> str:
+        measure = self.points[0].measure
+        worst = "highest" if measure.lower_is_better else "lowest"
+        score = f"{measure.label} ± standard error"
+        losses = ("loss", "without memory") if self.points[0].losses else ()
+        head = ("regime", "distance", score, worst, "floor", *losses, "networks")
+        rows = [head, *(point.cells for point in self.points)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+        lines = [_line(row, widths) for row in rows]
+        return "\n".join([lines[0], _line(rule, widths), *lines[1:], *self._notes])
+
+    @property
+    def _notes(self) -> list[str]:
+        """The networks that diverged, a paragraph each, in training or in some regimes alone."""
+        where: dict[tuple[int, int], list[str]] = {}
+        for point in self.points:
+            for network in point.diverged:
+                where.setdefault(network, []).append(point.regime)
+        return [
+            f"\nSeed {seed} diverged ({', '.join(regimes)}): no finite loss since step {step:,}."
+            for (seed, step), regimes in where.items()
+        ]
+
+
+def extrapolation_profile(task: Task, records: Sequence[Record]) -> ExtrapolationProfile:
+    """Score against distance, from the records of one experiment.
+
+    Args:
+        task: The task of the experiment.
+        records: One record a network.
+
+    Raises:
+        ValueError: If there is no record.
+    """
+    if not records:
+        raise ValueError("records must hold at least one record, got none: run the experiment")
+    losses = _losses(task, records)
+    points = (_point(task, regime, records, losses.get(regime.name, ())) for regime in task.regimes)
+    return ExtrapolationProfile(task=task.name, points=tuple(points))
+
+
+def _point(
+    task: Task, regime: Regime, records: Sequence[Record], losses: tuple[float, ...]
+) -> Point:
+    """What the networks score in one regime."""
+    metric, name = metric_of(task), regime.name
+    since = {record.seed: record.diverged(name) for record in records}
+    return Point(
+        regime=name,
+        distance=regime.distance,
+        unit=regime.unit,
+        values=tuple(r.final(name, metric) for r in records if since[r.seed] is None),
+        floor=task.chance(name),
+        measure=measure_of(metric),
+        losses=losses,
+        no_memory=no_memory_loss(task, name),
+        diverged=tuple((seed, step) for seed, step in since.items() if step is not None),
+    )
+
+
+def _losses(task: Task, records: Sequence[Record]) -> dict[str, tuple[float, ...]]:
+    """Loss of each network by regime; none where not all are recorded, or the least not known."""
+    if not isinstance(task, NoMemoryLoss):
+        return {}
+    try:
+        return {
+            regime.name: tuple(record.final(regime.name, LOSS) for record in records)
+            for regime in task.regimes
+        }
+    except KeyError:
+        return {}
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One row, the first column flush left and the others flush right."""
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"| {' | '.join(padded)} |"

@@ -1,0 +1,90 @@
+"""The table as Markdown."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+
+
+def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
+    """The report as a Markdown page; its pictures lie beside it.
+
+    Args:
+        report: The table with what was found.
+        plates: What a figure measures beyond, from `illustrate`.
+    """
+    lines = [f"# {report.key}", "", f"{report.title}.", "", f"**{text.tally(report)}**", ""]
+    for plate in plates:
+        lines += _plate(plate)
+    for subject, rows in report.subjects.items():
+        lines += [f"## {subject}", "", *markdown_rows(rows), ""]
+    lines += [f"- {note}" for note in text.notes(report)]
+    lines += [f"- Trained on: {as_words(place)}." for place in report.environments]
+    return "\n".join(lines) + "\n"
+
+
+def _plate(plate: Plate) -> list[str]:
+    """Heading, picture, caption and findings of a plate."""
+    picture = f"{plate.name}.png" if plate.draw else None
+    shown = exhibit_lines(plate.title, picture, plate.caption, plate.findings)
+    return [f"## {plate.title}", "", *shown]
+
+
+def exhibit_lines(
+    title: str, picture: str | None, caption: str, findings: Sequence[Finding]
+) -> list[str]:
+    """Picture, caption and findings as lines of Markdown in which no text is markup.
+
+    Args:
+        title: What the picture shows.
+        picture: Where it lies; `None` for none.
+        caption: How to read it.
+        findings: What was measured.
+    """
+    lines = [f"![{as_words(title)}]({picture})", ""] if picture else []
+    lines += [_as_paragraph(caption), ""]
+    if findings:
+        table = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
+        shown = by_quantity(findings)
+        table += [tuple(as_words(cell) for cell in finding.cells) for finding in shown]
+        lines += [*(f"| {' | '.join(line)} |" for line in table), ""]
+    return lines
+
+
+def markdown_rows(rows: list[Row]) -> list[str]:
+    """Rows as the lines of a Markdown table.
+
+    Args:
+        rows: The rows.
+    """
+    headings = ["cell", *text.COLUMNS, "command"]
+    aligns = ["---", *("---:" if name != "verdict" else "---" for name in text.COLUMNS), "---"]
+    lines = [_line(headings), _line(aligns)]
+    for row in rows:
+        written = [write(row) for write in text.COLUMNS.values()]
+        lines.append(_line([text.place(row), *written, f"`{row.command}`"]))
+    return lines
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def as_words(found: str) -> str:
+    """Text that a record holds, as words in one line of Markdown: nothing in it is markup.
+
+    Args:
+        found: Any text.
+    """
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in found).split())
+    return re.sub(r"([\\`*_\[\]|~$])", r"\\\1", html.escape(line, quote=False))
+
+
+def _as_paragraph(found: str) -> str:
+    """The same as a line of its own, of which the beginning could be markup too."""
+    return re.sub(r"^(\d*)(?=[.)#+=-])", r"\1\\", as_words(found))

@@ -1,0 +1,200 @@
+"""A table of claims with what was found, from records alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from farfield.records import Record
+from farfield.reports._tables._levels import Levels
+from farfield.reproductions import Budget, Claim, Judgement, Table, judge
+from farfield.tasks import Shapes, Task, is_at_hand
+
+IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
+"""What a command needs to show other images than the built-in ones, by the name of the table."""
+
+Finder = Callable[[Claim], Sequence[Record]]
+"""The records to judge a claim by."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One claim and what was found.
+
+    Args:
+        name: Name of the cell within the table.
+        claim: The claim.
+        judgement: The verdict and what it rests on.
+        records: Networks of ours, by seed.
+        floor: What answers that ignore the problem get, in the unit of print; NaN if unknown.
+        ceiling: What the rule itself gets, in the unit of print.
+        command: What a reader types to make this row.
+    """
+
+    name: str
+    claim: Claim
+    judgement: Judgement
+    records: tuple[Record, ...]
+    floor: float
+    ceiling: float
+    command: str
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Score of each network that did not diverge, by seed, in the unit of print."""
+        scale = self.claim.published.scale
+        return tuple(
+            scale * record.final(self.claim.regime, self.claim.metric) for record in self.kept
+        )
+
+    @property
+    def kept(self) -> tuple[Record, ...]:
+        """The networks that did not diverge, by seed."""
+        gone = dict(self.judgement.diverged)
+        return tuple(record for record in self.records if record.seed not in gone)
+
+    @property
+    def seconds(self) -> float | None:
+        """Wall-clock seconds of training and scoring, all networks; `None` without any."""
+        return sum(record.seconds for record in self.records) if self.records else None
+
+    @property
+    def distance(self) -> float:
+        """How far the regime lies from training."""
+        return _regime_distance(self.claim)[0]
+
+    @property
+    def unit(self) -> str:
+        """Unit of the distance."""
+        return _regime_distance(self.claim)[1]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A table with what was found.
+
+    Args:
+        key: Name of the table.
+        title: What it shows.
+        rows: Its cells, in the table's order.
+        tuned: What was chosen for the rows, and on what; `None` says nothing of it.
+    """
+
+    key: str
+    title: str
+    rows: tuple[Row, ...]
+    tuned: str | None = None
+
+    @property
+    def subjects(self) -> dict[str, list[Row]]:
+        """The rows by what their table is about."""
+        groups: dict[str, list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault(row.claim.subject, []).append(row)
+        return groups
+
+    @property
+    def run(self) -> list[Row]:
+        """The rows that were run."""
+        return [row for row in self.rows if row.records]
+
+    def without_diverged(self) -> Report:
+        """The report as far as its networks did not diverge: what pictures can be made of."""
+        rows = tuple(replace(row, records=row.kept) for row in self.rows)
+        return replace(self, rows=rows)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many claims got which verdict, the most frequent first."""
+        return dict(Counter(row.judgement.verdict.value for row in self.rows).most_common())
+
+    @property
+    def environments(self) -> dict[str, list[Row]]:
+        """The rows whose networks were trained in each place, by the place in a line."""
+        parts = ("processor", "capability", "device", "engine", "torch", "farfield", "commit")
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            places = [
+                ", ".join(f"{part} {where[part]}" for part in parts if part in where)
+                for where in (record.environment for record in row.records)
+            ]
+            for place in dict.fromkeys(places):
+                found.setdefault(place, []).append(row)
+        return found
+
+
+def tabulate(
+    table: Table, find: Finder, budget: Budget = Budget.PAPER, levels: Levels | None = None
+) -> Report:
+    """The table with what the records say.
+
+    Args:
+        table: The claims.
+        find: The records to judge a claim by, e.g. from `records_at`.
+        budget: What the commands beside the rows ask for.
+        levels: Floors and ceilings that are known; `None` measures all of them.
+
+    Raises:
+        ValueError: If records do not belong to the claim they were found for.
+    """
+    levels = levels or Levels()
+    found = {claim.name: tuple(find(claim)) for claim in (*table.claims, *table.others)}
+    runs = [(claim, found[claim.name]) for claim in (*table.claims, *table.others)]
+
+    def row(name: str, claim: Claim) -> Row:
+        missing = not is_at_hand(claim.experiment.task)
+        level, scale = levels.of(claim), claim.published.scale
+        return Row(
+            name=name,
+            claim=claim,
+            judgement=judge(claim, found[claim.name], runs, data_missing=missing),
+            records=tuple(sorted(found[claim.name], key=lambda record: record.seed)),
+            floor=scale * level.floor,
+            ceiling=scale * level.ceiling,
+            command=claim.command(budget) + _images_option(claim.experiment.task),
+        )
+
+    return Report(
+        key=table.key,
+        title=table.title,
+        tuned=table.tuned,
+        rows=tuple(row(name, claim) for name, claim in table.cells.items()),
+    )
+
+
+def records_at(
+    records: Callable[[str], Sequence[Record]], budget: Budget, seeds: int | None = None
+) -> Finder:
+    """Finds the records of a claim at a budget.
+
+    Args:
+        records: The records of an experiment, by its key: `Store(...).records`.
+        budget: Share of the paper's steps.
+        seeds: Only seeds below this number; all of them if `None`.
+    """
+
+    def find(claim: Claim) -> list[Record]:
+        return [
+            record
+            for record in records(claim.at(budget).key)
+            if seeds is None or record.seed < seeds
+        ]
+
+    return find
+
+
+def _images_option(task: Task) -> str:
+    """What the command needs where other than the built-in images are shown."""
+    shapes = getattr(task, "shapes", None)
+    return IMAGES.get(shapes.name, "") if isinstance(shapes, Shapes) else ""
+
+
+def _regime_distance(claim: Claim) -> tuple[float, str]:
+    for regime in claim.experiment.task.regimes:
+        if regime.name == claim.regime:
+            return regime.distance, regime.unit
+    raise ValueError(f"{claim.name} names a regime that its task has not: {claim.regime!r}")

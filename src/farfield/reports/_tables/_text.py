@@ -1,0 +1,264 @@
+"""How the numbers of a row are written, wherever they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from farfield.metrics import mean_and_standard_error, measure_of
+from farfield.reports._tables._report import Report, Row
+from farfield.reproductions import Published, Unpublished, Verdict, VerdictRule
+
+MISSING: Final = "–"
+"""Stands where there is nothing to show."""
+
+CLEAR: Final = " †"
+"""Marks a difference whose interval leaves out 0."""
+
+
+def published(row: Row) -> str:
+    """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
+
+    Where none is printed, the goal, e.g. `≥ 99.5`; that of an error is `≤ 0.01`.
+    """
+    number = row.claim.published
+    if isinstance(number, Published):
+        return f"{number} ({number.runs})"
+    if number.goal is None:
+        return MISSING
+    sign = "≤" if measure_of(row.claim.metric).lower_is_better else "≥"
+    return f"{sign} {number.goal:.{number.decimals[0]}f}"
+
+
+def ours(row: Row) -> str:
+    """Our mean, its standard error and the number of networks, to the digits of print.
+
+    A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
+    diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`.
+    """
+    summary, gone = row.judgement.ours, len(row.judgement.diverged)
+    if summary is None:
+        return f"{MISSING} ({gone} diverged)" if gone else MISSING
+    count = f"{summary.count} of {summary.count + gone}, {gone} diverged" if gone else summary.count
+    published = row.claim.published
+    mean_digits, error_digits = published.decimals
+    goal = published.goal if isinstance(published, Unpublished) else None
+    while goal is not None and _reads_as(goal, summary.mean, mean_digits):
+        mean_digits, error_digits = mean_digits + 1, error_digits + 1
+    error = (
+        ""
+        if math.isnan(summary.standard_error)
+        else f" ± {summary.standard_error:.{error_digits}f}"
+    )
+    return f"{plain(summary.mean, mean_digits)}{error} ({count})"
+
+
+def _reads_as(goal: float, mean: float, digits: int) -> bool:
+    """Whether a mean, rounded, lies on the other side of a goal than it does."""
+    written = round(mean, digits)
+    return mean < goal <= written or written <= goal < mean
+
+
+def over_networks(values: Sequence[float], *, digits: int, unit: str) -> str:
+    """Mean and standard error of a quantity over the networks, e.g. `80.1 ± 2.3 %`."""
+    summary = mean_and_standard_error(values)
+    spread = f" ± {summary.standard_error:.{digits}f}" if summary.count > 1 else ""
+    return f"{plain(summary.mean, digits)}{spread}{unit}"
+
+
+def over_counted(values: Sequence[float], *, digits: int = 1, unit: str = " %") -> str:
+    """The same and how many networks, e.g. `80.1 ± 2.3 % (10 networks)`; no value: `–`."""
+    if not values:
+        return MISSING
+    return f"{over_networks(values, digits=digits, unit=unit)} ({networks(len(values))})"
+
+
+def difference(row: Row) -> str:
+    """Ours minus published with its interval, e.g. `+0.4 [−1.0, +1.8]`, marked if that lacks 0."""
+    found = row.judgement.difference
+    if found is None:
+        return MISSING
+    digits = row.claim.published.decimals[0]
+    low, high = signed(found.interval.low, digits), signed(found.interval.high, digits)
+    return f"{signed(found.value, digits)} [{low}, {high}]{CLEAR if found.clear else ''}"
+
+
+def plain(value: float, digits: int) -> str:
+    """A number with a minus as wide as a digit where it is negative; zero has none."""
+    return signed(value, digits).removeprefix("+")
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, and a minus as wide as a plus; zero has none."""
+    if math.isinf(value):
+        return "+∞" if value > 0 else "−∞"
+    text = f"{value:+.{digits}f}"
+    if float(text) == 0:
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def floor(row: Row) -> str:
+    """Score of answers that ignore the problem."""
+    return _level(row, row.floor)
+
+
+def ceiling(row: Row) -> str:
+    """Score of the rule itself."""
+    return _level(row, row.ceiling)
+
+
+def _level(row: Row, level: float) -> str:
+    """A floor or a ceiling: to a digit in percent, otherwise to the digits of print."""
+    if math.isnan(level):
+        return MISSING
+    number = row.claim.published
+    digits = 1 if number.unit == "percent" else number.decimals[0]
+    return plain(level, digits)
+
+
+def budget(row: Row) -> str:
+    """Share of the paper's steps, e.g. `10 %`."""
+    fraction = row.judgement.fraction
+    return MISSING if fraction is None else f"{100 * fraction:.3g} %"
+
+
+def shares(low: float, high: float) -> str:
+    """Shares of the paper's steps, from the smallest to the largest, e.g. `2.5–100 %`."""
+    return f"{span(f'{100 * low:.3g}', f'{100 * high:.3g}')} %"
+
+
+def span(low: str, high: str) -> str:
+    """From one number to another, or the number if they are the same."""
+    return low if low == high else f"{low}–{high}"
+
+
+def networks(fewest: int, most: int | None = None) -> str:
+    """How many networks, e.g. `1 network` or `2–10 networks`."""
+    most = fewest if most is None else most
+    return f"{span(str(fewest), str(most))} network{'' if most == 1 else 's'}"
+
+
+def verdict(row: Row) -> str:
+    """The verdict."""
+    return row.judgement.verdict.value
+
+
+def seconds(row: Row) -> str:
+    """Seconds of all networks together."""
+    return MISSING if row.seconds is None else f"{row.seconds:,.0f}"
+
+
+COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
+    "published ± SE (n)": published,
+    "ours ± SE (n)": ours,
+    "difference [95 %]": difference,
+    "floor": floor,
+    "ceiling": ceiling,
+    "steps": budget,
+    "verdict": verdict,
+    "seconds": seconds,
+}
+"""Heading and content of each column, after the name of the cell."""
+
+
+def place(row: Row) -> str:
+    """Row and column as printed, e.g. `ESBN + TCN, m = 95`."""
+    return f"{row.claim.row}, {row.claim.column}"
+
+
+def tally(report: Report) -> str:
+    """How many claims got which verdict, in a line."""
+    return " · ".join(f"{count} {word}" for word, count in report.verdicts.items())
+
+
+COMMON_NOTES: Final = (
+    "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
+    "†: the interval of the difference leaves out 0.",
+    "Floor: answers that ignore the problem. Ceiling: the rule itself.",
+    "Steps: share of the paper's training steps, or of those planned here where it names none.",
+    "Seconds: all networks together.",
+    "Direction only: not shown to be reproduced, but clear differences from other rows all hold.",
+    "Compatible, wide: nothing speaks against it, but too little is known to speak for it.",
+    "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
+    "Diverged: a network ends without finite loss; the mean is of the others, and nothing judged.",
+)
+"""What is true of every table, a sentence or two each."""
+
+
+def notes(report: Report) -> list[str]:
+    """What a reader must know to read the table, a sentence or two each."""
+    lacking = dict.fromkeys(
+        row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
+    )
+    return [*(f"Needs data: {what}." for what in lacking), *own_notes(report), *COMMON_NOTES]
+
+
+def own_notes(report: Report) -> list[str]:
+    """What is true of this table and not of every one.
+
+    Args:
+        report: The table.
+    """
+    printed = [row for row in report.rows if isinstance(row.claim.published, Published)]
+    rules = dict.fromkeys(row.claim.rule for row in printed)
+    scored = dict.fromkeys(
+        f"{row.claim.published.selection}; {row.claim.published.split}" for row in report.rows
+    )
+    return [
+        *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
+        *(f"Scored: {what}." for what in scored),
+        *([f"Tuned: {report.tuned}."] if report.tuned is not None else []),
+        *_diverged(report),
+        *(_rule(rule) for rule in rules),
+        *_goals(report),
+    ]
+
+
+def _numbers(report: Report) -> dict[str, str]:
+    """What the numbers are, and how they are written."""
+    metrics = dict.fromkeys(row.claim.metric for row in report.rows)
+    measures = dict.fromkeys(measure_of(metric) for metric in metrics)
+    said: dict[str, str] = {}
+    for one in measures:
+        better = ", lower is better" if one.lower_is_better else ""
+        name = f"{one.label.capitalize()}{better}: " if better or len(measures) > 1 else ""
+        mean = "mean" if name else "Mean"
+        how = ", in percent" if one.percent else ""
+        said[f"{name}{mean} ± standard error of the mean"] = how
+    return said
+
+
+def _diverged(report: Report) -> list[str]:
+    """The networks that diverged, by cell, with the step."""
+    found = [row for row in report.run if row.judgement.diverged]
+    return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
+
+
+def _goals(report: Report) -> list[str]:
+    """The goals of our own, in words."""
+    own = [row for row in report.rows if isinstance(row.claim.published, Unpublished)]
+    bare = [row for row in own if published(row) == MISSING]
+    signs = dict.fromkeys(published(row)[0] for row in own if row not in bare)
+    notes = [
+        f"{sign}: a goal of our own, set before the run. Reached: the whole interval of the mean "
+        f"is {'at most' if sign == '≤' else 'at least'} that, and better than the floor."
+        for sign in signs
+    ]
+    if bare:
+        notes.append(
+            "–: no paper prints a number; measured: as many networks and steps as planned."
+        )
+    return notes
+
+
+def _rule(rule: VerdictRule) -> str:
+    """A verdict rule in words."""
+    interval = f"{100 * rule.confidence:g} % interval"
+    return (
+        f"Reproduced: the {interval} lies within ±{rule.margin:g}; or it holds 0, the difference "
+        f"is at most the larger of {rule.margin:g} and {rule.noise:g} published standard errors, "
+        f"and the interval reaches at most {rule.reach:g} times as far. Compatible, wide: so, but "
+        f"the interval reaches farther than ±{rule.widest:g}."
+    )

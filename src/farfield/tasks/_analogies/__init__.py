@@ -1,0 +1,1 @@
+"""Visual analogies, after hill2019."""

@@ -1,0 +1,243 @@
+"""Visual analogies between rows of panels, generated (hill2019, webb2020)."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields
+from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
+from farfield.tasks._analogies._analogy_panels import DOMAINS, SCALES
+from farfield.tasks._analogies._analogy_problems import PLACES, ROW, Analogies, obeyed
+from farfield.tasks._analogies._analogy_relations import RELATIONS
+from farfield.tasks._analogies._visual_analogy_task import VisualAnalogyTask
+from farfield.tasks._protocol._checks import check_number
+from farfield.tasks._protocol._choices import described_outputs
+from farfield.tasks._protocol._task import TRAINING, Regime
+
+_FAMILIAR: Final = "familiar"
+_PAIRS: Final = "withheld-pairs"
+_MOST: Final = 10_000_000
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VisualAnalogies(VisualAnalogyTask):
+    """Which panel continues the target row as the source row is continued?
+
+    **What is asked.** Two rows of three panels. In the source row a relation holds between what
+    the panels show in one domain; the same relation is to hold in the target row, in another
+    domain. The last panel of the target row is one of four candidates; the answer is which.
+
+    Panels show shapes on a 3×3 grid and lines. The domains are number, type, size, colour and
+    position of shapes, and type (direction) and colour of lines; each has ten levels, position
+    nine. In the domain that matters a panel shows a *set* of levels, of one to four. From the sets
+    A and B of the first two panels a relation makes the third: *progression* moves B on by the step
+    from A to B; *XOR*, *OR* and *AND* take the levels of exactly one, of either, of both. A set of
+    numbers is cells with as many shapes. Everything else varies at random from panel to panel,
+    but so that no relation holds in it.
+
+    **Worked example.** OR, from the type of shapes to their size.
+
+    ```text
+      source  ┌─────┐┌─────┐┌─────┐     target  ┌─────┐┌─────┐┌─────┐
+              │ ▲ ✚ ││ ✚ ◆ ││ ▲✚◆ │             │ ● ⬤ ││ ⬤ • ││  ?  │
+              └─────┘└─────┘└─────┘             └─────┘└─────┘└─────┘
+      ┌─────┐     ┌─────┐     ┌─────┐     ┌─────┐
+      │  ⬤  │ AND │ ●⬤• │ OR  │ ● • │ XOR │ … … │ progression     → 1
+      └─────┘     └─────┘     └─────┘     └─────┘
+    ```
+
+    **Regimes.** Four domains are scales: number, size, and both colours. Training shows their lower
+    five levels, of the other domains all. Tests, each of `test_problems`:
+
+    | regime | what the target shows | levels from training |
+    |---|---|---|
+    | `training`, `familiar` | any domain, familiar levels | 0 |
+    | `target-upper-half` | a scale, its upper five levels | 5 |
+
+    The source, and what does not matter, stay familiar. With `interpolation` training shows every
+    second level and the test, `target-between`, those between. Where `withheld_pairs` names
+    pairs of a source and a target domain, no other set shows them and the test `withheld-pairs`
+    shows nothing else: all pairs with one target make a novel target domain, others a novel
+    transfer.
+
+    **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.25 by guessing;
+    1 by reading what the panels show.
+
+    **Known shortcuts.** None in the target alone: contrasting candidates are what the four
+    relations make of the same two panels, each as often right. Without `contrasting` three
+    random foils are wrong by every relation or by all but another one; going by whether *some*
+    relation holds then needs no source. The source alone says which relation is meant, so that the
+    four relations can be told apart without an analogy, by someone who sees sets.
+
+    **Source and deviations.** Hill et al. 2019, the extrapolation set of which is that of Webb et
+    al. 2020, section 2.2; the rules are made anew from the published descriptions, and numbers on
+    this task are not numbers on theirs (`PublishedVisualAnalogies` reads theirs). As there: the
+    relations, the domains, source and target of three and two panels and four candidates, familiar
+    values in the source and novel ones in the target, contrasting foils or random ones. Ours: every
+    domain takes every relation, position and types having an order, so that in any of them each
+    foil can stand for a relation; a number is that of the shapes in one cell, so that a panel can
+    show several; the drawings. The paper has 600,000 training problems and images of 80×80,
+    every second pixel of 160×160; 40×40 keeps every fourth, and shapes are hard to tell apart.
+
+    Args:
+        training_problems: Number of problems of the training set.
+        test_problems: Number of problems of each test.
+        image_size: Width and height of a panel: 40, 80 or 160 pixels.
+        contrasting: Whether each foil completes the target by another relation; else by none.
+        distractors: Whether what does not matter varies, within a panel too. Else it stays the same
+            in a row, and there are shapes or lines but not both.
+        interpolation: Whether novel levels lie between the familiar ones rather than beyond them.
+        withheld_pairs: Pairs of source and target domain that training never shows.
+
+    Attributes:
+        domains: Names of the domains, by their number in the latent description.
+        relations: Names of the relations, by their number there.
+
+    Raises:
+        ValueError: If a number is out of range, or `withheld_pairs` leaves none to another set.
+        UnknownNameError: If `withheld_pairs` names a domain that does not exist.
+
+    Reference:
+        hill2019; webb2020, section 2.2.
+    """
+
+    name: ClassVar[str] = "visual-analogies"
+    version: ClassVar[int] = 1
+    domains: ClassVar[tuple[str, ...]] = DOMAINS
+    relations: ClassVar[tuple[str, ...]] = RELATIONS
+
+    training_problems: int = 10_000
+    test_problems: int = 2_000
+    image_size: int = 80
+    contrasting: bool = True
+    distractors: bool = True
+    interpolation: bool = False
+    withheld_pairs: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_number("training_problems", self.training_problems, 1, _MOST)
+        check_number("test_problems", self.test_problems, 1, _MOST)
+        if self.image_size not in IMAGE_SIZES:
+            raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
+        for pair in self.withheld_pairs:
+            for domain in pair:
+                if domain not in DOMAINS:
+                    raise UnknownNameError("domain", domain, DOMAINS)
+            if len(pair) != 2 or pair[0] == pair[1]:
+                raise ValueError(
+                    f"withheld_pairs must hold pairs of two different domains, got {pair!r}"
+                )
+        if not any(target in SCALES for _, target in self._pairs(withheld=False)):
+            raise ValueError(
+                "withheld_pairs must leave a target whose values can be novel "
+                f"({', '.join(DOMAINS[number] for number in SCALES)}), it withholds all of them"
+            )
+
+    def _pairs(self, *, withheld: bool) -> tuple[tuple[int, int], ...]:
+        """Pairs of domains, as numbers, that are withheld or that are not."""
+        named = {
+            (DOMAINS.index(source), DOMAINS.index(target)) for source, target in self.withheld_pairs
+        }
+        every = itertools.permutations(range(len(DOMAINS)), 2)
+        return tuple(pair for pair in every if (pair in named) == withheld)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, its like, withheld pairs of domains if there are any, then novel values."""
+        novel, distance = ("target-between", 1) if self.interpolation else ("target-upper-half", 5)
+        near = (TRAINING, _FAMILIAR, *([_PAIRS] if self.withheld_pairs else []))
+        return tuple(
+            Regime(name=name, distance=float(far), unit="levels")
+            for name, far in (*((name, 0) for name in near), (novel, distance))
+        )
+
+    def _analogies(self) -> dict[str, Analogies]:
+        """What each set is drawn from, by regime."""
+        novel, familiar = (
+            (range(1, NUM_LEVELS, 2), range(0, NUM_LEVELS, 2))
+            if self.interpolation
+            else (range(NUM_LEVELS // 2, NUM_LEVELS), range(NUM_LEVELS // 2))
+        )
+        shown, withheld = self._pairs(withheld=False), self._pairs(withheld=True)
+        scales = tuple(pair for pair in shown if pair[1] in SCALES)
+        *near, last = (regime.name for regime in self.regimes)
+        return {
+            name: Analogies(
+                pairs={_PAIRS: withheld, last: scales}.get(name, shown),
+                familiar=tuple(familiar),
+                target=tuple(novel if name == last else familiar),
+                contrasting=self.contrasting,
+                distractors=self.distractors,
+            )
+            for name in (*near, last)
+        }
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name; their panels are drawn when they are asked for.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        return {
+            name: self._set(analogies, place.child(name))
+            for name, analogies in self._analogies().items()
+        }
+
+    def _set(self, analogies: Analogies, place: Stream) -> Problems:
+        training = place.path[-1] == TRAINING
+        count = self.training_problems if training else self.test_problems
+        columns = {
+            name: torch.from_numpy(column) for name, column in analogies.drawn(place, count).items()
+        }
+        return Problems(
+            items=DrawnItems(
+                latent=columns.pop("panels").flatten(0, 1),
+                draw=partial(draw_panels, image_size=self.image_size),
+            ),
+            index=torch.arange(count * PLACES).view(count, PLACES),
+            target=columns.pop("target"),
+            latent=columns,
+        )
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: which candidates obey a relation of the source.
+
+        Read off what the panels are drawn from, not off the answer or its latent description.
+
+        Args:
+            problems: Problems of any regime, as drawn.
+
+        Raises:
+            ValueError: If the panels are pictures already.
+        """
+        return described_outputs(problems, _fitting)
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Which problems are about which relation, by its name; those that occur.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        chosen = {
+            name: problems.latent["relation"] == number for number, name in enumerate(RELATIONS)
+        }
+        return {name: rows for name, rows in chosen.items() if rows.any()}
+
+
+def _fitting(panels: np.ndarray) -> np.ndarray:
+    """Whether each candidate obeys a relation that the source obeys."""
+    source = np.any(obeyed(panels[:, :ROW]), axis=(1, 2))
+    target = np.any(obeyed(panels[:, ROW:]), axis=2)
+    fitting: np.ndarray = np.any(target & source[:, None], axis=2)
+    return fitting

@@ -1,0 +1,1 @@
+"""Fuzzy Boolean expressions."""

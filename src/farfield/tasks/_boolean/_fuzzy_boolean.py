@@ -1,0 +1,321 @@
+"""Fuzzy Boolean functions: many functions of the same few variables at once (gondal2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64, Int64
+from torch import Tensor
+
+from farfield.core import Problems, Stream, check_fields, stream
+from farfield.tasks._boolean._fuzzy_logic import disjunctions, multilinear, truth_tables
+from farfield.tasks._protocol._answers import check_outputs
+from farfield.tasks._protocol._checks import check_number, check_regime
+from farfield.tasks._protocol._draws import distinct, integers
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._sequences._sequence_task import MOST
+
+NEW_POINTS: Final = "new-points"
+CORNERS: Final = "corners"
+MOST_VARIABLES: Final = 5
+MOST_FUNCTIONS: Final = 1_000
+"""Functions of a run that tasks can choose from; so many are always drawn."""
+FEWEST_POINTS: Final = 100
+"""Points of a set over which the variance of a function means something."""
+LEVELS: Final = 2**23
+"""Different coordinates: the middles of as many equal parts of 0…1, exact in float32."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FuzzyBoolean:
+    r"""What are the values of many Boolean functions at a point whose coordinates lie in 0…1?
+
+    **What is asked.** A point x of N = 5 numbers between 0 and 1 is shown. The answer is the value
+    of each of 20 functions there. A function is a random Boolean function of N variables, written
+    with and(a, b) = ab, not(a) = 1 − a and or(a, b) = a + b − ab:
+    $f(x) = 1 - \prod_{r : f(r) = 1} (1 - m_r(x))$, the fuzzy or of the minterms m of all rows r
+    of its truth table that are true, each the fuzzy and of a literal of every variable.
+
+    **Worked example** (N = 2, exclusive or).
+
+    ```text
+      x = (0.9, 0.4)   and(x1, not(x2)) = 0.9 · 0.6 = 0.54
+                       and(not(x1), x2) = 0.1 · 0.4 = 0.04   or = 1 − 0.46 · 0.96 = 0.5584
+    ```
+
+    **Regimes.** Points are uniform, each of the coordinates one of the 2²³ middles of equal parts
+    of 0…1, in `training` and, with other points each, in `validation`, on which models may be
+    chosen, and in the test `new-points`. `corners` are the 2^N points whose
+    coordinates are 0 or 1: where a function is the Boolean one. The truth tables of a run are drawn
+    once, each equally likely, no two the same and none of them constant; `first` and `functions`
+    choose some of them. `FuzzyBoolean()` is for pre-training and
+    `FuzzyBoolean(first=20, functions=10)` for adaptation, to ten functions that the first does
+    not have.
+
+    **Score, floor and ceiling.** The coefficient of determination R², averaged over functions.
+    The score of a problem is the mean of $1 - (\hat y - y)^2 / \mathrm{Var}(y)$ over functions,
+    with the variance of a function over all points of the set, so that the mean over the
+    problems of a set is its R². It is at most 1, the ceiling; the floor is 0, what answering
+    the mean of every function is worth; a bad answer is below. R² of each function is recorded
+    beside it (`r2/function-21`, numbered from 1), since the spread of Table 1 is one over
+    functions.
+
+    **Known shortcuts.** With many true rows of small minterms, functions have small slopes: a
+    linear answer has a clearly positive R².
+
+    **Source and deviations.** Gondal et al. 2021, section 4.1, with 163,840 points of which 80 %
+    are for training. The print of or in equation 15 has lost its bars: it is meant that
+    or(a, b) = not(and(not(a), not(b))). Appendix B, which says how the primitives are combined, is
+    not in the text that we have. The disjunctive normal form is our reading of it: it is made of
+    the three primitives and has a function for each of the 2^(2^N) truth tables. The sum of
+    the minterms in place of their fuzzy or (`multilinear=True`) is what other
+    readings come to: expressions that name every variable once. The paper has no points besides
+    those of validation; the test and the corners are our own.
+
+    Args:
+        variables: Number of coordinates, N, at most 5.
+        first: Number of functions of the run that are left out before those that are asked for.
+        functions: Number of functions asked for.
+        multilinear: Whether minterms are added instead of joined by fuzzy or.
+        training_points: Number of training points.
+        validation_points: Number of points that models may be chosen on, and of those of the test.
+
+    Raises:
+        ValueError: If a number is out of range, or there are not so many functions.
+
+    Reference:
+        gondal2021, section 4.1 and Table 1.
+    """
+
+    name: ClassVar[str] = "fuzzy-boolean"
+    version: ClassVar[int] = 1
+    metric: ClassVar[str] = "r2"
+    training_scored: ClassVar[int] = 2_000
+
+    variables: int = 5
+    first: int = 0
+    functions: int = 20
+    multilinear: bool = False
+    training_points: int = 131_072
+    validation_points: int = 32_768
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_number("variables", self.variables, 1, MOST_VARIABLES)
+        check_number("first", self.first, 0, self._kinds - 1)
+        check_number("functions", self.functions, 1, self._kinds - self.first)
+        for name in ("training_points", "validation_points"):
+            check_number(name, getattr(self, name), FEWEST_POINTS, MOST)
+
+    @property
+    def _space(self) -> int:
+        """Number of Boolean functions that are not constant."""
+        return int(2 ** (2**self.variables)) - 2
+
+    @property
+    def _kinds(self) -> int:
+        """Functions of a run."""
+        return min(self._space, MOST_FUNCTIONS)
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """A point."""
+        return (self.variables,)
+
+    @property
+    def length(self) -> int:
+        """Number of points of a problem: one."""
+        return 1
+
+    @property
+    def num_outputs(self) -> int:
+        """A value of each function."""
+        return self.functions
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: the point."""
+        return ((0,),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, new points, and the corners."""
+        unit = "coordinates that are 0 or 1"
+        distances = {TRAINING: 0, VALIDATION: 0, NEW_POINTS: 0, CORNERS: self.variables}
+        return tuple(
+            Regime(name=name, distance=float(distance), unit=unit)
+            for name, distance in distances.items()
+        )
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        functions = self._functions(stream)
+        return {
+            regime.name: self._problems(points, functions, _variances(targets), targets)
+            for regime in self.regimes
+            for points in [self._points(regime.name, stream)]
+            for targets in [self._values(points, functions)]
+        }
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` problems of one regime at new points, with functions and variances of run 0.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems, at least 1.
+            generator: Draws the points.
+        """
+        check_regime(regime, self.regimes)
+        check_number("n", n, 1, MOST)
+        if regime == CORNERS:
+            points = self._corners()[integers(generator, 2**self.variables, n)]
+        else:
+            points = self._uniform(n, generator)
+        functions = self._functions(stream(0))
+        targets = self._values(points, functions)
+        return self._problems(points, functions, _variances_of_run(self, regime), targets)
+
+    def _place(self, run: Stream) -> Stream:
+        return run.child(self.name, f"v{self.version}", self.variables)
+
+    def _functions(self, run: Stream) -> Int64[np.ndarray, " function"]:
+        """Numbers of the functions asked for: the first of a run are the same for all tasks."""
+        drawn = distinct(self._place(run).child("functions").numpy(), (self._space,), self._kinds)
+        return 1 + drawn[self.first : self.first + self.functions, 0]
+
+    def _points(self, regime: str, run: Stream) -> Float64[np.ndarray, "batch value"]:
+        """The points of a set."""
+        if regime == CORNERS:
+            return self._corners()
+        count = self.training_points if regime == TRAINING else self.validation_points
+        return self._uniform(count, self._place(run).child("points", self.first, regime).numpy())
+
+    def _corners(self) -> Float64[np.ndarray, "batch value"]:
+        """All points of 0 and 1, in the order of the rows of a truth table."""
+        rows = np.arange(2**self.variables)[:, None]
+        return (rows >> np.arange(self.variables) & 1).astype(np.float64)
+
+    def _uniform(
+        self, count: int, generator: np.random.Generator
+    ) -> Float64[np.ndarray, "batch value"]:
+        """Points anywhere."""
+        levels = integers(generator, LEVELS, count * self.variables)
+        return ((2 * levels + 1) / (2 * LEVELS)).reshape(count, self.variables)
+
+    def _values(
+        self,
+        points: Float64[np.ndarray, "batch value"],
+        functions: Int64[np.ndarray, " function"],
+    ) -> Float64[np.ndarray, "batch function"]:
+        """Values of functions at points."""
+        tables = truth_tables(functions, self.variables)
+        return (multilinear if self.multilinear else disjunctions)(points, tables)
+
+    def _problems(
+        self,
+        points: Float64[np.ndarray, "batch value"],
+        functions: Int64[np.ndarray, " function"],
+        variances: Float64[np.ndarray, " function"],
+        targets: Float64[np.ndarray, "batch function"],
+    ) -> Problems:
+        """A problem for each point; what is the same for all stands in memory once."""
+        latent = {"function": functions, "variance": variances}
+        return Problems(
+            items=torch.from_numpy(points.astype(np.float32)),
+            index=torch.arange(len(points))[:, None],
+            target=torch.from_numpy(targets.astype(np.float32)),
+            latent={
+                name: torch.from_numpy(row).expand(len(points), -1) for name, row in latent.items()
+            },
+        )
+
+    def loss(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Squared error, averaged over functions.
+
+        Args:
+            outputs: Values as answered.
+            problems: The problems.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, functions)`.
+        """
+        check_outputs(outputs, problems, self.functions)
+        return (outputs - problems.target).square().mean(1)
+
+    def score(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """What each problem has in R², averaged over functions: at most 1.
+
+        Args:
+            outputs: Values as answered.
+            problems: The problems.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, functions)`.
+        """
+        return self._scores(outputs, problems).mean(1)
+
+    def answer_scores(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> dict[str, Float[Tensor, " batch"]]:
+        """What each problem has in the R² of each function, by the name of the function.
+
+        Args:
+            outputs: Values as answered.
+            problems: The problems.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, functions)`.
+        """
+        scores = self._scores(outputs, problems).unbind(1)
+        return {f"function-{self.first + place + 1}": own for place, own in enumerate(scores)}
+
+    def _scores(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, "batch value"]:
+        """One less the squared error in units of the variance."""
+        check_outputs(outputs, problems, self.functions)
+        return 1 - (outputs - problems.target).square() / problems.latent["variance"]
+
+    def chance(self, regime: str) -> float:
+        """R² of answering the mean of every function.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        return 0.0
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch value"]:
+        """The values of the functions at the points that are shown.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        points = problems.sequences()[:, 0].double().cpu().numpy()
+        functions = problems.latent["function"][0].cpu().numpy()
+        values = torch.from_numpy(self._values(points, functions))
+        return values.to(problems.items.device, torch.float32)
+
+
+def _variances(targets: Float64[np.ndarray, "batch function"]) -> Float64[np.ndarray, " function"]:
+    """Variance of each function over a set."""
+    return np.square(targets - targets.mean(0)).mean(0)
+
+
+@lru_cache
+def _variances_of_run(task: FuzzyBoolean, regime: str) -> Float64[np.ndarray, " function"]:
+    """The same over the set of run 0."""
+    return task.draw(stream(0))[regime].latent["variance"][0].numpy()

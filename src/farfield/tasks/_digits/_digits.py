@@ -1,0 +1,287 @@
+"""Digits of several data sets at once (gondal2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields, stream
+from farfield.metrics import correct
+from farfield.tasks._digits._digit_files import DIGIT_FILES, DigitFiles
+from farfield.tasks._digits._digit_images import SHOWN, Images, Mixture
+from farfield.tasks._files._photographs import BSD
+from farfield.tasks._protocol._answers import check_outputs
+from farfield.tasks._protocol._checks import check_number, check_regime
+from farfield.tasks._protocol._class_task import ClassTask
+from farfield.tasks._protocol._draws import integers, permutation
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+from farfield.tasks._sequences._sequence_task import MOST
+
+DIGITS: Final = 10
+"""Different digits: outputs of each data set."""
+LARGEST_FILE: Final = 73_257
+HELD_BACK: Final = 10
+"""At most one of so many images of a training file is for validation."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Digits(ClassTask):
+    r"""Which digit is it? Images of MNIST, MNIST-M and SVHN, with an answer for each data set.
+
+    **What is asked.** An image in red, green and blue of 32 × 32 pixels, as bytes, shows a digit
+    of one of several data sets. The answer is ten logits for each of them, data set after data
+    set; only the ten of the data set that the image is from are looked at.
+
+    **Worked example** (two data sets).
+
+    ```text
+      image of SVHN     outputs 0…9 (MNIST)   not looked at
+      that shows a 7    outputs 10…19 (SVHN)  17 should be the largest
+    ```
+
+    **Regimes.** `training` and `validation` mix all data sets, image by image, with a score for
+    each; validation is held back from their training files. A test for each data set has its test
+    file: `mnist`, `mnist-m`, `svhn`. MNIST and MNIST-M hold back the same digits.
+
+    **Score, floor and ceiling.** Share of right answers; 0.1 by guessing. The ceiling is the
+    published labels.
+
+    **Known shortcuts.** None across data sets: an image tells its data set, and no answer asks
+    for it. Not all digits are equally frequent (SVHN has more than twice as many 1 as 0).
+
+    **Source and deviations.** Gondal et al. 2021, section 4.2. MNIST-M is made here as Ganin et al.
+    2016 describe: |p − d| in each colour, with p a piece of 28 × 28 pixels anywhere in any of the
+    200 training photographs of BSDS500 and d the grey digit. The piece behind a digit is the same
+    in every run; its bytes are those of the decoder of JPEG files. Images of 28 × 28 are brought
+    to 32 × 32 between the middles of pixels in proportion, rounded to the next byte, halves up;
+    how the paper does it is not said, nor what its validation images are.
+    `svhn-first1083` in place of `svhn` is what there is of SVHN where the whole is not: its first
+    1,083 training images, the last 217 of which are the test. Images are augmented by an
+    objective, not by the task.
+
+    Args:
+        data_sets: Names of the data sets, in the order of the outputs: of `mnist`, `mnist-m`,
+            and `svhn` or `svhn-first1083`.
+        training_images: Most training images of each data set.
+        validation_images: Most images of each data set that models may be chosen on, out of the
+            training file; at most a tenth of it.
+        test_images: Most images of each test.
+        photographs: Folder with the photographs of MNIST-M, from FARFIELD_DATA on or as a whole
+            path.
+
+    Raises:
+        UnknownNameError: If a data set has none of these names.
+        ValueError: If a number is out of range, or a data set is there twice.
+
+    Reference:
+        gondal2021, section 4.2.
+    """
+
+    name: ClassVar[str] = "digits"
+    version: ClassVar[int] = 1
+    training_scored: ClassVar[int] = 2_000
+
+    data_sets: tuple[str, ...] = ("mnist", "mnist-m", "svhn")
+    training_images: int = LARGEST_FILE
+    validation_images: int = 5_000
+    test_images: int = LARGEST_FILE
+    photographs: str = BSD
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in self.data_sets:
+            if name not in DIGIT_FILES:
+                raise UnknownNameError("data set", name, DIGIT_FILES)
+        kinds = [name.partition("-first")[0] for name in self.data_sets]
+        if not kinds or len(set(kinds)) < len(kinds):
+            raise ValueError(
+                "data_sets must name one data set or more, none of them twice and no excerpt "
+                f"beside its whole, got {self.data_sets}"
+            )
+        for name in ("training_images", "validation_images", "test_images"):
+            check_number(name, getattr(self, name), 1, LARGEST_FILE)
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Colours, height and width of an image."""
+        return SHOWN
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: one."""
+        return 1
+
+    @property
+    def num_outputs(self) -> int:
+        """A logit for each digit of each data set."""
+        return DIGITS * len(self.data_sets)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: the image."""
+        return ((0,),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, then the tests of the data sets."""
+        names = (TRAINING, VALIDATION, *self.data_sets)
+        unit = "data sets that training lacks"
+        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in names)
+
+    @cached_property
+    def _files(self) -> tuple[DigitFiles, ...]:
+        return tuple(DIGIT_FILES[name] for name in self.data_sets)
+
+    def is_at_hand(self) -> bool:
+        """Whether the files of all data sets are on this machine."""
+        return all(files.is_at_hand(self.photographs) for files in self._files)
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+
+        Raises:
+            ValueError: If a file is not at hand, or is another than the published one.
+        """
+        return self._made({regime.name: self._rows(regime.name, stream) for regime in self.regimes})
+
+    def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
+        """`n` problems, with replacement, of the set of one regime that run 0 draws.
+
+        Args:
+            regime: Name of the regime.
+            n: Number of problems, at least 1.
+            generator: Draws them.
+
+        Raises:
+            ValueError: If a file is not at hand, or is another than the published one.
+        """
+        check_regime(regime, self.regimes)
+        check_number("n", n, 1, MOST)
+        rows = self._rows(regime, stream(0))
+        return self._made({regime: rows[integers(generator, len(rows), n)]})[regime]
+
+    def _rows(self, regime: str, run: Stream) -> Int64[np.ndarray, "item 2"]:
+        """Which images a regime shows: place of the data set, and number in its file."""
+        place = run.child(self.name, f"v{self.version}")
+        parts = [
+            np.stack([np.full_like(numbers, data_set), numbers], axis=1)
+            for data_set, name in enumerate(self.data_sets)
+            if regime in (TRAINING, VALIDATION, name)
+            for numbers in [self._numbers(regime, place, self._files[data_set])]
+        ]
+        rows = np.concatenate(parts)
+        return rows[permutation(place.child("mixed", regime).numpy(), len(rows))]
+
+    def _numbers(self, regime: str, place: Stream, files: DigitFiles) -> Int64[np.ndarray, " item"]:
+        """Numbers of the images of one data set, none of training in validation."""
+        own = place.child(files.source)
+        if regime not in (TRAINING, VALIDATION):
+            return permutation(own.child("test").numpy(), files.test)[: self.test_images]
+        order = permutation(own.child("images").numpy(), files.training)
+        held = min(self.validation_images, files.training // HELD_BACK)
+        return order[-held:] if regime == VALIDATION else order[:-held][: self.training_images]
+
+    def _made(self, rows: Mapping[str, Int64[np.ndarray, "... 2"]]) -> dict[str, Problems]:
+        """Problems of every regime, from the numbers of their images; a file is read once."""
+        made: dict[str, Problems] = {}
+        for is_test in (False, True):
+            own = {r: n for r, n in rows.items() if (r not in (TRAINING, VALIDATION)) == is_test}
+            used = sorted({place for numbers in own.values() for place in np.unique(numbers[:, 0])})
+            read = {p: self._files[p].read(self.photographs, is_test) for p in map(int, used)}
+            made |= {regime: _problems(numbers, read) for regime, numbers in own.items()}
+        return made
+
+    def loss(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy of the ten outputs of the data set that an image is from.
+
+        Args:
+            outputs: Logits.
+            problems: The problems.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+        """
+        own = self._own(outputs, problems)
+        return F.cross_entropy(own, problems.target % DIGITS, reduction="none")
+
+    def score(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """1 where the digit is right, 0 where it is wrong, a tie or not a number.
+
+        Args:
+            outputs: Logits.
+            problems: The problems.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+        """
+        own = self._own(outputs, problems)
+        return correct(own, problems.target % DIGITS).to(torch.float32)
+
+    def _own(
+        self, outputs: Float[Tensor, "batch value"], problems: Problems
+    ) -> Float[Tensor, "batch class"]:
+        """The outputs of the data set of each image."""
+        check_outputs(outputs, problems, self.num_outputs)
+        data_set = (problems.target // DIGITS)[:, None, None]
+        return outputs.reshape(len(outputs), -1, DIGITS).take_along_dim(data_set, 1)[:, 0]
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Which images are of which data set, of those that there are.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        of = problems.latent["data_set"]
+        return {
+            name: chosen
+            for place, name in enumerate(self.data_sets)
+            if (chosen := of == place).any()
+        }
+
+    def chance(self, regime: str) -> float:
+        """Share of right answers by guessing.
+
+        Args:
+            regime: Name of the regime.
+        """
+        check_regime(regime, self.regimes)
+        return 1 / DIGITS
+
+
+def _problems(
+    rows: Int64[np.ndarray, "batch 2"],
+    read: Mapping[int, tuple[Images, Int64[np.ndarray, ...]]],
+) -> Problems:
+    """A problem for each row; its image is made when it is asked for."""
+    digits = np.empty(len(rows), np.int64)
+    for place, (_, labels) in read.items():
+        own = rows[:, 0] == place
+        digits[own] = labels[rows[own, 1]]
+    return Problems(
+        items=DrawnItems(
+            latent=torch.from_numpy(rows),
+            draw=Mixture({place: images for place, (images, _) in read.items()}),
+        ),
+        index=torch.arange(len(rows))[:, None],
+        target=torch.from_numpy(DIGITS * rows[:, 0] + digits),
+        latent={
+            "data_set": torch.from_numpy(rows[:, 0].copy()),
+            "image": torch.from_numpy(rows[:, 1].copy()),
+        },
+    )

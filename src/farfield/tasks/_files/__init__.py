@@ -1,0 +1,1 @@
+"""Files of data sets: fetched, found, read with limits."""

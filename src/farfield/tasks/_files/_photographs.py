@@ -1,0 +1,186 @@
+"""Photographs that others are laid over: read from a folder, and cut into pieces."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+from jaxtyping import Int64, UInt8
+
+from farfield.core import expand_home, printable, read_regular
+from farfield.tasks._files._data_sets import folders
+from farfield.tasks._files._jpeg import opened_jpeg
+
+BSD: Final = "sr/bsd200"
+"""The 200 training photographs of BSDS500, in a data folder."""
+BSD_DIGEST: Final = "8000bfe0ac2c46262493c979f7f32c7a970776a8855dd299747c9d261168d984"
+"""SHA-256 over their names and digests, in the order of the names."""
+SUFFIXES: Final = (".jpg", ".jpeg")
+MOST_FILES: Final = 10_000
+LARGEST_FILE: Final = 20_000_000
+"""Bytes."""
+MOST_BYTES: Final = 2**26
+"""Of all photographs of a folder together."""
+LARGEST_PHOTOGRAPH: Final = 2**23
+"""Pixels; a decoder takes up to twenty bytes for each."""
+MOST_PIXELS: Final = 2**25
+"""Of all photographs of a folder together: 100 MB of bytes; those of `BSD` have 31 million."""
+MOST_SCANNED: Final = 2**29
+"""Pixels of all scans together: a progressive file may go over the same ones thousands of times."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Photographs:
+    """Photographs of any sizes, one behind the other.
+
+    Args:
+        pixels: Red, green and blue of every pixel of every photograph, row by row.
+        sizes: Height and width of each, pixels.
+    """
+
+    pixels: UInt8[np.ndarray, "value 3"]
+    sizes: Int64[np.ndarray, "item 2"]
+
+    def pieces(
+        self, corners: Int64[np.ndarray, "batch 3"], side: int
+    ) -> UInt8[np.ndarray, "batch height width 3"]:
+        """Squares out of photographs.
+
+        Args:
+            corners: Number of the photograph, row and column of the upper left corner.
+            side: Height and width of a square, pixels.
+        """
+        starts = np.cumsum(self.sizes.prod(1)) - self.sizes.prod(1)
+        photograph, row, column = (part[:, None, None] for part in corners.T)
+        across = np.arange(side)
+        width = self.sizes[:, 1][photograph]
+        places = starts[photograph] + (row + across[:, None]) * width + column + across
+        return self.pixels[places]
+
+
+def has_photographs(named: str) -> bool:
+    """Whether a folder with photographs is at hand.
+
+    Args:
+        named: The folder, from a data folder on, or its whole path.
+    """
+    return any(map(paths, _places(named)))
+
+
+def _places(named: str) -> list[Path]:
+    """Where a folder may be."""
+    return [folder / expand_home(named) for folder in folders()]
+
+
+def read_photographs(named: str, smallest: int) -> Photographs:
+    """All photographs of a folder, in the order of their names.
+
+    Args:
+        named: The folder, from a data folder on, or its whole path; those of `BSD` must be the
+            published ones.
+        smallest: Least height and width, pixels.
+
+    Raises:
+        ValueError: If there are none, there are too many, they are others than published, or one
+            is no whole JPEG file of such a size.
+    """
+    found = next((own for place in _places(named) if (own := paths(place))), ())
+    if not found:
+        raise ValueError(
+            f"photographs must name a folder with JPEG files, there are none in "
+            f"{' nor in '.join(map(printable, _places(named)))}: set FARFIELD_DATA to a folder "
+            f"that has {printable(named)}, or name another"
+        )
+    contents = _contents(printable(named), found)
+    if named == BSD:
+        _check_published(found, contents)
+    sizes = _sizes(found, contents, smallest)
+    ends = np.cumsum(sizes.prod(1))
+    pixels = np.empty((ends[-1], 3), np.uint8)
+    for path, content, end, count in zip(found, contents, ends, sizes.prod(1), strict=True):
+        pixels[end - count : end] = _decoded(path, content).reshape(-1, 3)
+    return Photographs(pixels=pixels, sizes=sizes)
+
+
+def paths(folder: Path) -> tuple[Path, ...]:
+    """The JPEG files of a folder, in the order of their names; of too many, one too many.
+
+    Args:
+        folder: Any folder, or none.
+    """
+    if not folder.is_dir():
+        return ()
+    found = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+    return tuple(sorted(itertools.islice(found, MOST_FILES + 1)))
+
+
+def _contents(named: str, found: Sequence[Path]) -> list[bytes]:
+    """The bytes of all photographs, as long as there are not too many."""
+    if len(found) > MOST_FILES:
+        raise ValueError(f"{named} must hold at most {MOST_FILES:,} photographs, it holds more")
+    contents, left = [], MOST_BYTES
+    for path in found:
+        try:
+            contents.append(read_regular(path, LARGEST_FILE))
+        except OSError as error:
+            raise ValueError(f"{printable(path)} must be a photograph: {error.strerror}") from error
+        if (left := left - len(contents[-1])) < 0:
+            raise ValueError(
+                f"{named} must hold photographs of at most {MOST_BYTES:,} bytes together, it holds "
+                f"more up to {printable(path.name)}"
+            )
+    return contents
+
+
+def _sizes(
+    found: Sequence[Path], contents: Sequence[bytes], smallest: int
+) -> Int64[np.ndarray, "item 2"]:
+    """Height and width of every photograph; all of them are judged before one is decoded."""
+    sizes = np.empty((len(found), 2), np.int64)
+    pixels, scanned = 0, 0
+    for position, (path, content) in enumerate(zip(found, contents, strict=True)):
+        with opened_jpeg(path, content) as picture:
+            width, height = picture.size
+        pixels += (own := width * height)
+        scanned += own * content.count(b"\xff\xda")  # the marker before each scan
+        for wanted, fits in (
+            (f"of at least {smallest} pixels a side", min(width, height) >= smallest),
+            (f"of at most {LARGEST_PHOTOGRAPH:,} pixels", own <= LARGEST_PHOTOGRAPH),
+            (
+                f"with all photographs together at most {MOST_PIXELS:,} pixels",
+                pixels <= MOST_PIXELS,
+            ),
+            (f"with all scans together at most {MOST_SCANNED:,} pixels", scanned <= MOST_SCANNED),
+        ):
+            if not fits:
+                raise ValueError(
+                    f"{printable(path)} must be a whole JPEG file {wanted}, got {width} × {height}"
+                )
+        sizes[position] = height, width
+    return sizes
+
+
+def _check_published(found: Sequence[Path], contents: Sequence[bytes]) -> None:
+    """Raise `ValueError` unless these are the photographs of BSDS500."""
+    total = hashlib.sha256()
+    for path, content in zip(found, contents, strict=True):
+        total.update(os.fsencode(path.name) + b":" + hashlib.sha256(content).digest())
+    if total.hexdigest() != BSD_DIGEST:
+        raise ValueError(
+            f"{printable(found[0].parent)} must hold the 200 training photographs of BSDS500, "
+            f"digest {BSD_DIGEST}, got {len(found)} with {total.hexdigest()}: "
+            "keep others in another folder and name that one"
+        )
+
+
+def _decoded(path: Path, content: bytes) -> UInt8[np.ndarray, "height width 3"]:
+    """The pixels of a photograph that has been judged."""
+    with opened_jpeg(path, content) as picture:
+        return np.asarray(picture.convert("RGB"))

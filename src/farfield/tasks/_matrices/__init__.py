@@ -1,0 +1,1 @@
+"""Progressive matrices, after barrett2018."""

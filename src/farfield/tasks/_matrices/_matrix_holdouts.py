@@ -1,0 +1,206 @@
+"""What regimes of progressive matrices withhold from training and show at test (barrett2018)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, final
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from farfield.core import stream
+from farfield.tasks._analogies._analogy_drawing import NUM_LEVELS
+from farfield.tasks._analogies._analogy_panels import COLOUR, LINE_TYPE, NUMBER, POSITION
+from farfield.tasks._matrices._matrix_relations import ATTRIBUTES, SCALES, TRIPLES
+from farfield.tasks._protocol._draws import integers, permutation
+
+MOST_TRIPLES: Final = 4
+"""Triples of a matrix, at most."""
+NO_TRIPLE: Final = -1
+"""In the place of a further triple."""
+_ALL_LEVELS: Final = tuple(range(NUM_LEVELS))
+_PAIRS_OF_TRIPLES: Final = 10
+"""One in so many pairs of triples is withheld."""
+_PAIRS_OF_ATTRIBUTES: Final = 4
+"""Pairs of attributes that are withheld."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Holdout:
+    """What training withholds, and the test shows.
+
+    Args:
+        test: Name of the test.
+        distance: How far the test lies from training, in `unit`.
+        unit: What is withheld.
+        withheld: Triples, or combinations of them, that training never shows; a problem of the test
+            shows one of these at least. None: anything is shown by both.
+        fewest: Triples of a problem, at least.
+        scaled: Whether one triple of every problem is about one of `SCALES`.
+        familiar: Levels of `SCALES` that training shows.
+        novel: Levels that the test shows of those of `SCALES` that matter.
+    """
+
+    test: str
+    distance: int
+    unit: str
+    withheld: tuple[tuple[int, ...], ...] = ()
+    fewest: int = 1
+    scaled: bool = False
+    familiar: tuple[int, ...] = _ALL_LEVELS
+    novel: tuple[int, ...] = _ALL_LEVELS
+
+    def structures(self, most: int, *, test: bool) -> Int64[np.ndarray, "item 4"]:
+        """The sets of triples that occur, ascending and filled up with `NO_TRIPLE`.
+
+        Args:
+            most: Triples of a problem, at most.
+            test: Of the test, or of training.
+        """
+        every, inside = _structures()
+        count = inside.sum(axis=1)
+        kept = (count >= self.fewest) & (count <= most)
+        if self.scaled:
+            kept &= inside[:, [attribute in SCALES for _, attribute in TRIPLES]].any(axis=1)
+        if self.withheld:
+            shows = [inside[:, list(triples)].all(axis=1) for triples in self.withheld]
+            kept &= np.logical_or.reduce(shows) == test
+        return every[kept]
+
+
+@cache
+def _structures() -> tuple[Int64[np.ndarray, "item 4"], Bool[np.ndarray, "item value"]]:
+    """All sets of one to four triples that one matrix can obey, and what each holds.
+
+    An attribute obeys one relation. Numbers and positions do not matter together: positions say
+    how many shapes there are.
+    """
+    rows = []
+    for count in range(1, MOST_TRIPLES + 1):
+        for chosen in itertools.combinations(range(len(TRIPLES)), count):
+            attributes = {TRIPLES[triple][1] for triple in chosen}
+            if len(attributes) == count and not {NUMBER, POSITION} <= attributes:
+                rows.append([*chosen, *[NO_TRIPLE] * (MOST_TRIPLES - count)])
+    table = np.array(rows, np.int64)
+    return table, (table[:, :, None] == np.arange(len(TRIPLES))).any(axis=1)
+
+
+def _about(*attributes: int) -> tuple[tuple[int, ...], ...]:
+    """All combinations of a triple about each of these attributes."""
+    triples = [
+        [number for number, (_, about) in enumerate(TRIPLES) if about == attribute]
+        for attribute in attributes
+    ]
+    return tuple(itertools.product(*triples))
+
+
+def _picked(what: str) -> np.random.Generator:
+    """Decides what is withheld, the same for every run."""
+    return stream(0, "progressive-matrices", "withheld", what).numpy()
+
+
+def _withheld_triples() -> tuple[tuple[int, ...], ...]:
+    """One triple about each attribute."""
+    generator = _picked("triples")
+    groups = [_about(attribute) for attribute in range(len(ATTRIBUTES))]
+    return tuple(group[int(integers(generator, len(group), 1)[0])] for group in groups)
+
+
+def _withheld_pairs() -> tuple[tuple[int, ...], ...]:
+    """One in ten of the pairs of triples that one matrix can obey."""
+    table, inside = _structures()
+    pairs = table[inside.sum(axis=1) == 2, :2]
+    chosen = permutation(_picked("pairs of triples"), len(pairs))
+    return tuple(map(tuple, pairs[chosen[: len(pairs) // _PAIRS_OF_TRIPLES]].tolist()))
+
+
+def _withheld_attributes() -> tuple[tuple[int, ...], ...]:
+    """All pairs of triples about four of the pairs of attributes."""
+    pairs = list(itertools.combinations(range(len(ATTRIBUTES)), 2))
+    pairs.remove((NUMBER, POSITION))
+    chosen = permutation(_picked("pairs of attributes"), len(pairs))[:_PAIRS_OF_ATTRIBUTES]
+    return tuple(
+        triples for number in sorted(chosen.tolist()) for triples in _about(*pairs[number])
+    )
+
+
+def _neutral() -> Holdout:
+    return Holdout(test="neutral", distance=0, unit="levels")
+
+
+def _interpolation() -> Holdout:
+    familiar, novel = _ALL_LEVELS[::2], _ALL_LEVELS[1::2]
+    return Holdout(
+        test="between", distance=1, unit="levels", scaled=True, familiar=familiar, novel=novel
+    )
+
+
+def _extrapolation() -> Holdout:
+    half = NUM_LEVELS // 2
+    familiar, novel = _ALL_LEVELS[:half], _ALL_LEVELS[half:]
+    return Holdout(
+        test="upper-half", distance=half, unit="levels", scaled=True, familiar=familiar, novel=novel
+    )
+
+
+def _attribute_pairs() -> Holdout:
+    return Holdout(
+        test="withheld-attribute-pairs",
+        distance=_PAIRS_OF_ATTRIBUTES,
+        unit="withheld pairs of attributes",
+        withheld=_withheld_attributes(),
+        fewest=2,
+    )
+
+
+def _triple_pairs() -> Holdout:
+    withheld = _withheld_pairs()
+    return Holdout(
+        test="withheld-triple-pairs",
+        distance=len(withheld),
+        unit="withheld pairs of triples",
+        withheld=withheld,
+        fewest=2,
+    )
+
+
+def _triples() -> Holdout:
+    withheld = _withheld_triples()
+    return Holdout(
+        test="withheld-triples", distance=len(withheld), unit="withheld triples", withheld=withheld
+    )
+
+
+def _shape_colour() -> Holdout:
+    return Holdout(
+        test="withheld-shape-colour",
+        distance=1,
+        unit="withheld attributes",
+        withheld=_about(COLOUR),
+    )
+
+
+def _line_type() -> Holdout:
+    return Holdout(
+        test="withheld-line-type",
+        distance=1,
+        unit="withheld attributes",
+        withheld=_about(LINE_TYPE),
+    )
+
+
+HOLDOUTS: Final[dict[str, Callable[[], Holdout]]] = {
+    "neutral": _neutral,
+    "interpolation": _interpolation,
+    "extrapolation": _extrapolation,
+    "attribute-pairs": _attribute_pairs,
+    "triple-pairs": _triple_pairs,
+    "triples": _triples,
+    "shape-colour": _shape_colour,
+    "line-type": _line_type,
+}
+"""The regimes of the publication."""

@@ -1,0 +1,228 @@
+"""The progressive matrices of barrett2018 (PGM), from the files that their authors publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Final, final
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.tasks._files._panel_archive import COLUMNS, PanelFile
+from farfield.tasks._files._panel_files import (
+    block_means,
+    check_image_size,
+    files_of,
+    found_folder,
+    read_files,
+)
+from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES
+from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
+from farfield.tasks._matrices._matrix_relations import RELATIONS
+from farfield.tasks._matrices._matrix_task import MatrixTask
+from farfield.tasks._protocol._answers import target_outputs
+from farfield.tasks._protocol._checks import Count
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+
+ARCHIVES: Final = (
+    "neutral",
+    "interpolation",
+    "extrapolation",
+    "attrs.pairs",
+    "attr.rel.pairs",
+    "attr.rels",
+    "attrs.shape.color",
+    "attrs.line.type",
+)
+"""The published sets: the holdouts of `ProgressiveMatrices`, in the same order."""
+_FILE: Final = PanelFile(
+    panels=PLACES,
+    candidates=NUM_CANDIDATES,
+    described=(
+        ("relation_structure_encoded", (MOST_TRIPLES, len(COLUMNS))),
+        ("meta_target", (len(COLUMNS),)),
+    ),
+)
+
+
+def read_matrices(
+    source: str | Path,
+    *,
+    pattern: str = "PGM_*.npz",
+    image_size: int = 80,
+    at_most: int | None = None,
+) -> Problems:
+    """Read problems of Barrett et al. from files in the published layout, one problem a file.
+
+    Answers are read at once, panels when they are asked for. Nothing outside the folder is opened
+    and nothing is unpickled.
+
+    Args:
+        source: A folder of files, in the order of the number at the end of their names; or a text
+            file with a path a line, relative to its own folder.
+        pattern: Which files of a folder, with the wildcards of a shell; without effect on a list.
+        image_size: Width and height of a panel: 160 as stored; for 80 and 40 the mean of each
+            square of pixels.
+        at_most: Number of problems to read, the first ones; `None` for all.
+
+    Returns:
+        The problems. Where every file has them, `latent["relation_structure"]` holds the published
+        columns — shape, line, colour, number, position, size, type, progression, XOR, OR, AND,
+        consistent union — of up to four triples, and `latent["meta_target"]` those of all together.
+
+    Raises:
+        ValueError: If an argument is wrong, or a file is no whole file in the published layout;
+            the message names the file and the field. What is wrong with panels is told when they
+            are drawn.
+
+    Reference:
+        barrett2018.
+    """
+    check_image_size(image_size)
+    paths = files_of(source, pattern, at_most)
+    problems = read_files(paths, image_size=image_size, layout=_FILE, smaller=block_means)
+    latent = dict(problems.latent)
+    structure = latent.pop("relation_structure_encoded", None)
+    if structure is not None:
+        latent = {"meta_target": structure.amax(dim=1), **latent, "relation_structure": structure}
+    return replace(problems, latent=latent)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PublishedMatrices(MatrixTask):
+    """The progressive matrices of Barrett et al. 2018 (PGM), from the files that they publish.
+
+    **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
+    it. One to four triples of a relation (progression, XOR, OR, AND, consistent union), an object
+    (shape, line) and an attribute (size, type, colour, position, number) hold along its rows or
+    columns; with which candidate do they? `ProgressiveMatrices` asks the same of panels of its own.
+
+    **Worked example.** Along the rows: progression of the number of shapes.
+
+    ```text
+      ┌─────┐┌─────┐┌─────┐       1       2       3       4
+      │  •  ││ • • ││• • •│    ┌─────┐ ┌─────┐ ┌─────┐ ┌─────┐
+      └─────┘└─────┘└─────┘    │  •  │ │ ••• │ │•••••│ │ • • │
+      ┌─────┐┌─────┐┌─────┐    └─────┘ └─────┘ └─────┘ └─────┘
+      │ • • ││• • •││•• ••│       5       6       7       8        → 3
+      └─────┘└─────┘└─────┘    ┌─────┐ ┌─────┐ ┌─────┐ ┌─────┐
+      ┌─────┐┌─────┐┌─────┐    │•• ••│ │     │ │ •:• │ │•:::•│
+      │• • •││•• ••││  ?  │    └─────┘ └─────┘ └─────┘ └─────┘
+      └─────┘└─────┘└─────┘
+    ```
+
+    **Regimes.** `training`, `validation` and the test of one of the eight published sets, named
+    after it: 1,200,000, 20,000 and 200,000 problems in the publication. Validation is of the
+    training kind, the test shows what training withholds. Every seed has the same problems.
+
+    **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.125 by
+    guessing. The ceiling is the published answers themselves: pictures do not say what they were
+    drawn from.
+
+    **Known shortcuts.** The publication reports that a network that sees the candidates alone is
+    right more often than by guessing.
+
+    **Source and deviations.** Barrett et al. 2018; which fields files have, and that panels stand
+    one after another in them, after loaders of others and what users report: the publication
+    documents them in part. The files are those of the folder `pgm` of the data folder, or of a
+    folder in it that is called like the set. Images are read at 80×80, each pixel the mean of four.
+
+    Args:
+        archive: Name of the published set.
+        folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
+        image_size: Width and height of a panel: 40, 80 or 160 pixels.
+        training_problems: Number of training problems, the first ones; `None` for all.
+        test_problems: Number of problems of validation and of the test, the first ones; `None` for
+            all.
+
+    Raises:
+        ValueError: If a number is out of range.
+        UnknownNameError: If there is no such set.
+
+    Reference:
+        barrett2018; gondal2021, section 4.3.
+    """
+
+    name: ClassVar[str] = "published-matrices"
+    version: ClassVar[int] = 1
+    training_scored: ClassVar[int] = 2_000
+
+    archive: str = ARCHIVES[0]
+    folder: str | None = None
+    image_size: int = 80
+    training_problems: Count | None = None
+    test_problems: Count | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.archive not in ARCHIVES:
+            raise UnknownNameError("archive", self.archive, ARCHIVES)
+        check_image_size(self.image_size)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation, and the test of the same set."""
+        far = float(self.archive != ARCHIVES[0])
+        return tuple(
+            Regime(name=name, distance=distance, unit="published test")
+            for name, distance in ((TRAINING, 0.0), (VALIDATION, 0.0), (self.archive, far))
+        )
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The published sets, whatever the run; their panels are read when they are asked for.
+
+        Args:
+            stream: Stream of the run, which decides nothing.
+
+        Raises:
+            ValueError: If no folder is named, or a file in it is not as published.
+        """
+        del stream
+        return {
+            regime: read_matrices(
+                found_folder(self.folder, "pgm", self.archive),
+                pattern=pattern,
+                image_size=self.image_size,
+                at_most=self.training_problems if regime == TRAINING else self.test_problems,
+            )
+            for regime, pattern in self._patterns().items()
+        }
+
+    def is_at_hand(self) -> bool:
+        """Whether there is a file of each set in the data folder."""
+        try:
+            place = found_folder(self.folder, "pgm", self.archive)
+        except ValueError:
+            return False
+        return all(any(place.glob(pattern)) for pattern in self._patterns().values())
+
+    def _patterns(self) -> dict[str, str]:
+        """Names of the files of each set."""
+        parts = ((TRAINING, "train"), (VALIDATION, "val"), (self.archive, "test"))
+        return {regime: f"PGM_{self.archive}_{part}_*.npz" for regime, part in parts}
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The published answers as outputs.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        return target_outputs(problems, NUM_CANDIDATES)
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Which problems have how many triples, and which have one of a relation; those that occur.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        chosen: dict[str, Bool[Tensor, " batch"]] = {}
+        if "relation_structure" in problems.latent:
+            number = problems.latent["relation_structure"].any(dim=2).sum(dim=1)
+            chosen |= {f"triples-{count}": number == count for count in range(1, MOST_TRIPLES + 1)}
+        if "meta_target" in problems.latent:
+            said = problems.latent["meta_target"]
+            chosen |= {name: said[:, COLUMNS.index(name)] == 1 for name in RELATIONS}
+        return {name: rows for name, rows in chosen.items() if rows.any()}

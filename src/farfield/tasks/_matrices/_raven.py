@@ -1,0 +1,191 @@
+"""The matrices of zhang2019 (RAVEN), from the files that their authors publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Final, final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from farfield.core import Problems, Stream, UnknownNameError, check_fields, printable
+from farfield.tasks._files._panel_archive import PanelFile
+from farfield.tasks._files._panel_files import (
+    block_means,
+    check_image_size,
+    files_of,
+    found_folder,
+    read_files,
+)
+from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
+from farfield.tasks._matrices._matrix_task import MatrixTask
+from farfield.tasks._protocol._answers import target_outputs
+from farfield.tasks._protocol._checks import Count
+from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
+
+CONFIGURATIONS: Final = (
+    "center_single",
+    "distribute_four",
+    "distribute_nine",
+    "left_center_single_right_center_single",
+    "up_center_single_down_center_single",
+    "in_center_single_out_center_single",
+    "in_distribute_four_out_center_single",
+)
+"""How panels are laid out: the published folders."""
+_TEST: Final = "published-test"
+_FILE: Final = PanelFile(
+    panels=PLACES,
+    candidates=NUM_CANDIDATES,
+    described=(("meta_matrix", (8, 9)), ("meta_target", (9,)), ("meta_structure", (21,))),
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RAVEN(MatrixTask):
+    """The matrices of Zhang et al. 2019 (RAVEN), from the files that their authors publish.
+
+    **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
+    it. Along the rows number, position, type, size and colour of shapes each are constant, a
+    progression, an arithmetic, or the same three values in every row; with which candidate do they
+    go on? How shapes are laid out in a panel is one of seven configurations.
+
+    **Worked example.** Types are the same three in every row.
+
+    ```text
+      ┌───┐┌───┐┌───┐
+      │ △ ││ □ ││ ○ │
+      ├───┤├───┤├───┤       1    2    3    4    5    6    7    8
+      │ ○ ││ △ ││ □ │     ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      ├───┤├───┤├───┤     │ ○ ││ ● ││ ▲ ││ □ ││ △ ││ ■ ││ ◇ ││ ◆ │    → 5
+      │ □ ││ ○ ││ ? │     └───┘└───┘└───┘└───┘└───┘└───┘└───┘└───┘
+      └───┘└───┘└───┘
+    ```
+
+    **Regimes.** `training`, `validation` and `published-test`, by the names of the files: 6,000,
+    2,000 and 2,000 problems of each configuration in the publication, all of one kind. Every seed
+    has the same problems.
+
+    **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.125 by
+    guessing. The ceiling is the published answers themselves.
+
+    **Known shortcuts.** The candidates alone give the answer away: the others are made from it by
+    changing one attribute each, so that it shows the most frequent value of every attribute
+    (hu2021). The files of I-RAVEN, which have the same layout, mend that; put them into the folder
+    instead.
+
+    **Source and deviations.** Zhang et al. 2019. The files are those of the folder `raven` of the
+    data folder, or of the data folder itself, in a folder for each configuration. Images are read
+    at 80×80, each pixel the mean of four.
+
+    Args:
+        configurations: Names of the configurations, at least one.
+        folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
+        image_size: Width and height of a panel: 40, 80 or 160 pixels.
+        training_problems: Number of training problems of each configuration, the first ones; `None`
+            for all.
+        test_problems: Number of problems of validation and of the test, likewise.
+
+    Raises:
+        ValueError: If a number is out of range, or there is no configuration.
+        UnknownNameError: If there is no such configuration.
+
+    Reference:
+        zhang2019; hu2021.
+    """
+
+    name: ClassVar[str] = "raven"
+    version: ClassVar[int] = 1
+
+    configurations: tuple[str, ...] = CONFIGURATIONS
+    folder: str | None = None
+    image_size: int = 80
+    training_problems: Count | None = None
+    test_problems: Count | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for configuration in self.configurations:
+            if configuration not in CONFIGURATIONS:
+                raise UnknownNameError("configuration", configuration, CONFIGURATIONS)
+        if not self.configurations or len(set(self.configurations)) < len(self.configurations):
+            raise ValueError(
+                "configurations must hold at least one name and each once, "
+                f"got {self.configurations}"
+            )
+        check_image_size(self.image_size)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, validation and test, all of one kind."""
+        names = (TRAINING, VALIDATION, _TEST)
+        return tuple(Regime(name=name, distance=0.0, unit="published test") for name in names)
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The published sets, whatever the run; their panels are read when they are asked for.
+
+        Args:
+            stream: Stream of the run, which decides nothing.
+
+        Raises:
+            ValueError: If no folder is named, or a file in it is not as published.
+        """
+        del stream
+        return {regime: self._set(regime, pattern) for regime, pattern in self._patterns().items()}
+
+    def _set(self, regime: str, pattern: str) -> Problems:
+        at_most = self.training_problems if regime == TRAINING else self.test_problems
+        places = self._places()
+        for place in places:
+            if not place.is_dir():
+                raise ValueError(
+                    f"configurations must be in the data folder, there is no {printable(place)}"
+                )
+        files = [list(files_of(place, pattern, at_most)) for place in places]
+        paths = [path for group in files for path in group]
+        problems = read_files(paths, image_size=self.image_size, layout=_FILE, smaller=block_means)
+        numbers = torch.tensor([CONFIGURATIONS.index(name) for name in self.configurations])
+        counts = torch.tensor([len(group) for group in files])
+        latent = {**problems.latent, "configuration": numbers.repeat_interleave(counts)}
+        return replace(problems, latent=latent)
+
+    def is_at_hand(self) -> bool:
+        """Whether there is a file of each set and configuration in the data folder."""
+        try:
+            places = self._places()
+        except ValueError:
+            return False
+        return all(
+            any(place.glob(pattern)) for place in places for pattern in self._patterns().values()
+        )
+
+    def _places(self) -> list[Path]:
+        """A folder for each configuration."""
+        raven = found_folder(self.folder, "raven")
+        return [raven / configuration for configuration in self.configurations]
+
+    def _patterns(self) -> dict[str, str]:
+        """Names of the files of each set."""
+        parts = ((TRAINING, "train"), (VALIDATION, "val"), (_TEST, "test"))
+        return {regime: f"RAVEN_*_{part}.npz" for regime, part in parts}
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The published answers as outputs.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        return target_outputs(problems, NUM_CANDIDATES)
+
+    def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
+        """Which problems are of which configuration, by its name; those that occur.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        number = problems.latent["configuration"]
+        chosen = {name: number == place for place, name in enumerate(CONFIGURATIONS)}
+        return {name: rows for name, rows in chosen.items() if rows.any()}

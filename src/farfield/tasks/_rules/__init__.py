@@ -1,0 +1,1 @@
+"""Abstract rules over images of glyphs, after webb2021."""

@@ -1,0 +1,226 @@
+"""What the abstract-rule tasks of webb2021 and the harder ones share: shapes, sizes, sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from farfield.core import Limits, Problems, Stream
+from farfield.tasks._protocol._draws import distinct, permutation, repeated
+from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._rules._shapes import Shapes
+
+Digits = Int64[np.ndarray, "_ _"]
+"""Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
+Columns = dict[str, np.ndarray]
+"""The drawn columns of problems: `index`, `target`, and the latent description."""
+SetSize = Annotated[int, Limits(at_least=3, at_most=10_000_000)]
+"""A number of problems that holds the kinds of every rule."""
+NUM_GLYPHS: Final = 100
+GLYPH_SHAPE: Final = (32, 32)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of problem, and how its problems are numbered.
+
+    Args:
+        name: Name of the kind, part of the path of its random stream.
+        radices: Number of values of each digit; a problem is a row of digits.
+    """
+
+    name: str
+    radices: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of different problems."""
+        return math.prod(self.radices)
+
+
+def num_shapes(shapes: Shapes | None) -> int:
+    """Number of images of a task, without drawing the built-in ones."""
+    return NUM_GLYPHS if shapes is None else len(shapes)
+
+
+def item_shape(shapes: Shapes | None) -> tuple[int, ...]:
+    """Height and width of an image of a task, without drawing the built-in ones."""
+    return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
+
+
+def table(shapes: Shapes | None) -> Float[Tensor, "item height width"]:
+    """All images of a task."""
+    return (Shapes.glyphs() if shapes is None else shapes).items
+
+
+def check_shapes(withheld: int, shapes: Shapes | None, fewest: int) -> None:
+    """Raise `ValueError` unless there are images enough for training and test.
+
+    Args:
+        withheld: Number of images that training never shows.
+        shapes: The images, or `None` for the built-in ones.
+        fewest: Number of images that one problem of every kind needs.
+    """
+    total = num_shapes(shapes)
+    if total < fewest:
+        raise ValueError(f"shapes must hold at least {fewest} images, got {total}: add images")
+    possible = "0" if total < 2 * fewest else f"0 or {fewest}…{total - fewest}"
+    if not (withheld == 0 or fewest <= withheld <= total - fewest):
+        raise ValueError(
+            f"withheld must be {possible} for {total} images, "
+            f"an int that leaves {fewest} on either side, got {withheld!r}"
+        )
+
+
+def regimes_of(withheld: int) -> tuple[Regime, ...]:
+    """Training, and the test on `withheld` unseen shapes."""
+    unit = "withheld shapes"
+    return (
+        Regime(name=TRAINING, distance=0.0, unit=unit),
+        Regime(name=f"withheld-{withheld}", distance=float(withheld), unit=unit),
+    )
+
+
+def split_shapes(place: Stream, total: int, withheld: int) -> dict[str, Int64[np.ndarray, " item"]]:
+    """Images of each regime: the first `withheld` of a random order are for the test.
+
+    With none withheld both regimes use all images.
+
+    Args:
+        place: Where the order is drawn. It does not depend on `withheld`: the images withheld by a
+            smaller number are among those withheld by a larger.
+        total: Number of images.
+        withheld: Number of images for the test.
+    """
+    order = permutation(place.child("shapes").numpy(), total)
+    train, test = (regime.name for regime in regimes_of(withheld))
+    return {train: order[withheld:], test: order[:withheld] if withheld else order}
+
+
+def balanced_counts(
+    kinds: Mapping[str, Sequence[Kind]],
+    max_problems: int,
+    *,
+    shared: bool,
+    training_problems: int | None = None,
+) -> dict[str, list[int]]:
+    """Problems of each kind in each set, equal parts: all there are, or `max_problems` together.
+
+    A kind of which there are fewer is repeated. Where the sets share their images, training leaves
+    to the test what it does not need, and a twentieth of the problems at the least.
+
+    Args:
+        kinds: The kinds of each regime, over the images of that regime.
+        max_problems: Largest number of problems of a set.
+        shared: Whether both regimes use the same images.
+        training_problems: Number of training problems, however many different ones there are;
+            `None` where `max_problems` decides.
+
+    Raises:
+        ValueError: If so many training problems leave none to a test on the same images.
+    """
+    counts = {}
+    for regime, those in kinds.items():
+        largest = max(kind.size for kind in those)
+        counts[regime] = [min(largest, part) for part in _parts(max_problems, len(those))]
+    if shared:
+        (train, train_counts), (test, test_counts) = counts.items()
+        most = largest - max(1, largest // 20)
+        counts[train] = [min(count, most) for count in train_counts]
+        left = [largest - count for count in counts[train]]
+        counts[test] = [min(pair) for pair in zip(test_counts, left, strict=True)]
+    if training_problems is not None:
+        counts[TRAINING] = _parts(training_problems, len(kinds[TRAINING]))
+        most = min(kind.size for kind in kinds[TRAINING]) - max(max(c) for c in counts.values())
+        if shared and most < 0:
+            raise ValueError(
+                f"training_problems must leave problems for the test on the same images, "
+                f"got {training_problems}: lower it or withhold images"
+            )
+    return counts
+
+
+def _parts(count: int, kinds: int) -> list[int]:
+    """A number in equal parts, the first ones larger by one where it does not divide."""
+    share, rest = divmod(count, kinds)
+    return [share + (place < rest) for place in range(kinds)]
+
+
+Repeat = Callable[[np.random.Generator, Digits, int], Digits]
+"""How a set that asks for more problems of a kind than there are is filled."""
+
+
+def draw_digits(
+    place: Stream,
+    kinds: Mapping[str, Sequence[Kind]],
+    counts: Mapping[str, Sequence[int]],
+    *,
+    shared: bool,
+    repeat: Repeat = repeated,
+) -> dict[str, list[Digits]]:
+    """The numbered problems of each set, by regime and kind.
+
+    No problem comes twice in a set unless all of its kind come; none stands in two sets.
+
+    Args:
+        place: Stream of the task. Every kind of every set is drawn from a stream of its own.
+        kinds: The kinds of each regime, over the images of that regime.
+        counts: Wanted number of problems of each regime and kind.
+        shared: Whether both regimes use the same images, so that their problems must be split.
+        repeat: How more problems of a kind are made than there are: each set repeats its own.
+    """
+    drawn: dict[str, list[Digits]] = {regime: [] for regime in kinds}
+    for number, same_kind in enumerate(zip(*kinds.values(), strict=True)):
+        wanted = {regime: counts[regime][number] for regime in kinds}
+        if shared:
+            unique = _draw_split(place.child("problems"), same_kind[0], wanted)
+        else:
+            unique = {
+                regime: _draw_unique(place.child(regime), kind, wanted[regime])
+                for regime, kind in zip(kinds, same_kind, strict=True)
+            }
+        for regime, digits in unique.items():
+            again = place.child(regime, same_kind[0].name, "repeats").numpy()
+            drawn[regime].append(repeat(again, digits, wanted[regime]))
+    return drawn
+
+
+def _draw_unique(place: Stream, kind: Kind, count: int) -> Digits:
+    """`count` different problems, or all if there are fewer."""
+    return distinct(place.child(kind.name).numpy(), kind.radices, min(count, kind.size))
+
+
+def _draw_split(place: Stream, kind: Kind, wanted: Mapping[str, int]) -> dict[str, Digits]:
+    """Different problems for two sets over the same images, shared in proportion if too few."""
+    train, test = wanted
+    total = sum(wanted.values())
+    unique = _draw_unique(place, kind, total)
+    cut = max(min(1, wanted[test]), len(unique) * wanted[test] // max(1, total))
+    return {train: unique[cut:], test: unique[:cut]}
+
+
+def shuffled(
+    place: Stream, items: Float[Tensor, "item height width"], parts: Sequence[Columns]
+) -> Problems:
+    """The problems of all kinds as one set, in random order, so that any stretch is a sample."""
+    order = permutation(place.child("order").numpy(), sum(len(part["target"]) for part in parts))
+    columns = {
+        name: torch.from_numpy(np.concatenate([part[name] for part in parts])[order])
+        for name in parts[0]
+    }
+    index, target = columns.pop("index"), columns.pop("target")
+    return Problems(items=items, index=index, target=target, latent=columns)
+
+
+def seen(problems: Problems) -> Int64[Tensor, "batch time"]:
+    """The items in place, as one number per picture: equal where the pictures are equal."""
+    pictures = problems.table().flatten(1)
+    return torch.unique(pictures, dim=0, return_inverse=True)[1][problems.index]

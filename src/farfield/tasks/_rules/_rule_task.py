@@ -1,0 +1,51 @@
+"""The members that all tasks of abstract rules have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from farfield.tasks._protocol._answer_task import AnswerTask
+from farfield.tasks._protocol._task import Regime
+from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._shapes import Shapes
+
+
+class RuleTask(AnswerTask):
+    """A task of abstract rules over images: what it asks and draws is its own, the rest is here."""
+
+    shapes: Shapes | None
+    """The images; `None` for the built-in 100 glyphs."""
+    withheld: int
+    """Number of images that training never shows."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of images of a problem."""
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Height and width of an image."""
+        return rules.item_shape(self.shapes)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """One context: all images of a problem."""
+        return (tuple(range(self.length)),)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then the test on withheld images."""
+        return rules.regimes_of(self.withheld)
+
+
+class YesNoTask(RuleTask):
+    """A task of abstract rules with two answers."""
+
+    softmax: bool
+    """Whether the answer is two logits rather than one."""
+
+    @property
+    def num_outputs(self) -> int:
+        """One logit, or two where `softmax`."""
+        return 2 if self.softmax else 1

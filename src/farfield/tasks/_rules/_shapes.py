@@ -1,0 +1,155 @@
+"""The distinct images that problems are made of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from farfield.core import printable
+from farfield.tasks._files._data_sets import data_folder
+from farfield.tasks._files._grey_png import read_grey_png
+
+GLYPHS_DIGEST: Final = "1535dcc4cc513a59c5a7e3302c226209d53358239f202bd94236b73009497202"
+"""Digest of the built-in images."""
+LETTERS_DIGEST: Final = "1fbc23d4657a8d15fb842b80598fa91089ea710a17fe43e87cad600820b4cf06"
+"""Digest of the letters."""
+PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19cfdaf8c"
+"""Digest of the 100 images of webb2021."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """A table of distinct grey images of one size.
+
+    Two tables are equal when their pixels are. The images are copied and cannot be changed.
+
+    Args:
+        images: Grey levels 0 (black) to 255 (white), one image per row.
+
+    Shape:
+        images: `(item, height, width)`, at least one image.
+
+    Raises:
+        ValueError: If `images` is no uint8 array of that shape, or holds an image twice.
+    """
+
+    images: UInt8[np.ndarray, "item height width"]
+
+    def __post_init__(self) -> None:
+        images = self.images
+        if not isinstance(images, np.ndarray):
+            raise ValueError(f"images must be a NumPy array, got {type(images).__name__}")
+        if images.dtype != np.uint8:
+            raise ValueError(
+                f"images must hold uint8 grey levels 0…255, got {images.dtype}: "
+                "scale, round and convert with .astype(numpy.uint8)"
+            )
+        if images.ndim != 3 or 0 in images.shape:
+            raise ValueError(
+                f"images must be of (item, height, width), got shape {images.shape}: "
+                "one grey image per row, without a channel axis"
+            )
+        held = np.array(images, order="C")
+        _refuse_duplicates(held)
+        held.setflags(write=False)
+        object.__setattr__(self, "images", held)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shapes) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        count, height, width = self.images.shape
+        return f"Shapes({self.name}: {count} of {height}×{width})"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over shape and pixels: the same on every machine."""
+        return _digest(self.images)
+
+    @property
+    def name(self) -> str:
+        """`"glyphs"`, `"letters"`, `"webb2021"`, or `"own-"` and the head of the digest."""
+        known = {GLYPHS_DIGEST: "glyphs", LETTERS_DIGEST: "letters", PAPER_DIGEST: "webb2021"}
+        return known.get(self.digest, f"own-{self.digest[:8]}")
+
+    @cached_property
+    def items(self) -> Float[Tensor, "item height width"]:
+        """The images as float32 in 0 (black) to 1 (white), as models read them."""
+        return torch.from_numpy(self.images.astype(np.float32) / np.float32(255))
+
+    @staticmethod
+    @cache
+    def glyphs() -> Shapes:
+        """The built-in table: 100 Unicode characters of DejaVu Sans, black on white, 32×32.
+
+        Letters of ten alphabets, arrows, mathematics, shapes, symbols; no two look alike.
+        """
+        return _built_in("glyphs")
+
+    @staticmethod
+    @cache
+    def letters() -> Shapes:
+        """A second table, to choose models on: 100 letters and digits, none of them a glyph."""
+        return _built_in("letters")
+
+    @staticmethod
+    def paper(folder: str | Path | None = None) -> Shapes:
+        """The 100 images of webb2021, from `esbn_unicode/0.png` … `99.png` in a data folder.
+
+        Args:
+            folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
+
+        Raises:
+            ValueError: If no folder is named, a file is missing, one is no grey 32×32 PNG, or the
+                images are others.
+        """
+        found = data_folder(folder) / "esbn_unicode"
+        images = np.empty((100, 32, 32), np.uint8)
+        for number in range(100):
+            images[number] = read_grey_png(found / f"{number}.png", 32)
+        shapes = Shapes(images)
+        if shapes.digest != PAPER_DIGEST:
+            raise ValueError(
+                f"{printable(found)} must hold the images of webb2021, digest {PAPER_DIGEST}, got "
+                f"others with {shapes.digest}: pass those as Shapes(images)"
+            )
+        return shapes
+
+
+def _built_in(name: str) -> Shapes:
+    """A table that comes with the package: characters of DejaVu Sans 2.37, drawn once."""
+    file = resources.files("farfield.tasks") / "glyphs.npz"
+    with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
+        return Shapes(archive[name])
+
+
+def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:
+    head = "x".join(str(size) for size in images.shape)
+    return hashlib.sha256(head.encode() + b":" + images.tobytes()).hexdigest()
+
+
+def _refuse_duplicates(images: UInt8[np.ndarray, "item height width"]) -> None:
+    first: dict[bytes, int] = {}
+    for place, image in enumerate(images):
+        earlier = first.setdefault(image.tobytes(), place)
+        if earlier != place:
+            raise ValueError(
+                f"images must all differ, got image {place} equal to image {earlier}: "
+                "drop the copies (numpy.unique with axis=0)"
+            )

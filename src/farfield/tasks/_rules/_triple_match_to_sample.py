@@ -1,0 +1,187 @@
+"""Relational match-to-sample (webb2021) with triples in place of pairs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from farfield.core import Problems, Stream, check_fields
+from farfield.tasks._protocol._answers import binary_outputs
+from farfield.tasks._protocol._draws import arrangement
+from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._patterns import PATTERNS, num_letters, spelled
+from farfield.tasks._rules._rule_task import YesNoTask
+from farfield.tasks._rules._shapes import Shapes
+
+_OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TripleMatchToSample(YesNoTask):
+    """Which of two triples has the pattern of the source triple?
+
+    **What is asked.** Nine images: a source triple of the pattern AAB, ABA or ABB and two target
+    triples, one of the same pattern and one of another. The answer is the triple, 0 or 1, that has
+    the pattern of the source. No image stands in two triples.
+
+    **Worked example.**
+
+    ```text
+           source  ┌───┐┌───┐┌───┐
+                   │ ♞ ││ Ω ││ ♞ │                          (ABA)
+                   └───┘└───┘└───┘
+      ┌───┐┌───┐┌───┐       ┌───┐┌───┐┌───┐
+      │ ☺ ││ & ││ & │       │ Я ││ ∞ ││ Я │ → 1
+      └───┘└───┘└───┘       └───┘└───┘└───┘
+    ```
+
+    **Regimes.** `training` shows N − m of the N images; `withheld-m` only the m others. Each pair
+    of different patterns, one of the source and one of the other triple, has an equal part of a
+    set; the place of the answer is independent of both. A set holds every problem (six images in
+    order, the patterns, the place), or `max_problems` without repetition. With m = 0 both sets use
+    all images and share no problem.
+
+    | | m = 0 | 50 | 85 | 94 |
+    |---|---|---|---|---|
+    | training | 10,000 | 10,000 | 10,000 | 8,640 |
+    | test | 10,000 | 10,000 | 10,000 | 10,000 |
+
+    With `all_patterns` AAA and ABC take part: twenty combinations, of up to eight images; a
+    combination that has fewer problems than the others is repeated.
+
+    **Score, floor and ceiling.** Share of right answers; 0.5 by guessing; 1 by comparing pixels.
+
+    **Known shortcuts.** None in one image, in the source alone or in the targets alone, and none
+    in the number of different images: every triple has two. Comparing the same two places in every
+    triple tells two of the three patterns from the third: 5/6 right. With `all_patterns` the number
+    of different images (the visual entropy that baboons go by, Fagot et al. 2001) gets 0.85 right;
+    AAA and ABC have no pattern beside them that has as many.
+
+    **Source and deviations.** After relational match-to-sample (Webb, Sinha, Cohen 2021, section 2
+    and A.2.2): with pairs the two relations differ in their number of images, with these triples
+    they do not. The answer is one sigmoid unit, or two logits and a softmax: `softmax=True`.
+
+    Args:
+        withheld: Number of images that training never shows, m.
+        max_problems: Largest number of problems of a set.
+        shapes: The images; `None` for the built-in 100 glyphs.
+        softmax: Whether the answer is two logits rather than one (positive: the second triple).
+        all_patterns: Whether AAA and ABC take part.
+
+    Raises:
+        ValueError: If fewer than six images stay on either side, or eight with `all_patterns`.
+
+    Reference:
+        webb2021, section 2 and A.2.2; contexts of three pairs: section 3.1.
+    """
+
+    name: ClassVar[str] = "triple-match-to-sample"
+    version: ClassVar[int] = 1
+
+    withheld: int = 0
+    max_problems: rules.SetSize = 10_000
+    shapes: Shapes | None = None
+    softmax: bool = False
+    all_patterns: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        fewest = max(map(_num_images, self._relations))
+        rules.check_shapes(self.withheld, self.shapes, fewest)
+
+    @property
+    def _relations(self) -> tuple[tuple[str, str], ...]:
+        """Pattern of the source and of the triple that does not match, in every combination."""
+        patterns = tuple(PATTERNS) if self.all_patterns else _OF_TWO_IMAGES
+        return tuple(itertools.permutations(patterns, 2))
+
+    @property
+    def length(self) -> int:
+        """Number of images of a problem: three triples."""
+        return 9
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """A context for each triple."""
+        return ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        """The sets of one run, by regime name.
+
+        Args:
+            stream: Stream of the run.
+        """
+        place = stream.child(self.name, f"v{self.version}")
+        items = rules.table(self.shapes)
+        pools = rules.split_shapes(place, len(items), self.withheld)
+        relations = self._relations
+        kinds = {regime: _kinds(relations, len(pool)) for regime, pool in pools.items()}
+        shared = self.withheld == 0
+        counts = rules.balanced_counts(kinds, self.max_problems, shared=shared)
+        drawn = rules.draw_digits(place, kinds, counts, shared=shared)
+        columns = {
+            regime: [
+                _columns(relation, pools[regime], kind)
+                for relation, kind in zip(relations, digits, strict=True)
+            ]
+            for regime, digits in drawn.items()
+        }
+        return {
+            regime: rules.shuffled(place.child(regime), items, parts)
+            for regime, parts in columns.items()
+        }
+
+    def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
+        """The outputs of the rule: compare the places of the source and of the second triple.
+
+        Args:
+            problems: Problems of any regime.
+        """
+        triples = rules.seen(problems).view(-1, 3, 3)
+        equal = triples[:, :, :, None] == triples[:, :, None, :]
+        matches = (equal[:, 0] == equal[:, 2]).flatten(1).all(dim=1)
+        return binary_outputs(matches, self.num_outputs)
+
+
+def _num_images(relation: tuple[str, str]) -> int:
+    """Number of different images of a problem: source, matching triple and the other."""
+    source, other = relation
+    return 2 * num_letters(source) + num_letters(other)
+
+
+def _kinds(relations: Sequence[tuple[str, str]], images: int) -> tuple[rules.Kind, ...]:
+    """Problems by their two patterns: distinct images in order, then the answer."""
+    return tuple(
+        rules.Kind(
+            name="-".join(relation),
+            radices=(*range(images, images - _num_images(relation), -1), 2),
+        )
+        for relation in relations
+    )
+
+
+def _columns(relation: tuple[str, str], pool: np.ndarray, digits: rules.Digits) -> rules.Columns:
+    """Source, first and second triple, as images of `pool`."""
+    source, other = relation
+    images, answer = pool[arrangement(digits[:, :-1])], digits[:, -1]
+    letters = np.split(images, [num_letters(source), 2 * num_letters(source)], axis=1)
+    triples = np.stack(
+        [spelled(name, own) for name, own in zip((source, source, other), letters, strict=True)],
+        axis=1,
+    )
+    targets = np.where(answer[:, None, None] == 0, triples[:, 1:], triples[:, :0:-1])
+    numbers = list(PATTERNS)
+    return {
+        "index": np.concatenate([triples[:, 0], targets.reshape(-1, 6)], axis=1),
+        "target": answer,
+        "relation": np.full(len(triples), numbers.index(source)),
+        "other": np.full(len(triples), numbers.index(other)),
+        "triples": triples,
+    }

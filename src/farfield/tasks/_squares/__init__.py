@@ -1,0 +1,1 @@
+"""Images of squares in motion."""

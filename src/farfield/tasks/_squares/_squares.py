@@ -1,0 +1,149 @@
+"""White squares on black: how sizes and places are drawn, and what is seen of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from farfield.core import DrawnItems, Problems
+from farfield.tasks._protocol._task import TRAINING, Regime
+
+SIDE: Final = 64
+"""Height and width of a frame, pixels."""
+CENTRES: Final = (16.0, 48.0)
+"""Where centres lie along either axis, pixels."""
+Squares = Float64[np.ndarray, "batch time 3"]
+"""Centre along X and Y and width of the square in each frame, pixels."""
+
+
+def regimes_of(
+    training_sizes: tuple[float, float], test_sizes: Sequence[float], *, circumradius: bool
+) -> tuple[Regime, ...]:
+    """Training, and a test for each two neighbouring sizes.
+
+    Args:
+        training_sizes: Smallest and largest size in training.
+        test_sizes: Ends of the tests' sizes, ascending.
+        circumradius: Whether sizes are radii.
+    """
+    word = "radius" if circumradius else "width"
+    unit = f"pixels of {word} beyond training"
+    tests = (
+        Regime(
+            name=f"{word}-{low:g}-{high:g}",
+            distance=float(max(0.0, high - training_sizes[1])),
+            unit=unit,
+        )
+        for low, high in itertools.pairwise(test_sizes)
+    )
+    return (Regime(name=TRAINING, distance=0.0, unit=unit), *tests)
+
+
+def sizes_of(
+    regime: str,
+    regimes: Sequence[Regime],
+    training_sizes: tuple[float, float],
+    test_sizes: Sequence[float],
+) -> tuple[float, float]:
+    """Smallest and largest size of a regime.
+
+    Args:
+        regime: Name of the regime.
+        regimes: What `regimes_of` gave.
+        training_sizes: Smallest and largest size in training.
+        test_sizes: Ends of the tests' sizes, ascending.
+    """
+    place = [known.name for known in regimes].index(regime)
+    return training_sizes if place == 0 else (test_sizes[place - 1], test_sizes[place])
+
+
+def check_sizes(training_sizes: Sequence[float], test_sizes: Sequence[float]) -> None:
+    """Raise `ValueError` unless sizes are positive, finite and ascending."""
+    for name, sizes in (("training_sizes", training_sizes), ("test_sizes", test_sizes)):
+        ascending = all(low < high for low, high in itertools.pairwise(sizes))
+        if len(sizes) < 2 or not ascending or not 0 < sizes[0] <= sizes[-1] < math.inf:
+            raise ValueError(
+                f"{name} must be two or more positive sizes, each larger than the one before, "
+                f"got {tuple(sizes)}"
+            )
+
+
+def drawn(
+    generator: np.random.Generator, count: int, sizes: tuple[float, float], *, circumradius: bool
+) -> Float64[np.ndarray, "batch 3"]:
+    """Centre and width of squares, each number uniform and independent of the others.
+
+    Args:
+        generator: Where the words come from; the same words give the same numbers everywhere.
+        count: How many squares.
+        sizes: Smallest and largest size.
+        circumradius: Whether sizes are radii of the circle around the square, not widths.
+    """
+    words = np.atleast_1d(generator.bit_generator.random_raw(3 * count)).reshape(count, 3)
+    shares = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    ends = np.array([CENTRES, CENTRES, sizes])
+    squares = ends[:, 0] + shares * (ends[:, 1] - ends[:, 0])
+    squares[:, 2] *= math.sqrt(2) if circumradius else 1.0
+    return squares
+
+
+def spans(centres: Tensor, widths: Tensor) -> Tensor:
+    """Which pixels a square covers along one axis, 1 or 0: `(*)` to `(*, 64)`.
+
+    Args:
+        centres: Where its middle is, pixels from the edge of the frame.
+        widths: How wide it is, pixels.
+    """
+    middles = torch.arange(SIDE, dtype=centres.dtype) + 0.5
+    return ((middles - centres.unsqueeze(-1)).abs() <= widths.unsqueeze(-1) / 2).float()
+
+
+def frames(squares: Tensor) -> Tensor:
+    """Frames of squares: a pixel is white where its middle lies inside the square or on its edge.
+
+    Args:
+        squares: Centre and width, `(item, 3)`.
+
+    Returns:
+        `(item, 64, 64)`, rows along Y; 0 is black and 1 is white.
+    """
+    x, y, width = squares.unbind(-1)
+    return spans(y, width).unsqueeze(-1) * spans(x, width).unsqueeze(-2)
+
+
+def problems_over_one_table(sets: Mapping[str, Squares]) -> dict[str, Problems]:
+    """Problems of every regime, their frames in one table that is drawn when asked for.
+
+    Args:
+        sets: Squares of each frame, by regime.
+    """
+    every = np.concatenate([squares.reshape(-1, 3) for squares in sets.values()])
+    items = DrawnItems(latent=torch.from_numpy(every), draw=frames)
+    made, start = {}, 0
+    for regime, squares in sets.items():
+        count, length, _ = squares.shape
+        index = torch.arange(start, start + count * length).reshape(count, length)
+        start += count * length
+        made[regime] = Problems(
+            items=items,
+            index=index,
+            target=torch.zeros(count, dtype=torch.int64),
+            latent={"squares": torch.from_numpy(squares)},
+        )
+    return made
+
+
+def check_outputs(outputs: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise `ValueError` unless outputs are frames of the right number."""
+    if tuple(outputs.shape) != shape:
+        raise ValueError(
+            f"outputs must be frames of shape {shape} for these problems, "
+            f"got {tuple(outputs.shape)}"
+        )

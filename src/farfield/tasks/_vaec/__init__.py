@@ -1,0 +1,1 @@
+"""The visual analogy extrapolation challenge, after webb2020."""

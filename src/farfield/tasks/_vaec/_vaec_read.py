@@ -1,0 +1,311 @@
+"""VAEC problems from HDF5 in the published layout; nothing in a file is taken on trust."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+
+from farfield.core import Problems, excerpt, expand_home, open_regular, printable
+from farfield.tasks._vaec._vaec_layout import (
+    LARGEST_SIDE,
+    LARGEST_TABLE,
+    LEVELS,
+    MEMBERS,
+    MOST_PROBLEMS,
+    hdf5,
+)
+from farfield.tasks._vaec._vaec_problems import NUM_DIMENSIONS, candidates_of
+
+_DEFLATE: Final = 1
+_FILTERS: Final = (_DEFLATE, 2, 3)
+"""HDF5's numbers of gzip, shuffling and a checksum."""
+_CHECKSUM: Final = 4
+"""Bytes."""
+_LARGEST_CHUNK: Final = {"imgs": 2**22}
+"""Bytes of a chunk, which is unpacked as a whole, where twice its dataset is less; else 64 KiB."""
+_MOST_CHUNKS: Final = 4_096
+_PACKED_MARGIN: Final = 2**16
+"""Bytes that a compressed dataset may take beyond its own."""
+_MOST_NAMED: Final = 9
+"""Members of a group that an error lists."""
+_BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError, zlib.error)
+"""What h5py and gzip raise at a file that is damaged or made up."""
+
+Shown = dict[tuple[int, ...], tuple[int, int]]
+"""Number of the problem, and slot in its pictures, that shows an object first, by its levels."""
+Pictures = UInt8[np.ndarray, "item height width 3"]
+
+
+def read_vaec(path: str | Path) -> Problems:
+    """Read VAEC problems from a file in the published layout, such as `analogy_train.hy`.
+
+    The picture of an object is read once, where the file first shows it. Candidates stand as the
+    task has them: D, then the foils in ascending order. h5py reads it:
+    `pip install 'farfield[hdf5]'`.
+
+    Args:
+        path: A file of one region or scale.
+
+    Returns:
+        The problems, over a table of the file's distinct objects in the order of their levels.
+
+    Raises:
+        ValueError: If the file is no whole HDF5 file of such problems. The message names the file
+            and the dataset at fault. Links, within the file or out of it, are not followed.
+        ModuleNotFoundError: If h5py is not installed.
+
+    Reference:
+        webb2020, section 2.1.
+    """
+    path, h5py = expand_home(path), hdf5()
+    name = printable(path)
+    try:
+        open_regular(path, sys.maxsize).close()
+        with h5py.File(path, "r") as file:
+            return _read(h5py, name, file)
+    except _BROKEN as error:
+        raise ValueError(
+            f"{name} must be a whole HDF5 file of VAEC problems: {excerpt(error)}"
+        ) from error
+
+
+def _read(h5py: Any, name: str, file: Any) -> Problems:
+    """All problems of an open file: first what they say, then the picture of each object."""
+    if not 1 <= len(file) <= MOST_PROBLEMS:
+        raise ValueError(f"{name} must hold 1…{MOST_PROBLEMS:,} problems, got {len(file):,}")
+    shown: Shown = {}
+    rows: list[dict[str, np.ndarray]] = []
+    first: tuple[int, ...] = ()
+    for number in range(len(file)):
+        where = f"{name}: /{number}"
+        members = _members(h5py, where, _group(h5py, where, file, str(number)))
+        shape = members["imgs"].shape
+        if shape != (first := first or shape):
+            raise ValueError(f"{where}/imgs must be of shape {first} as in /0, got {shape}")
+        row = {one: _content(where, members, one).astype(np.int64) for one in MEMBERS[1:]}
+        _check_values(where, row)
+        for slot, levels in enumerate(row["latent_class"].tolist()):
+            shown.setdefault(tuple(levels), (number, slot))
+        _check_size(where, len(shown), shape)
+        rows.append(row)
+    table = np.empty((len(shown), *first[1:]), np.uint8)
+    _read_pictures(name, file, shown, table)
+    return _problems(
+        table, sorted(shown), {one: np.stack([r[one] for r in rows]) for one in rows[0]}
+    )
+
+
+def _read_pictures(name: str, file: Any, shown: Shown, table: Pictures) -> None:
+    """Fill the table of pictures, in the order of levels, each from where it is shown first."""
+    wanted: dict[int, list[tuple[int, int]]] = {}
+    for row, levels in enumerate(sorted(shown)):
+        number, slot = shown[levels]
+        wanted.setdefault(number, []).append((row, slot))
+    for number, pairs in sorted(wanted.items()):
+        content = _content(f"{name}: /{number}", file[str(number)], "imgs")
+        for row, slot in pairs:
+            table[row] = content[slot]
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """What breaks a group or dataset becomes a `ValueError` that names it."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise ValueError(f"{where} must be whole, got a broken one: {excerpt(error)}") from error
+
+
+def _content(where: str, members: Mapping[str, Any], name: str) -> np.ndarray:
+    """The numbers of a dataset that has been checked."""
+    with _named(f"{where}/{name}"):
+        dataset = members[name]
+        _check_unpacked(f"{where}/{name}", dataset)
+        return np.asarray(dataset[()])
+
+
+def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
+    """The group of a problem, with the right members."""
+    group = _followed(h5py, where, file, name, h5py.Group)
+    wanted = f"{where} must hold {', '.join(MEMBERS)}"
+    if len(group) > _MOST_NAMED:
+        raise ValueError(f"{wanted}, got {len(group):,} members")
+    if set(group) != set(MEMBERS):
+        raise ValueError(f"{wanted}, got {excerpt(', '.join(sorted(group))) or 'nothing'}")
+    return group
+
+
+def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
+    """What stands under a name, if it stands there itself and is of a kind."""
+    link = parent.get(name, getlink=True)
+    if link is None:
+        raise ValueError(f"{where} is missing: problems must be numbered from 0 without a gap")
+    if not isinstance(link, h5py.HardLink):
+        raise ValueError(f"{where} must stand in the file itself, got a {type(link).__name__}")
+    with _named(where):
+        found = parent[name]
+    if not isinstance(found, kind):
+        raise ValueError(f"{where} must be a {kind.__name__}, got a {type(found).__name__}")
+    if (count := h5py.h5o.get_info(found.id).rc) != 1:
+        raise ValueError(f"{where} must stand in the file once, got {count} links to it")
+    return found
+
+
+def _members(h5py: Any, where: str, group: Any) -> dict[str, Any]:
+    """The datasets of a problem, of the right types and shapes, none of them read yet."""
+    members = {
+        name: _followed(h5py, f"{where}/{name}", group, name, h5py.Dataset) for name in MEMBERS
+    }
+    for name, dataset in members.items():
+        if dataset.external or dataset.is_virtual:
+            raise ValueError(f"{where}/{name} must hold its data itself, got data kept elsewhere")
+    images = members["imgs"]
+    if images.dtype != np.uint8 or not _is_row_of_pictures(images.shape):
+        raise ValueError(
+            f"{where}/imgs must be uint8 of shape (levels, side, side, 3) with "
+            f"{LEVELS[0]}…{LEVELS[-1]} levels, got {images.dtype} of shape {images.shape}"
+        )
+    levels = len(images)
+    shapes = {"latent_class": (levels, NUM_DIMENSIONS), "ABCD": (4,), "not_D": (levels - 1,)}
+    for name in MEMBERS[1:]:
+        dataset, shape = members[name], shapes.get(name, ())
+        if dataset.dtype.kind not in "iu" or dataset.shape != shape:
+            raise ValueError(
+                f"{where}/{name} must be integers of shape {shape}, "
+                f"got {dataset.dtype} of shape {dataset.shape}"
+            )
+    for name, dataset in members.items():
+        _check_chunk(f"{where}/{name}", dataset, _LARGEST_CHUNK.get(name, 2**16))
+    return members
+
+
+def _check_chunk(where: str, dataset: Any, largest: int) -> None:
+    """Raise `ValueError` if more would be unpacked than a dataset of its shape has a use for."""
+    if (chunks := dataset.chunks) is None:
+        return
+    chunk = math.prod(chunks) * dataset.dtype.itemsize
+    if chunk > (most := max(2 * dataset.nbytes, largest)):
+        raise ValueError(
+            f"{where} must be stored in chunks of at most {most:,} B, got {chunks} of "
+            f"{dataset.dtype}, {chunk:,} B, for a dataset of shape {dataset.shape}"
+        )
+    count = math.prod(-(-side // part) for side, part in zip(dataset.shape, chunks, strict=True))
+    if count > _MOST_CHUNKS:
+        raise ValueError(
+            f"{where} must be stored in at most {_MOST_CHUNKS:,} chunks, got {count:,}"
+        )
+    used = _filters(dataset)
+    if other := [number for number in used if number not in _FILTERS]:
+        raise ValueError(f"{where} must be compressed with gzip or not at all, got filters {other}")
+    if (packing := used.count(_DEFLATE)) > 1:
+        raise ValueError(
+            f"{where} must be compressed once at most, got {packing} filters that compress"
+        )
+    packed, most = dataset.id.get_storage_size(), dataset.nbytes + _PACKED_MARGIN
+    if used and packed > most:
+        raise ValueError(
+            f"{where} must be at most {most:,} B when compressed with gzip, got "
+            f"{packed:,} B, for a dataset of shape {dataset.shape}"
+        )
+
+
+def _filters(dataset: Any) -> list[int]:
+    """HDF5's numbers of what packs a dataset."""
+    plan = dataset.id.get_create_plist()
+    return [plan.get_filter(position)[0] for position in range(plan.get_nfilters())]
+
+
+def _check_unpacked(where: str, dataset: Any) -> None:
+    """Raise `ValueError` if a chunk unpacks to other than its size, without unpacking all of it.
+
+    HDF5 itself unpacks a chunk to its end, and trusts that there is as much as the chunk holds.
+    """
+    if dataset.chunks is None or not (used := _filters(dataset)):
+        return
+    size = math.prod(dataset.chunks) * dataset.dtype.itemsize
+    steps = (range(0, side, part) for side, part in zip(dataset.shape, dataset.chunks, strict=True))
+    for offset in itertools.product(*steps):
+        if not dataset.id.get_chunk_info_by_coord(offset).size:
+            continue  # never written
+        unused, packed = dataset.id.read_direct_chunk(offset)
+        if _DEFLATE in used and not unused:
+            packed = zlib.decompressobj().decompress(packed, size + _CHECKSUM + 1)
+        if unused or not size <= len(packed) <= size + _CHECKSUM:
+            raise ValueError(
+                f"{where} must have chunks of {size:,} B, packed with every filter, the one at "
+                f"{offset} has {'more' if len(packed) > size else f'{len(packed):,} B'}"
+            )
+
+
+def _is_row_of_pictures(shape: tuple[int, ...] | None) -> bool:
+    if shape is None or len(shape) != 4:
+        return False
+    levels, height, width, channels = shape
+    return levels in LEVELS and 1 <= height == width <= LARGEST_SIDE and channels == 3
+
+
+def _check_values(where: str, row: dict[str, np.ndarray]) -> None:
+    """Raise `ValueError` if the datasets of a problem do not describe one analogy."""
+    classes, dimension = row["latent_class"], int(row["analogy_dim"])
+    level = np.arange(len(classes))
+    if not 0 <= dimension < NUM_DIMENSIONS:
+        raise ValueError(f"{where}/analogy_dim must be 0…3, got {dimension}")
+    wanted = np.repeat(np.clip(classes[:1], 0, level[-1]), len(level), axis=0)
+    wanted[:, dimension] = level
+    if not np.array_equal(classes, wanted):
+        raise ValueError(
+            f"{where}/latent_class must ascend from 0 to {level[-1]} in column {dimension} "
+            f"(analogy_dim) and be the same level in every other, got {classes.tolist()}"
+        )
+    a, b, c, d = (int(place) for place in row["ABCD"])
+    if not {a, b, c, d} <= set(level.tolist()) or a in (b, c) or b - a != d - c:
+        raise ValueError(
+            f"{where}/ABCD must be an analogy of places 0…{level[-1]}, B − A = D − C and neither "
+            f"A = B nor A = C, got {row['ABCD'].tolist()}"
+        )
+    if int(row["dist"]) != b - a:
+        raise ValueError(f"{where}/dist must be B − A = {b - a}, got {int(row['dist'])}")
+    foils = candidates_of(row["ABCD"][3:], len(level))[0, 1:]
+    if not np.array_equal(row["not_D"], foils):
+        raise ValueError(f"{where}/not_D must be {foils.tolist()}, got {row['not_D'].tolist()}")
+
+
+def _check_size(where: str, pictures: int, shape: tuple[int, ...]) -> None:
+    if pictures * math.prod(shape[1:]) > LARGEST_TABLE:
+        raise ValueError(
+            f"{where}/imgs must leave the distinct pictures within {LARGEST_TABLE:,} bytes, "
+            f"got {pictures} pictures of shape {shape[1:]}"
+        )
+
+
+def _problems(
+    table: Pictures, objects: list[tuple[int, ...]], columns: dict[str, np.ndarray]
+) -> Problems:
+    """The problems over the table of pictures, sorted by level."""
+    classes, analogy = columns["latent_class"], columns["ABCD"]
+    sizes = (classes.shape[1],) * NUM_DIMENSIONS
+    numbers = np.ravel_multi_index(tuple(np.array(objects).T), sizes)
+    rows = np.searchsorted(numbers, np.ravel_multi_index(tuple(np.moveaxis(classes, 2, 0)), sizes))
+    terms = np.concatenate([analogy[:, :3], candidates_of(analogy[:, 3], classes.shape[1])], axis=1)
+    latent = {
+        "dimension": columns["analogy_dim"],
+        "analogy": analogy,
+        "distance": columns["dist"],
+        "object": classes[np.arange(len(classes)), analogy[:, 0]],
+    }
+    return Problems(
+        items=torch.from_numpy(table),
+        index=torch.from_numpy(np.take_along_axis(rows, terms, axis=1)),
+        target=torch.zeros(len(terms), dtype=torch.int64),
+        latent={name: torch.from_numpy(column) for name, column in latent.items()},
+    )

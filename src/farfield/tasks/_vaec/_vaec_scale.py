@@ -1,0 +1,101 @@
+"""Visual analogies, the differences scaled up (webb2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from jaxtyping import Int64
+
+from farfield.tasks._protocol._checks import check_number
+from farfield.tasks._vaec._vaec_task import VAECTask
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VAECScale(VAECTask):
+    """Which square completes the analogy, with differences larger and larger than in training?
+
+    **What is asked.** Four-term analogies A : B :: C : D between pictures of a green square on
+    grey. The square varies in X, Y, size and brightness; in a problem all pictures differ along one
+    of the four, and D is as far from C, in the same direction, as B from A. The candidates are D
+    and six foils, the six other levels of that dimension at that scale: they show A, B and C again
+    wherever these are not D.
+
+    **Worked example.** The size varies, level 0 to 6.
+
+    ```text
+      ┌───┐   ┌───┐    ┌───┐   ┌───┐           ┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐┌───┐
+      │ · │ : │ ▪ │ :: │ ▪ │ : │ ? │           │ ■ ││ · ││ · ││ ▪ ││ ▪ ││ ■ ││ ■ │
+      └───┘   └───┘    └───┘   └───┘           └───┘└───┘└───┘└───┘└───┘└───┘└───┘
+      size 0     2        3       ?         →     5     0    1    2    3    4    6
+    ```
+
+    **Places.** A, B, C, then D, then the foils in ascending order: the target is 0 in every
+    problem, as released. A model that scores each candidate by itself and all alike cannot tell;
+    one that knows the places answers 0 and needs `shuffled=True`.
+
+    **Regimes.** `training` shows levels 1–7 of the 42 of each dimension, `scale-2` … `scale-6`
+    seven levels 2 … 6 times as far apart: squares that are larger, brighter, further to the lower
+    right, and differ by more. Each scale has 7⁴ = 2,401 objects. With each of the 140 analogies
+    along each dimension come 34 of the 343 combinations of the other dimensions: 19,040 problems.
+    The distance is counted in scales.
+
+    **Score, floor and ceiling.** Share of problems in which D scores higher than every foil; 1/7 by
+    guessing; 1 by measuring the squares. A tie is wrong: the released code counts a problem wrong
+    where all seven scores are equal, and so must every tie for the answer that always stands
+    first. `parts` gives the problems by the dimension they vary in, as the paper's supplement
+    scores them.
+
+    **Known shortcuts.** Of the 140 analogies along a dimension D is A in 18 and C is B in 18; D is
+    never B, C never A. The most frequent level is right in 24 of 140 (17 %), the most frequent one
+    for a given A, B or C in 35 or 36 (25 %), for two of them in at most 43 (31 %). The places tell
+    the answer unless `shuffled`; so do statistics over a batch that are taken for each place by
+    itself, as the released batch normalization does: D varies over all levels, each foil over two.
+
+    **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
+    pictures and levels these are to the byte; its random draw was not seeded, so this is another
+    one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
+    pixels (`exact_width=True`: s of them); the background is 128, of 255. At scale k
+    the levels are 1, 1 + k, … 1 + 6k; the text multiplies levels 1–7 by k, which gives k, 2k, … 7k
+    and fills the 42 (`levels_multiplied=True`). As released, level 1 occurs at every scale, scale 2
+    takes four of training's levels and scale 3 three: such objects are not outside its range. At
+    another `image_size` the picture of 128×128 is reduced or enlarged, each pixel the mean of what
+    it covers. More problems than a tenth of all, 19,040, take more of the irrelevant combinations.
+
+    Args:
+        train_on: Number of the scale that training shows, from 1.
+        num_levels: Levels of every dimension, at most 42.
+        levels_per_region: Levels of every dimension within a scale, and so candidates.
+        image_size: Side of an image, 64…1024 pixels.
+        problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
+        exact_width: Whether a square of width s covers s pixels rather than s + 1.
+        shuffled: Whether the candidates stand in random order rather than D first.
+        levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
+
+    Raises:
+        ValueError: If the levels do not divide into scales, or a number is out of its range.
+
+    Reference:
+        webb2020, section 2.1 and 2.1.2.
+    """
+
+    name: ClassVar[str] = "vaec-scale"
+    version: ClassVar[int] = 1
+
+    levels_multiplied: bool = False
+
+    @property
+    def _word(self) -> str:
+        return "scale"
+
+    def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
+        """The levels, counted from 0, that scale `number` takes on every dimension.
+
+        Args:
+            number: Which scale, from 1.
+        """
+        check_number("number", number, 1, self._count)
+        steps = np.arange(self.levels_per_region) * number
+        return steps + number - 1 if self.levels_multiplied else steps
