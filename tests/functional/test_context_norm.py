@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.functional._norm import _context_norm_by_hand, check_segments, context_norm
+from farfield.functional import check_segments, context_norm
+from farfield.functional._norm import _context_norm_by_hand
 from farfield.functional._norm._context_norm_by_hand import (
     context_norm_plain,
     context_norm_unrolled,

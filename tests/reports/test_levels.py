@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reports import Levels, _levels, tabulate
+from farfield.reports import Levels, tabulate
+from farfield.reports._tables import _levels
 from farfield.reproductions import FIGURES, TABLES, Table
 from reproductions import made_up
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from farfield.core import UnknownNameError
-from farfield.tasks import DATA_SETS, DataFile, DataSet, _data_sets, cache_folder, fetch
+from farfield.tasks import DATA_SETS, DataFile, DataSet, cache_folder, fetch
+from farfield.tasks._files import _data_sets
 
 ARRAY = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
 

@@ -17,7 +17,8 @@ from urllib.error import HTTPError
 
 import pytest
 
-from farfield.tasks import DATA_SETS, DataFile, DataSet, _download, fetch
+from farfield.tasks import DATA_SETS, DataFile, DataSet, fetch
+from farfield.tasks._files import _download
 from farfield.tasks._files._download import download
 
 CONTENT = gzip.compress(b"\0\0\x08\x01\0\0\0\x03abc", mtime=0)
