@@ -11,6 +11,7 @@ from farfield.experiments import (
     AutoencoderNetwork,
     Experiment,
     Network,
+    Player,
     PredictionNetwork,
     Pretrained,
     Recipe,
@@ -97,7 +98,12 @@ def prediction_experiment(
             context=context, predictor=Spec(NextEmbedding, hidden_size=5), **ENDS
         ),
         recipe=Recipe(steps=steps, batch_size=4, evaluations=2),
-        objective=objective,
+        players=(
+            Player(
+                objective=objective,
+                parts=("predictor",) if context is None else ("context", "predictor"),
+            ),
+        ),
         starts_from=Pretrained(
             experiment=reconstruction_experiment(), parts=("encoder", "decoder")
         ),

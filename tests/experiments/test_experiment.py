@@ -24,7 +24,6 @@ from farfield.experiments import (
     Cosine,
     Experiment,
     Network,
-    PredictionNetwork,
     Pretrained,
     Recipe,
     RollOutNetwork,
@@ -317,7 +316,6 @@ EQUAL = [
         {"schedule": Steps(factors=((0.5, 1),))},
         {"schedule": Steps(factors=((0.5, 1.0),))},
     ),
-    ({"part_rates": (("a", 1),)}, {"part_rates": [["a", 1.0]]}),
 ]
 
 
@@ -487,7 +485,6 @@ def test_parts_of_ones_own_are_taken() -> None:
         ),
         (ScoringNetwork, {"scorer": 3}, "scorer must be a Spec, got 3"),
         (AutoencoderNetwork, {"decoder": 3}, "decoder must be a Spec, got 3"),
-        (PredictionNetwork, {"trains_autoencoder": "no"}, "must be True or False, got 'no'"),
         (SequenceNetwork, {"core": Spec(ESBN), "side": 0}, "side must be an int of at least 1"),
         (SequenceNetwork, {"core": Spec(ESBN), "dropout": 1}, "dropout must be .* below 1, got 1"),
         (
@@ -498,7 +495,6 @@ def test_parts_of_ones_own_are_taken() -> None:
         (SetNetwork, {"core": Spec(ESBN), "shared": "no"}, "shared must be True or False"),
         (SetNetwork, {"core": Spec(ESBN), "outputs_per_token": 0}, "outputs_per_token must be"),
         (SetNetwork, {"core": Spec(ESBN), "places_std": -1}, "places_std must be .* at least 0"),
-        (SetNetwork, {"core": Spec(ESBN), "trained": "reader"}, "trained must be a tuple"),
     ],
 )
 def test_wrong_parts_of_a_network_are_refused(
@@ -589,22 +585,3 @@ def test_a_schedule_is_written_in_the_fields_it_always_had_and_read_back(
     written = experiment.to_json()
     assert written["recipe"].keys() - {"class", "steps"} == fields
     assert Experiment.from_json(written) == experiment
-
-
-def test_parts_of_a_network_may_have_a_step_size_of_their_own() -> None:
-    recipe = Recipe(
-        steps=8, learning_rate=0.4, part_rates=(("reader", 0.1), ("reader.tokens", 0.8))
-    )
-    names = ["head.bias", "reader.tokens", "reader.weight", "readers.weight"]
-    assert recipe.factors(names) == [1.0, 2.0, 0.25, 1.0]
-    assert Recipe(steps=8, learning_rate=0.3).factors(names) == [1.0] * 4
-    with pytest.raises(ValueError, match=r"trained, got 'reader'; trained are: head\.bias"):
-        recipe.factors(["head.bias"])
-
-
-@pytest.mark.parametrize(
-    "pair", [("reader",), ("", 0.1), ("reader", 0.0), ("reader", math.inf), (1, 0.1), "ab"]
-)
-def test_what_is_no_part_with_a_step_size_is_refused(pair: object, unchecked) -> None:
-    with pytest.raises(ValueError, match=r"part_rates(\[0\])*(\[1\])? must be .*, got"):
-        Recipe(steps=8, part_rates=(pair,))

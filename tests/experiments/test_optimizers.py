@@ -15,13 +15,14 @@ from farfield.experiments import (
     Cosine,
     Halving,
     Optimizer,
+    Player,
     Recipe,
     RMSprop,
     Schedule,
     Steps,
     Warmup,
 )
-from farfield.training._learner import build_optimizer, set_rate
+from farfield.training._turns import Turn
 
 DESCRIPTIONS = {
     "Adam": Adam(betas=(0.8, 0.9), eps=1e-6, weight_decay=0.1, undecayed=("*.bias",)),
@@ -42,7 +43,7 @@ def test_torch_is_given_what_the_description_says(name: str) -> None:
     assert isinstance(description, Optimizer)
     learned = parameters()
     recipe = Recipe(steps=1, learning_rate=0.01, optimizer=description)
-    optimizer = build_optimizer(learned, recipe)
+    ((optimizer, _),) = Turn(0, [Player()], learned, recipe).optimizers
     assert type(optimizer) is getattr(torch.optim, name)
     decayed = {
         name: group["weight_decay"]
@@ -59,14 +60,6 @@ def test_torch_is_given_what_the_description_says(name: str) -> None:
     for group in optimizer.param_groups:
         for option in set(vars(description)) - {"weight_decay", "undecayed"}:
             assert group[option] == getattr(description, option), option
-
-
-def test_parts_keep_their_proportion_of_the_learning_rate() -> None:
-    learned = parameters()
-    recipe = Recipe(steps=1, learning_rate=0.01, part_rates=(("second", 0.03),), optimizer=SGD())
-    optimizer = build_optimizer(learned, recipe)
-    set_rate(optimizer, 0.005)
-    assert sorted(group["lr"] for group in optimizer.param_groups) == pytest.approx([0.005, 0.015])
 
 
 @pytest.mark.parametrize(

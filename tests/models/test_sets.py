@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import stream
-from farfield.experiments import Experiment, Pretrained, Recipe, SetNetwork, Spec
+from farfield.experiments import Experiment, Player, Pretrained, Recipe, SetNetwork, Spec
 from farfield.functional import self_attention
 from farfield.models import SRAN, AnalogyScoring, Relational, SetModel, TokenReader, WReN
 from farfield.nn import (
@@ -327,8 +327,8 @@ def small(*, layers: int = 1, trained: tuple[str, ...] = ()) -> Experiment:
             core=Spec(PreNormTransformer, num_features=8, num_layers=layers, num_heads=2),
             encoder=Spec(ConvEncoder, out_features=8),
             outputs_per_token=1,
-            trained=trained,
         ),
+        players=(Player(parts=trained),) if trained else (),
         recipe=Recipe(steps=2),
     )
 
@@ -341,7 +341,7 @@ def test_only_what_is_named_is_trained() -> None:
     moved = {n for n, tensor in learner.weights()[0].items() if not torch.equal(tensor, before[n])}
     assert "reasoner.tokens" in moved
     assert moved <= {n for n in before if n.startswith(parts)}
-    with pytest.raises(ValueError, match="trained must name parts of the network, got 'reader'"):
+    with pytest.raises(ValueError, match="parts must name parts of the network, got 'reader'"):
         OneNetwork(small(trained=("reader",)), 0)
     uneven = dataclasses.replace(small().model, outputs_per_token=3)
     with pytest.raises(ValueError, match="outputs_per_token must divide the 4 numbers"):

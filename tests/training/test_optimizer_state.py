@@ -44,13 +44,13 @@ def test_state_to_file_and_back_is_the_identity(name: str) -> None:
     first = start.clone().requires_grad_()
     optimizer = optimizer_of(name, first)
     take_steps(optimizer, first, range(3))
-    saved = {path: tensor.clone() for path, tensor in optimizer_state(optimizer).items()}
+    saved = {path: tensor.clone() for path, tensor in optimizer_state([optimizer]).items()}
     assert len(saved) > 1
 
     second = first.detach().clone().requires_grad_()
     restored = optimizer_of(name, second)
-    load_optimizer_state(restored, saved)
-    again = optimizer_state(restored)
+    load_optimizer_state([restored], saved)
+    again = optimizer_state([restored])
     assert again.keys() == saved.keys()
     for path, tensor in saved.items():
         assert torch.equal(again[path], tensor), path
@@ -65,9 +65,9 @@ def test_a_restored_state_shares_no_memory_with_what_was_saved() -> None:
     parameter = torch.ones(4, 3, requires_grad=True)
     optimizer = optimizer_of("SGD", parameter)
     take_steps(optimizer, parameter, range(2))
-    saved = optimizer_state(optimizer)
+    saved = optimizer_state([optimizer])
     kept = {path: tensor.clone() for path, tensor in saved.items()}
     restored = optimizer_of("SGD", parameter)
-    load_optimizer_state(restored, saved)
+    load_optimizer_state([restored], saved)
     take_steps(restored, parameter, range(2))
     assert all(torch.equal(saved[path], tensor) for path, tensor in kept.items())

@@ -226,8 +226,7 @@ def test_large_items_are_glanced_at_less() -> None:
 
 def test_an_encoder_that_is_trained_along_is_trained() -> None:
     start = trained()
-    model = dataclasses.replace(SECOND.model, trains_autoencoder=True)
-    tuned = dataclasses.replace(SECOND, model=model, objective=Supervised())
+    tuned = dataclasses.replace(SECOND, players=())
     for experiment, moves in ((tuned, True), (SECOND, False)):
         learner = OneNetwork(experiment, 0, start=start)
         learner.update(0)

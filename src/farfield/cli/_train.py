@@ -59,9 +59,7 @@ def train(command: Train, rest: Sequence[str]) -> None:
         rest: Words with the fields of task, model and recipe.
     """
     experiment = experiment_of(command, rest)
-    network = experiment.model.build(experiment.task, stream(0, "trial"))  # says what is wrong
-    trained = [name for name, learned in network.named_parameters() if learned.requires_grad]
-    experiment.recipe.factors(trained)  # likewise
+    experiment.model.build(experiment.task, stream(0, "trial"))  # says what is wrong
     if not is_at_hand(experiment.task):
         experiment.task.draw(stream(0))  # says which file is missing, and where to get it
     jobs = jobs_of([experiment], range(command.seeds))

@@ -6,7 +6,6 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
-from farfield.experiments._experiment import check_parts as check_parts
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import Network as Network
@@ -19,6 +18,8 @@ from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
+from farfield.experiments._players import Player as Player
+from farfield.experiments._players import check_parts as check_parts
 from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
 from farfield.experiments._schedules import Constant as Constant
 from farfield.experiments._schedules import Cosine as Cosine
@@ -43,6 +44,7 @@ __all__ = [
     "Halving",
     "Network",
     "Optimizer",
+    "Player",
     "PredictionNetwork",
     "Pretrained",
     "RMSprop",

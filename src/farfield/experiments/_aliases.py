@@ -6,7 +6,7 @@ its older one there, so that no record is lost. Every rename has its entry here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 Json = Any
@@ -17,6 +17,9 @@ CLASSES: Final[Mapping[str, str]] = {}
 FIELDS: Final[Mapping[str, Mapping[str, str]]] = {}
 """Names in descriptions of fields that have another one now, by the path of their class now."""
 
+_EXPERIMENT: Final = "farfield.experiments.Experiment"
+_PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
+_PLAYER: Final = "farfield.experiments.Player"
 _RECIPE: Final = "farfield.experiments.Recipe"
 _WARMUP: Final = "farfield.experiments.Warmup"
 _COSINE: Final[dict[str, Json]] = {"class": "farfield.experiments.Cosine"}
@@ -34,7 +37,7 @@ def as_written(described: dict[str, Json]) -> dict[str, Json]:
     for name, content in described.items():
         written[older.get(name, name)] = content
     written["class"] = CLASSES.get(cls, cls)
-    return _schedule_as_flags(written) if cls == _RECIPE else written
+    return _WRITTEN.get(cls, dict)(written)
 
 
 def as_named(written: dict[str, Json]) -> dict[str, Json]:
@@ -51,7 +54,7 @@ def as_named(written: dict[str, Json]) -> dict[str, Json]:
     for name, content in written.items():
         described[newer.get(name, name)] = content
     described["class"] = cls
-    return _schedule_from_flags(described) if cls == _RECIPE else described
+    return _NAMED.get(cls, dict)(described)
 
 
 def _schedule_as_flags(recipe: dict[str, Json]) -> dict[str, Json]:
@@ -79,3 +82,82 @@ def _schedule_from_flags(recipe: dict[str, Json]) -> dict[str, Json]:
     if fraction is not None:
         schedule = {"class": _WARMUP, "fraction": fraction} | ({"then": _COSINE} if falls else {})
     return described | {"schedule": schedule} if schedule else described
+
+
+def _players_as_parts(experiment: dict[str, Json]) -> dict[str, Json]:
+    """An experiment whose players, where they can be, are fields of its model and recipe.
+
+    One objective for parts of a `SetNetwork` is written as its `trained`; for all of a
+    `PredictionNetwork` as its `trains_autoencoder`, and for all but encoder and decoder as nothing.
+    Learning rates of single parts are the `part_rates` of the recipe.
+    """
+    model, players = experiment["model"], experiment.get("players", [])
+    kind = model.get("class") if isinstance(model, dict) else None
+    if not players:
+        tuned = {"model": model | {"trains_autoencoder": True}}
+        return experiment | (tuned if kind == _PREDICTION_NETWORK else {})
+    (first, *others), objective = players, players[0].get("objective")
+    parts = first.get("parts", [])
+    rates = [[*other.get("parts", []), other.get("learning_rate")] for other in others]
+    alike = all(
+        other.keys() == first.keys() - {"parts"} | {"parts", "learning_rate"}
+        and other.get("objective") == objective
+        and len(other["parts"]) == 1
+        for other in others
+    )
+    if not (alike and first.keys() <= {"class", "objective", "parts"}):
+        return experiment
+    match kind:
+        case "farfield.experiments.SetNetwork":
+            model = model | ({"trained": parts} if parts else {})
+        case "farfield.experiments.PredictionNetwork" if parts == _all_but_autoencoder(model):
+            pass
+        case _ if parts or kind == _PREDICTION_NETWORK:
+            return experiment
+    kept = {name: content for name, content in experiment.items() if name != "players"}
+    recipe = experiment["recipe"] | ({"part_rates": rates} if rates else {})
+    learned = {} if objective is None else {"objective": objective}
+    return kept | {"model": model, "recipe": recipe} | learned
+
+
+def _parts_as_players(written: dict[str, Json]) -> dict[str, Json]:
+    """The experiment that `_players_as_parts` wrote."""
+    described, parts = dict(written), []
+    model, recipe = written.get("model"), written.get("recipe")
+    if "players" in written or not (isinstance(model, dict) and isinstance(recipe, dict)):
+        return described
+    model, recipe = dict(model), dict(recipe)
+    rates = recipe.pop("part_rates", [])
+    match model.get("class"):
+        case "farfield.experiments.SetNetwork":
+            parts = model.pop("trained", [])
+        case "farfield.experiments.PredictionNetwork":
+            tunes = model.pop("trains_autoencoder", False)
+            parts = [] if tunes else _all_but_autoencoder(model)
+    described |= {"model": model, "recipe": recipe}
+    if not (parts or rates):
+        return described
+    objective: dict[str, Json] = {"class": _PLAYER}
+    if "objective" in described:
+        objective["objective"] = described.pop("objective")
+    players = [objective | ({"parts": parts} if parts else {})]
+    players += [objective | {"parts": [part], "learning_rate": rate} for part, rate in rates]
+    return described | {"players": players}
+
+
+def _all_but_autoencoder(model: dict[str, Json]) -> list[Json]:
+    """The parts of a `PredictionNetwork` that are no autoencoder's."""
+    return ["predictor"] if model.get("context", model) is None else ["context", "predictor"]
+
+
+_WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
+    _EXPERIMENT: _players_as_parts,
+    _RECIPE: _schedule_as_flags,
+}
+"""From the fields of now to those of descriptions, by class, where names alone do not do."""
+
+_NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
+    _EXPERIMENT: _parts_as_players,
+    _RECIPE: _schedule_from_flags,
+}
+"""The way back."""

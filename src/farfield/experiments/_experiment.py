@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Annotated, final
 
 import numpy as np
@@ -25,6 +26,7 @@ from farfield.experiments._describe import Json, changed_fields, describe, publi
 from farfield.experiments._networks import Architecture
 from farfield.experiments._optimizers import Adam, Optimizer
 from farfield.experiments._owners import is_ours
+from farfield.experiments._players import Player, check_names, is_within
 from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
 from farfield.objectives import OBJECTIVES, Objective, Supervised
@@ -49,14 +51,10 @@ class Recipe:
             longer is shortened to it. `None` leaves them.
         optimizer: Optimizer, e.g. `SGD(momentum=0.9, nesterov=True)`.
         schedule: How the learning rate changes, e.g. `Warmup(fraction=0.05, then=Cosine())`.
-        part_rates: Parts of the network that have a learning rate of their own, each by its name
-            with the largest, e.g. `(("reader.tokens", 0.1),)`. It grows and falls as the others
-            do; of several parts that a parameter is in, the last counts.
 
     Raises:
-        ValueError: If a field is of another type, a number not positive and finite, there are more
-            evaluations than steps, or `part_rates` are not names of parts, each with a learning
-            rate.
+        ValueError: If a field is of another type, a number not positive and finite, or there are
+            more evaluations than steps.
     """
 
     steps: PositiveInt
@@ -66,7 +64,6 @@ class Recipe:
     clip_norm: PositiveFloat | None = None
     optimizer: Optimizer = Adam()
     schedule: Schedule = Constant()
-    part_rates: tuple[tuple[str, PositiveFloat], ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -74,7 +71,6 @@ class Recipe:
             raise ValueError(
                 f"evaluations must be at most steps ({self.steps}), got {self.evaluations}"
             )
-        _check_names("part_rates", [part for part, _ in self.part_rates])
 
     def rate(self, step: int) -> float:
         """Learning rate at a step.
@@ -84,69 +80,12 @@ class Recipe:
         """
         return self.learning_rate * self.schedule.factor(step, self.steps)
 
-    def factors(self, names: Sequence[str]) -> list[float]:
-        """What the step size is multiplied by for each parameter: 1 outside of `part_rates`.
-
-        Args:
-            names: Of everything that is trained, e.g. `["reader.tokens"]`.
-
-        Raises:
-            ValueError: If a part of `part_rates` has nothing that is trained.
-        """
-        for part, _ in self.part_rates:
-            if not any(is_within(name, part) for name in names):
-                raise ValueError(
-                    f"part_rates must name parts that are trained, got {part!r}; trained are: "
-                    f"{', '.join(names)}"
-                )
-        rates = dict.fromkeys(names, self.learning_rate)
-        for part, rate in self.part_rates:
-            rates |= {name: rate for name in names if is_within(name, part)}
-        return [rate / self.learning_rate for rate in rates.values()]
-
     @property
     def evaluation_steps(self) -> tuple[int, ...]:
         """The steps after which every regime is scored."""
         return tuple(
             self.steps * point // self.evaluations for point in range(1, self.evaluations + 1)
         )
-
-
-def is_within(name: str, part: str) -> bool:
-    """Whether a parameter or buffer is that part of a network, or in it.
-
-    Args:
-        name: Its name in the network, e.g. `"encoder.output.weight"`.
-        part: Name of the part, e.g. `"encoder"`.
-    """
-    return f"{name}.".startswith(f"{part}.")
-
-
-def _check_names(field: str, parts: Iterable[str]) -> None:
-    """Raise `ValueError` if what should name a part of a network is empty or dots alone."""
-    for part in parts:
-        if not part.strip("."):
-            raise ValueError(
-                f'{field} must be names of parts of a network, such as "encoder", got {part!r}'
-            )
-
-
-def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> None:
-    """Refuse names of parts that a network has not.
-
-    Args:
-        field: What names them.
-        parts: Names of parts, e.g. `("encoder",)`.
-        names: Of all that the network has, e.g. of its parameters.
-
-    Raises:
-        ValueError: If a part has nothing in it.
-    """
-    for part in parts:
-        if not any(is_within(name, part) for name in names):
-            raise ValueError(
-                f"{field} must name parts of the network, got {part!r}; it has {', '.join(names)}"
-            )
 
 
 @final
@@ -178,7 +117,7 @@ class Pretrained:
     def __post_init__(self) -> None:
         check_fields(self)
         for name in ("parts", "without", "grown"):
-            _check_names(name, getattr(self, name))
+            check_names(name, getattr(self, name))
 
     def covers(self, name: str) -> bool:
         """Whether a parameter or buffer is taken over.
@@ -201,7 +140,7 @@ class Pretrained:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is run: a task, a model, an objective and a recipe. Seeds are given at the run.
+    """What is run: a task, a model, what trains it, and a recipe. Seeds are given at the run.
 
     Two experiments that differ in nothing have the same `key` on every machine; records are kept
     under it, so a table that is run again runs only what is missing.
@@ -209,14 +148,17 @@ class Experiment:
     Args:
         task: The problems.
         model: What is trained.
-        objective: What training minimizes.
         recipe: How it is trained.
+        objective: What training minimizes, in all parameters of the network.
+        players: In place of one objective: who trains which part, e.g. `(Player(objective=…,
+            parts=("critic",), repeats=5), Player(objective=…, parts=("generator",)))`.
         starts_from: Networks trained before, whose weights are taken over; `None` for first
             weights that are drawn.
 
     Raises:
         ValueError: If a part is none, e.g. a name or a class where an object of it is wanted, or
-            one of one's own cannot be described: it is no frozen dataclass of plain values.
+            one of one's own cannot be described: it is no frozen dataclass of plain values; or if
+            both an objective and players are given.
     """
 
     task: Task
@@ -224,6 +166,7 @@ class Experiment:
     recipe: Recipe
     objective: Objective = Supervised()
     starts_from: Pretrained | None = None
+    players: tuple[Player, ...] = ()
 
     def __post_init__(self) -> None:
         _check_named("task", self.task, TASKS)
@@ -234,8 +177,20 @@ class Experiment:
         if kind is not None and not isinstance(self.task, kind):
             model = type(self.model).__name__
             raise ArgumentError("task", f"one for a {model}, a {kind.__name__}", self.task)
-        for name in ("task", "model", "objective"):
+        for name in ("task", "model", "objective", "players"):
             _check_can_be_described(name, getattr(self, name))
+        if self.players and self.objective != Supervised():
+            raise ValueError(
+                "objective must be that of a player where there are players, got "
+                f"{self.objective!r} beside them; write Player(objective=…)"
+            )
+
+    @property
+    def turns(self) -> tuple[tuple[Player, ...], ...]:
+        """The players in the order in which they move, with those together that move at once."""
+        players = self.players or (Player(objective=self.objective),)
+        alike = groupby(players, lambda player: (player.objective, player.repeats))
+        return tuple(tuple(together) for _, together in alike)
 
     @property
     def stages(self) -> tuple[Experiment, ...]:

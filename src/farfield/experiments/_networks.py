@@ -151,7 +151,8 @@ class PredictionNetwork:
     """A predictor of the next item: encoder, context, predictor and decoder, each a `Spec`.
 
     Encoder and decoder are those of an `AutoencoderNetwork`: an experiment that starts from one
-    takes over its parts `("encoder", "decoder")`.
+    takes over its parts `("encoder", "decoder")`, and leaves them as they are with the one player
+    `Player(objective=PredictingEmbeddings(), parts=("context", "predictor"))`.
 
     Args:
         encoder: Item → embedding.
@@ -159,15 +160,12 @@ class PredictionNetwork:
             for none.
         predictor: Sequence of embeddings → what follows each.
         decoder: Embedding → item.
-        trains_autoencoder: Whether encoder and decoder are trained along (fine-tuning); otherwise
-            they stay as they start.
     """
 
     encoder: Spec = Spec(FrameEncoder)
     context: Spec | None = Spec(PastNorm)
     predictor: Spec = Spec(NextEmbedding)
     decoder: Spec = Spec(FrameDecoder)
-    trains_autoencoder: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -179,8 +177,6 @@ class PredictionNetwork:
         context = self.context.build(shape, stream.child("context")) if self.context else None
         predictor = self.predictor.build(shape, stream.child("predictor"))
         decoder = self.decoder.build(shape, stream.child("decoder"))
-        for part in (encoder, decoder):
-            part.requires_grad_(self.trains_autoencoder)
         return ObjectPredictor(encoder, context, predictor, decoder)
 
 

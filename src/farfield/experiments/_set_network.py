@@ -8,7 +8,6 @@ from typing import final
 from torch import nn
 
 from farfield.core import NonNegativeFloat, PositiveInt, Stream, check_fields
-from farfield.experiments._experiment import check_parts, is_within
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
 from farfield.models import AnalogyScoring, Relational, SetModel, TokenReader
@@ -36,9 +35,6 @@ class SetNetwork:
         shared: Whether all tokens are the same vector and have one head.
         shared_head: Whether the tokens have one head, each having its own vector.
         places_std: Standard deviation of the first vectors of the places of the items of a problem.
-        trained: Parts of the network that are trained, by their names in it, e.g.
-            `("reader.tokens", "reader.heads")`; all others stay as they start. None named is the
-            whole network.
 
     Raises:
         ValueError: If a field is of another type, or a number below its least one.
@@ -51,7 +47,6 @@ class SetNetwork:
     shared: bool = False
     shared_head: bool = False
     places_std: NonNegativeFloat = 1.0
-    trained: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -60,14 +55,8 @@ class SetNetwork:
         """The network for `task`, with initial weights from `stream`.
 
         Raises:
-            ValueError: If the answers of the task cannot be divided among tokens, or a part that
-                is to be trained is not in the network.
+            ValueError: If the answers of the task cannot be divided among tokens.
         """
-        network = self._network(task, stream)
-        _train_only(network, self.trained)
-        return network
-
-    def _network(self, task: Task, stream: Stream) -> nn.Module:
         candidates = task.num_candidates if isinstance(task, Candidates) else 0
         length = task.length - candidates + 1 if candidates else task.length
         shape: dict[str, object] = {
@@ -114,14 +103,3 @@ def _check_no_items_together(task: Task, candidates: int, context: Spec | None) 
             "encoder must give one embedding an item where a problem shows several or has a "
             f"context, as those of {task.name} ({task.length} items)"
         )
-
-
-def _train_only(network: nn.Module, parts: tuple[str, ...]) -> None:
-    """Let only the named parts of a network be trained, if any is named."""
-    if not parts:
-        return
-    names = [name for name, _ in network.named_parameters()]
-    check_parts("trained", parts, names)
-    for name, parameter in network.named_parameters():
-        if not any(is_within(name, part) for part in parts):
-            parameter.requires_grad_(False)

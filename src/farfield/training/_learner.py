@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatch
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, final, runtime_checkable
 
 import torch
@@ -21,7 +20,7 @@ from farfield.core import (
     seed_generators,
     stream,
 )
-from farfield.experiments import Experiment, Recipe
+from farfield.experiments import Experiment
 from farfield.objectives import Bound, Update
 from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING
@@ -38,6 +37,7 @@ from farfield.training._evaluate import (
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
+from farfield.training._turns import Turn, optimizers_of, part_of, turns_of
 
 GLANCE = 256
 """Training problems behind a point of a training curve, and behind what a person is shown."""
@@ -75,87 +75,6 @@ class Learner(Protocol):
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         ...
-
-
-def build_optimizer(learned: Mapping[str, Tensor], recipe: Recipe) -> torch.optim.Optimizer:
-    """The optimizer of a recipe, with a group for each learning rate and weight decay.
-
-    Args:
-        learned: Parameters that it updates, by name.
-        recipe: The recipe.
-
-    Raises:
-        ValueError: If a part that has a learning rate of its own has nothing that is updated.
-    """
-    groups: dict[tuple[float, bool], list[Tensor]] = {}
-    for factor, (name, parameter) in zip(recipe.factors([*learned]), learned.items(), strict=True):
-        decays = not any(fnmatch(name, pattern) for pattern in recipe.optimizer.undecayed)
-        groups.setdefault((factor, decays), []).append(parameter)
-    decay = recipe.optimizer.weight_decay
-    return recipe.optimizer.build(
-        [
-            {"params": parameters, "factor": factor, "weight_decay": decay if decays else 0.0}
-            for (factor, decays), parameters in groups.items()
-        ],
-        recipe.learning_rate,
-    )
-
-
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate of an optimizer of `build_optimizer`; parts keep their proportion.
-
-    Args:
-        optimizer: The optimizer, changed in place.
-        rate: The learning rate.
-    """
-    for group in optimizer.param_groups:
-        group["lr"] = rate * group["factor"]
-
-
-def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
-    """Bring gradients whose norm, all together, is above `clip_norm` down to it, in place.
-
-    Args:
-        gradients: Of the parameters of a network.
-        clip_norm: The largest norm; `None` changes nothing.
-        stacked: Whether the first axis is that of networks, each of which is taken for itself.
-    """
-    if clip_norm is None:
-        return
-    first = int(stacked)
-    squares = [g.square().reshape(*g.shape[:first], -1).sum(-1) for g in gradients]
-    scale = (clip_norm / torch.stack(squares).sum(0).sqrt()).clamp(max=1)
-    for gradient in gradients:
-        gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
-
-
-def batches_of(
-    experiment: Experiment, sets: Mapping[str, Problems], seed: int, *, same_shape: bool = False
-) -> dict[str, Batches]:
-    """The batches of every set that the objective of an experiment reads.
-
-    Args:
-        experiment: The experiment.
-        sets: Problems by the name of their set.
-        seed: Number of the run.
-        same_shape: As `Batches` has it.
-
-    Raises:
-        ValueError: If the task has no set of a name.
-    """
-    base, found = stream(seed, "batches"), dict[str, Batches]()
-    for name in experiment.objective.sets:
-        if name not in sets:
-            raise ValueError(
-                f"objective must read sets that the task draws ({', '.join(sets)}), got {name!r}"
-            )
-        found[name] = Batches(
-            sets[name],
-            batch_size=experiment.recipe.batch_size,
-            stream=base if name == TRAINING else base.child(name),
-            same_shape=same_shape,
-        )
-    return found
 
 
 BUFFER = "buffer."
@@ -212,16 +131,6 @@ def glimpsed(problems: Problems) -> Problems:
     return problems[: max(1, min(GLANCE, GLANCE_NUMBERS // max(1, numbers)))]
 
 
-def part_of(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The parts whose names begin with a prefix, by the rest of their names.
-
-    Args:
-        state: Parts by name.
-        prefix: The prefix, e.g. `"model."`.
-    """
-    return {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}
-
-
 @final
 class OneNetwork:
     """A single network: plain module, plain autograd.
@@ -260,55 +169,65 @@ class OneNetwork:
         self._names = [*self.model.state_dict()]
         self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
-        self._is_embedded = experiment.objective.takes_embeddings and has_fixed_encoder(self.model)
+        self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
+        self._turns = turns_of(experiment, self._learned)
+        self._is_embedded = has_fixed_encoder(self.model) and all(
+            turn.objective.takes_embeddings for turn in self._turns
+        )
         if self._is_embedded:
             with fixed_settings():
                 self._training = embedded(self.model, self._training)
         read = self._sets | {TRAINING: self._training}
-        self._batches = batches_of(experiment, read, seed)
-        self._shown = batches_of(experiment, self._sets, seed) if self._is_embedded else {}
-        self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
-        self._optimizer = build_optimizer(self._learned, experiment.recipe)
+        self._batches = [turn.batches(read, seed) for turn in self._turns]
+        self._shown = self._turns[0].batches(self._sets, seed) if self._is_embedded else {}
         self._stream = stream(seed, "objective")
         self._noise = stream(seed, "noise")
-        self._remembered = dict(
-            experiment.objective.start(Bound(module=self.model), read, self._stream.child("start"))
-        )
+        for turn in self._turns:
+            first = turn.place(self._stream, "start")
+            turn.state = dict(turn.objective.start(Bound(module=self.model), read, first))
 
     def update(self, step: int) -> Tensor:
-        """Do update number `step`, counted from 0; gives its loss, `(1,)`.
+        """Do update number `step`, counted from 0; gives its loss, `(1,)`, the sum over turns.
 
         It leaves the global generators seeded, which `train` puts back.
         """
-        objective, recipe = self._experiment.objective, self._experiment.recipe
         self.model.train()
-        self._optimizer.zero_grad(set_to_none=True)
-        drawn = {name: batches(step) for name, batches in self._batches.items()}
-        draws = objective.draw(drawn, self._stream.child(step))
-        self._seed(self._noise.child(step))
+        losses = [
+            self._move(turn, batches, number, step)
+            for turn, batches in zip(self._turns, self._batches, strict=True)
+            for number in turn.numbers(step)
+        ]
+        if step == 0:
+            self._check_names()
+        return torch.stack(losses).sum(0, keepdim=True)
+
+    def _move(self, turn: Turn, batches: Mapping[str, Batches], number: int, step: int) -> Tensor:
+        """One update of the players of a turn; gives its loss."""
+        for name, parameter in self._learned.items():
+            parameter.grad = None
+            parameter.requires_grad_(name in turn.learned)
+        objective, steps = turn.objective, self._experiment.recipe.steps
+        drawn = {name: of(number) for name, of in batches.items()}
+        draws = objective.draw(drawn, turn.place(self._stream, number))
+        self._seed(turn.place(self._noise, number))
         with self._on_training_items():
             loss, state = objective.loss(
                 Update(
                     network=Bound(module=self.model),
                     batches=drawn,
-                    task_loss=lambda outputs, problems: self._loss(outputs, problems, step),
-                    rows={name: batches.rows(step) for name, batches in self._batches.items()},
+                    task_loss=lambda outputs, problems: self._loss(outputs, problems, number),
+                    rows={name: of.rows(number) for name, of in batches.items()},
                     draws=draws,
-                    state=self._remembered,
-                    progress=step / recipe.steps,
+                    state=turn.state,
+                    progress=step / steps,
                 )
             )
         loss.backward()  # type: ignore[no-untyped-call]
-        gradients = [p.grad for p in self._learned.values() if p.grad is not None]
-        shorten(gradients, recipe.clip_norm)
-        set_rate(self._optimizer, recipe.rate(step))
-        self._optimizer.step()
+        turn.step(step)
         state = {name: tensor.detach() for name, tensor in state.items()}
         learned = {name: parameter.detach() for name, parameter in self._learned.items()}
-        self._remembered = dict(objective.after(state, learned, (step + 1) / recipe.steps))
-        if step == 0:
-            self._check_names()
-        return loss.detach().reshape(1)
+        turn.state = dict(objective.after(state, learned, (step + 1) / steps))
+        return loss.detach()
 
     def _seed(self, numbers: Stream) -> None:
         """Seed all generators that modules may draw from (dropout): they hold no state of a run."""
@@ -329,10 +248,10 @@ class OneNetwork:
         """The network as it takes the training problems: without encoder if they are embedded."""
         return without_encoder(self.model) if self._is_embedded else contextlib.nullcontext()
 
-    def _loss(self, outputs: Tensor, problems: Problems, step: int) -> Tensor:
+    def _loss(self, outputs: Tensor, problems: Problems, number: int) -> Tensor:
         """The task's loss, which may look at the items themselves."""
         if self._shown:
-            shown = self._shown[TRAINING](step)
+            shown = self._shown[TRAINING](number)
             problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
         return self._experiment.task.loss(outputs, problems)
 
@@ -362,16 +281,18 @@ class OneNetwork:
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, and what optimizer and objective remember."""
-        model = {f"model.{name}": content for name, content in self.model.state_dict().items()}
-        state = {f"objective.{name}": tensor for name, tensor in self._remembered.items()}
-        model |= passing_buffers(self.model)
-        return to_tensors(model | state | optimizer_state(self._optimizer))
+        """Parameters, buffers, and what optimizers and objectives remember."""
+        state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
+        state |= passing_buffers(self.model)
+        for turn in self._turns:
+            state |= turn.remembered()
+        return to_tensors(state | optimizer_state(optimizers_of(self._turns)))
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         whole = from_tensors(state)
         self.model.load_state_dict(part_of(whole, "model."))
         load_passing_buffers(self.model, state)
-        self._remembered = part_of(whole, "objective.")
-        load_optimizer_state(self._optimizer, whole)
+        for turn in self._turns:
+            turn.remember(whole)
+        load_optimizer_state(optimizers_of(self._turns), whole)

@@ -1,26 +1,26 @@
-"""The state of any optimizer of torch as named tensors, and back."""
+"""The state of any optimizers of torch as named tensors, and back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
 PREFIX: Final = "optimizer."
-"""First part of the names of everything that belongs to the state of an optimizer."""
+"""First part of the names of everything that belongs to the state of optimizers."""
 
 _OUTLINE: Final = f"{PREFIX}outline"
 """Name of the part that holds, as JSON in bytes, all that is no tensor."""
 
 
-def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Everything that an optimizer remembers, as tensors by name.
+def optimizer_state(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, Tensor]:
+    """Everything that optimizers remember, as tensors by name.
 
     Args:
-        optimizer: Any optimizer of torch.
+        optimizers: Any optimizers of torch.
     """
     tensors: dict[str, Tensor] = {}
 
@@ -37,15 +37,17 @@ def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
                 return {type(part).__name__: inner}
         return part
 
-    found = outline(optimizer.state_dict(), PREFIX.rstrip("."))
+    found = outline([one.state_dict() for one in optimizers], PREFIX.rstrip("."))
     return tensors | {_OUTLINE: torch.tensor(list(json.dumps(found).encode()), dtype=torch.uint8)}
 
 
-def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, Tensor]) -> None:
+def load_optimizer_state(
+    optimizers: Sequence[torch.optim.Optimizer], state: Mapping[str, Tensor]
+) -> None:
     """Restore what `optimizer_state` returned.
 
     Args:
-        optimizer: An optimizer of the same kind over as many parameters, changed in place.
+        optimizers: Optimizers of the same kinds over as many parameters, changed in place.
         state: Tensors by name, among others.
     """
 
@@ -61,4 +63,6 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, T
                 return tuple(filled(one) for one in inner)
         return part
 
-    optimizer.load_state_dict(filled(json.loads(bytes(state[_OUTLINE].tolist()))))
+    found = filled(json.loads(bytes(state[_OUTLINE].tolist())))
+    for optimizer, own in zip(optimizers, found, strict=True):
+        optimizer.load_state_dict(own)

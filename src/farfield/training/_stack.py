@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, final
 
@@ -14,7 +15,7 @@ from torch.func import grad_and_value, stack_module_state, vmap
 
 from farfield.core import Problems, first_names, forked_generators, stream
 from farfield.experiments import Experiment
-from farfield.objectives import Bound, Update
+from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING
 from farfield.training._evaluate import (
@@ -27,18 +28,12 @@ from farfield.training._evaluate import (
     settled_on,
     wants_statistics,
 )
-from farfield.training._learner import (
-    batches_of,
-    build_optimizer,
-    glimpsed,
-    part_of,
-    set_rate,
-    shorten,
-)
+from farfield.training._learner import glimpsed
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
 from farfield.training._start import first_network
+from farfield.training._turns import Turn, optimizers_of, turns_of
 
 
 @final
@@ -80,25 +75,19 @@ class Stack:
             }
             for seed in seeds
         ]
-        if not experiment.recipe.optimizer.elementwise:
-            raise ValueError(
-                "optimizer must update every number by itself to train stacked networks, "
-                f"got {experiment.recipe.optimizer!r}"
-            )
-        self._batches = [
-            batches_of(experiment, sets, seed, same_shape=True)
-            for seed, sets in zip(seeds, self._sets, strict=True)
-        ]
+        for player in chain.from_iterable(experiment.turns):
+            optimizer = player.optimizer or experiment.recipe.optimizer
+            if not optimizer.elementwise:
+                raise ValueError(
+                    "optimizer must update every number by itself to train stacked networks, "
+                    f"got {optimizer!r}"
+                )
         self._streams = [stream(seed, "objective") for seed in seeds]
         models = [
             first_network(experiment, seed, start).to(device, dtype)
             for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
         ]
         check_alike(models)
-        self._remembered = _stacked(
-            experiment.objective.start(Bound(module=model), sets, numbers.child("start"))
-            for model, sets, numbers in zip(models, self._sets, self._streams, strict=True)
-        )
         self._model = models[0]
         self._first_names = first_names(self._model)
         parameters, self._fixed = stack_module_state(models)
@@ -107,10 +96,24 @@ class Stack:
         self._learned = {
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
-        self._optimizer = build_optimizer(self._learned, experiment.recipe)
+        self._turns = turns_of(experiment, self._learned)
+        self._batches = [
+            [
+                turn.batches(sets, seed, same_shape=True)
+                for seed, sets in zip(seeds, self._sets, strict=True)
+            ]
+            for turn in self._turns
+        ]
+        for turn in self._turns:
+            turn.state = _stacked(
+                turn.objective.start(Bound(module=model), sets, turn.place(numbers, "start"))
+                for model, sets, numbers in zip(models, self._sets, self._streams, strict=True)
+            )
         mapped = (0, 0, 0, 0, 0, None)
-        self._gradient = vmap(grad_and_value(self._loss, has_aux=True), in_dims=mapped)
-        self._after = vmap(experiment.objective.after, in_dims=(0, 0, None))
+        self._gradient = [
+            vmap(grad_and_value(partial(self._loss, turn.objective), has_aux=True), in_dims=mapped)
+            for turn in self._turns
+        ]
         self._outputs = vmap(self._call)
 
     def _call(
@@ -122,6 +125,7 @@ class Stack:
 
     def _loss(
         self,
+        objective: Objective,
         learned: dict[str, Tensor],
         fixed: dict[str, Tensor],
         batches: dict[str, dict[str, Tensor]],
@@ -129,7 +133,7 @@ class Stack:
         state: dict[str, Tensor],
         progress: float,
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        loss, after = self._experiment.objective.loss(
+        loss, after = objective.loss(
             Update(
                 network=Bound(module=self._model, parameters=learned | fixed),
                 batches={name: _problems(**batch) for name, batch in batches.items()},
@@ -144,39 +148,47 @@ class Stack:
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0, in every network; gives the loss of each."""
-        recipe = self._experiment.recipe
-        gradients, losses, state = self._gradients(step)
-        # The fused optimizer walks gradients as they lie, whatever their strides say.
-        gradients = {name: gradient.contiguous() for name, gradient in gradients.items()}
-        shorten([*gradients.values()], recipe.clip_norm, stacked=True)
-        for name, parameter in self._learned.items():
-            parameter.grad = gradients[name]
-        set_rate(self._optimizer, recipe.rate(step))
-        self._optimizer.step()
+        losses = [
+            self._move(turn, number, step) for turn in self._turns for number in turn.numbers(step)
+        ]
+        return torch.stack(losses).sum(0)
+
+    def _move(self, turn: Turn, number: int, step: int) -> Tensor:
+        """One update of the players of a turn; gives the loss of each network."""
+        gradients, losses, state = self._gradients(turn, number, step)
+        for name, parameter in turn.learned.items():
+            # The fused optimizer walks gradients as they lie, whatever their strides say.
+            parameter.grad = gradients[name].contiguous()
+        turn.step(step, stacked=True)
         if state:
             learned = {name: parameter.detach() for name, parameter in self._learned.items()}
-            state = dict(self._after(state, learned, (step + 1) / recipe.steps))
-        self._remembered = state
+            after = vmap(turn.objective.after, in_dims=(0, 0, None))
+            state = dict(after(state, learned, (step + 1) / self._experiment.recipe.steps))
+        turn.state = state
         return losses
 
-    def _gradients(self, step: int) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
-        """Gradients and losses of a step, and what the objective remembers."""
-        objective, recipe = self._experiment.objective, self._experiment.recipe
+    def _gradients(
+        self, turn: Turn, number: int, step: int
+    ) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
+        """Gradients and losses of an update, and what the objective remembers."""
         self._model.train()
-        drawn = [{name: of(step) for name, of in batches.items()} for batches in self._batches]
+        several = self._batches[turn.number]
+        drawn = [{name: of(number) for name, of in batches.items()} for batches in several]
         draws = _stacked(
-            objective.draw(batches, numbers.child(step))
+            turn.objective.draw(batches, turn.place(numbers, number))
             for batches, numbers in zip(drawn, self._streams, strict=True)
         )
         stacked = {
             name: _stacked(
-                _tensors(one[name], batches[name].rows(step))
-                for one, batches in zip(drawn, self._batches, strict=True)
+                _tensors(one[name], batches[name].rows(number))
+                for one, batches in zip(drawn, several, strict=True)
             )
-            for name in objective.sets
+            for name in turn.objective.sets
         }
-        gradients, (losses, state) = self._gradient(
-            *self._parts(), stacked, draws, self._remembered, step / recipe.steps
+        learned, fixed = self._parts()
+        own = {name: learned.pop(name) for name in turn.learned}
+        gradients, (losses, state) = self._gradient[turn.number](
+            own, fixed | learned, stacked, draws, turn.state, step / self._experiment.recipe.steps
         )
         return gradients, losses, state
 
@@ -191,9 +203,11 @@ class Stack:
         for seed in (0, 1):
             fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
             with forked_generators(stream(seed, "noise")):
-                (gradients, losses, _), shown = self._gradients(0), self.glance(0)
+                moves = [self._gradients(turn, 0, 0) for turn in self._turns]
+                shown = self.glance(0)
             values = torch.tensor([[score.value for score in scores] for scores in shown])
-            found.append([*gradients.values(), losses, values])
+            tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
+            found.append([*chain.from_iterable(tensors), values])
             self._fixed = fixed
         for first, second in zip(*found, strict=True):
             # A GPU adds in any order: what differs by rounding alone was not drawn.
@@ -265,21 +279,21 @@ class Stack:
         ]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, and what optimizer and objective remember, stacked over seeds."""
+        """Parameters, buffers, and what optimizers and objectives remember, stacked over seeds."""
         learned, fixed = self._parts()
-        return {
-            **{f"model.{name}": tensor for name, tensor in (learned | fixed).items()},
-            **{f"objective.{name}": tensor for name, tensor in self._remembered.items()},
-            **optimizer_state(self._optimizer),
-        }
+        state = {f"model.{name}": tensor for name, tensor in (learned | fixed).items()}
+        for turn in self._turns:
+            state |= turn.remembered()
+        return state | optimizer_state(optimizers_of(self._turns))
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go back to a state that `state` returned."""
         with torch.no_grad():
             for name, parameter in (self._learned | self._fixed).items():
                 parameter.copy_(state[f"model.{name}"])
-        self._remembered = part_of(state, "objective.")
-        load_optimizer_state(self._optimizer, state)
+        for turn in self._turns:
+            turn.remember(state)
+        load_optimizer_state(optimizers_of(self._turns), state)
 
 
 def why_not_stacked(experiment: Experiment, device: str) -> str | None:

@@ -54,7 +54,19 @@ def first_network(experiment: Experiment, seed: int, start: Mapping[str, Any] | 
         raise ValueError(f"start must be {wanted} for experiment {experiment.key}")
     if experiment.starts_from is not None and start is not None:
         _take_over(network, experiment.starts_from, start)
+    _fix_the_rest(network, experiment)
     return network
+
+
+def _fix_the_rest(network: nn.Module, experiment: Experiment) -> None:
+    """Let no parameter be trained that is in the parts of no player."""
+    players = [player for turn in experiment.turns for player in turn]
+    names, modules = dict(network.named_parameters()), dict(network.named_modules())
+    for player in players:
+        check_parts("parts", [part for part in player.parts if part not in modules], names)
+    for name, parameter in network.named_parameters():
+        if not any(player.trains(name) for player in players):
+            parameter.requires_grad_(False)
 
 
 def _initialize(network: nn.Module, experiment: Experiment, seed: int) -> None:

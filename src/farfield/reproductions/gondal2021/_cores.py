@@ -58,19 +58,14 @@ class DigitReader:
     scripts: int = 1
     learned_signatures: bool = False
 
-    def network(self, trained: tuple[str, ...] = ()) -> SetNetwork:
-        """A network that reads an image through a token for each data set.
-
-        Args:
-            trained: Parts of the network that are trained; none named is all.
-        """
+    def network(self) -> SetNetwork:
+        """A network that reads an image through a token for each data set."""
         return SetNetwork(
             core=self._interpreter() if self.interprets else self._transformer(),
             encoder=Spec(
                 PatchEncoder, out_features=self.width, positions=self.places or not self.interprets
             ),
             outputs_per_token=10,
-            trained=trained,
         )
 
     def _interpreter(self) -> Spec:
@@ -89,12 +84,11 @@ class DigitReader:
         return Spec(PreNormTransformer, num_layers=self.depth)
 
 
-def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] = ()) -> SetNetwork:
+def fuzzy_network(*, learned_signatures: bool = False) -> SetNetwork:
     """A network that reads a point through a token for each function, all with one head.
 
     Args:
         learned_signatures: Whether the signatures are learned, or stay as they were drawn.
-        trained: Parts of the network that are trained; none named is all.
     """
     syntax = Syntax(
         functions=Functions(learned_signatures=learned_signatures),
@@ -107,7 +101,6 @@ def fuzzy_network(*, learned_signatures: bool = False, trained: tuple[str, ...] 
         encoder=Spec(ComponentEncoder, out_features=64),
         outputs_per_token=1,
         shared_head=True,
-        trained=trained,
     )
 
 

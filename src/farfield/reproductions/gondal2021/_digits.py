@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Cosine, Experiment, Pretrained, Recipe, Warmup
+from farfield.experiments import Cosine, Experiment, Player, Pretrained, Recipe, Warmup
 from farfield.objectives import Augmented
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._figures import (
@@ -138,7 +138,8 @@ def adapted(
         )
     return Experiment(
         task=KMNISTAdaptation(training_samples=samples, test_images=2_000),
-        model=larger.network(trained),
+        model=larger.network(),
+        players=(Player(parts=trained),) if trained else (),
         recipe=Recipe(
             steps=ADAPTATION_EPOCHS * -(-samples // ADAPTATION_BATCH),
             learning_rate=REWIRING_RATE if trained else RATE,

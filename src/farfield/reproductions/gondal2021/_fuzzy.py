@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Cosine, Experiment, Pretrained, Recipe, Warmup
+from farfield.experiments import Cosine, Experiment, Player, Pretrained, Recipe, Warmup
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -45,7 +45,6 @@ def _recipe(
     task: FuzzyBoolean,
     epochs: int,
     learning_rate: float = LEARNING_RATE,
-    part_rates: tuple[tuple[str, float], ...] = (),
 ) -> Recipe:
     return Recipe(
         steps=epochs * task.training_points // BATCH_SIZE,
@@ -53,7 +52,6 @@ def _recipe(
         batch_size=BATCH_SIZE,
         clip_norm=1.0,
         schedule=Warmup(fraction=0.05, then=Cosine()),
-        part_rates=part_rates,
     )
 
 
@@ -65,14 +63,14 @@ PRETRAINED: Final = Experiment(
 """What every adaptation starts from."""
 
 
-def _adapted(
-    trained: tuple[str, ...], learning_rate: float, part_rates: tuple[tuple[str, float], ...] = ()
-) -> Experiment:
+def _adapted(trained: tuple[str, ...], learning_rate: float, *others: Player) -> Experiment:
     """New tokens, and the parts named trained; none named is everything."""
+    players = (Player(parts=trained), *others) if trained else ()
     return Experiment(
         task=ADAPTATION,
-        model=fuzzy_network(learned_signatures=trained != TOKENS, trained=trained),
-        recipe=_recipe(ADAPTATION, printed.ADAPTATION_EPOCHS, learning_rate, part_rates),
+        model=fuzzy_network(learned_signatures=trained != TOKENS),
+        players=players,
+        recipe=_recipe(ADAPTATION, printed.ADAPTATION_EPOCHS, learning_rate),
         starts_from=Pretrained(experiment=PRETRAINED, without=TOKENS),
     )
 
@@ -81,7 +79,9 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     "Pre-training": PRETRAINED,
     "CLS tokens": _adapted(TOKENS, TOKENS_RATE),
     "CLS tokens + type inference": _adapted(
-        TOKENS + ROUTING, ROUTING_RATE, tuple((part, TOKENS_RATE) for part in TOKENS)
+        TOKENS + ROUTING,
+        ROUTING_RATE,
+        *(Player(parts=(part,), learning_rate=TOKENS_RATE) for part in TOKENS),
     ),
     "CLS tokens + type inference + the rest": _adapted((), LEARNING_RATE),
 }

@@ -14,6 +14,7 @@ from typing import Final, final
 from farfield.experiments import (
     AutoencoderNetwork,
     Experiment,
+    Player,
     PredictionNetwork,
     Pretrained,
     Recipe,
@@ -72,7 +73,12 @@ class Condition:
                 learning_rate=printed.LEARNING_RATE,
                 batch_size=printed.BATCH_SIZE,
             ),
-            objective=PredictingEmbeddings(denormalized=self.denormalized),
+            players=(
+                Player(
+                    objective=PredictingEmbeddings(denormalized=self.denormalized),
+                    parts=("predictor",) if self.context is None else ("context", "predictor"),
+                ),
+            ),
             starts_from=Pretrained(experiment=AUTOENCODER, parts=("encoder", "decoder")),
         )
 

@@ -1,0 +1,199 @@
+"""Turns of players: which parameters move at once, from which objective, by which optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from typing import Any, Final, final
+
+import torch
+from torch import Tensor
+
+from farfield.core import Problems, Stream, stream
+from farfield.experiments import Experiment, Player, Recipe
+from farfield.objectives import Objective
+from farfield.tasks import TRAINING
+from farfield.training._batches import Batches
+
+REMEMBERED: Final = "objective"
+"""First part of the names in a checkpoint of what objectives remember."""
+
+
+@final
+class Turn:
+    """Players that move at once, from the gradient of one objective.
+
+    Args:
+        number: Position among the turns of a step.
+        players: The players, with one objective and one number of repeats.
+        learned: Parameters that are trained by any player of the experiment, by name.
+        recipe: The recipe.
+
+    Raises:
+        ValueError: If a player trains nothing.
+    """
+
+    def __init__(
+        self, number: int, players: Sequence[Player], learned: Mapping[str, Tensor], recipe: Recipe
+    ) -> None:
+        self.number = number
+        self.objective: Objective = players[0].objective
+        self.repeats = players[0].repeats
+        self.state: dict[str, Tensor] = {}
+        self._recipe = recipe
+        owners = {
+            name: max(place for place, player in enumerate(players) if player.trains(name))
+            for name in learned
+            if any(player.trains(name) for player in players)
+        }
+        self.learned = {name: learned[name] for name in owners}
+        self.optimizers: list[tuple[torch.optim.Optimizer, float]] = []
+        for place, player in enumerate(players):
+            own = {name: tensor for name, tensor in self.learned.items() if owners[name] == place}
+            if not own:
+                raise ValueError(
+                    f"players must each train something, got {player!r}; "
+                    f"trained are: {', '.join(learned)}"
+                )
+            rate = player.learning_rate or recipe.learning_rate
+            optimizer = player.optimizer or recipe.optimizer
+            self.optimizers.append((_built(optimizer, own, rate), rate))
+
+    def numbers(self, step: int) -> Iterator[int]:
+        """Numbers of its updates at a step, counted over all steps."""
+        yield from range(step * self.repeats, (step + 1) * self.repeats)
+
+    def place(self, base: Stream, number: int | str) -> Stream:
+        """Stream of the random numbers of an update.
+
+        Args:
+            base: Stream of a purpose, e.g. of draws.
+            number: Number of the update, or `"start"`.
+        """
+        own = base.child("turn", self.number) if self.number else base
+        return own.child(number)
+
+    def step(self, step: int, *, stacked: bool = False) -> None:
+        """Update its parameters, whose gradients are there.
+
+        Args:
+            step: Number of the step.
+            stacked: Whether the first axis of parameters is that of networks.
+        """
+        gradients = [tensor.grad for tensor in self.learned.values() if tensor.grad is not None]
+        shorten(gradients, self._recipe.clip_norm, stacked=stacked)
+        factor = self._recipe.schedule.factor(step, self._recipe.steps)
+        for optimizer, rate in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate * factor
+            optimizer.step()
+
+    def batches(
+        self, sets: Mapping[str, Problems], seed: int, *, same_shape: bool = False
+    ) -> dict[str, Batches]:
+        """The batches of every set that the objective reads.
+
+        Args:
+            sets: Problems by the name of their set.
+            seed: Number of the run.
+            same_shape: As `Batches` has it.
+
+        Raises:
+            ValueError: If the task has no set of a name.
+        """
+        base, found = stream(seed, "batches"), dict[str, Batches]()
+        for name in self.objective.sets:
+            if name not in sets:
+                raise ValueError(
+                    "objective must read sets that the task draws "
+                    f"({', '.join(sets)}), got {name!r}"
+                )
+            found[name] = Batches(
+                sets[name],
+                batch_size=self._recipe.batch_size,
+                stream=base if name == TRAINING else base.child(name),
+                same_shape=same_shape,
+            )
+        return found
+
+    def remembered(self) -> dict[str, Any]:
+        """What the objective remembers, by the names of a checkpoint."""
+        return {f"{self._prefix}{name}": tensor for name, tensor in self.state.items()}
+
+    def remember(self, state: Mapping[str, Any]) -> None:
+        """Take over what `remembered` gave.
+
+        Args:
+            state: Tensors by name, among others.
+        """
+        self.state = part_of(state, self._prefix)
+
+    @property
+    def _prefix(self) -> str:
+        return f"{REMEMBERED}{self.number or ''}."
+
+
+def turns_of(experiment: Experiment, learned: Mapping[str, Tensor]) -> list[Turn]:
+    """The turns of an experiment's players over the parameters of a network.
+
+    Args:
+        experiment: The experiment.
+        learned: Parameters that are trained, by name.
+    """
+    return [
+        Turn(number, players, learned, experiment.recipe)
+        for number, players in enumerate(experiment.turns)
+    ]
+
+
+def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:
+    """The optimizers of all players, in their order.
+
+    Args:
+        turns: The turns.
+    """
+    return [optimizer for turn in turns for optimizer, _ in turn.optimizers]
+
+
+def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.optim.Optimizer:
+    """The optimizer of torch, with a group of its own for what does not decay."""
+    groups: dict[bool, list[Tensor]] = {}
+    for name, parameter in learned.items():
+        decays = not any(fnmatch(name, pattern) for pattern in optimizer.undecayed)
+        groups.setdefault(decays, []).append(parameter)
+    decay = optimizer.weight_decay
+    built: torch.optim.Optimizer = optimizer.build(
+        [
+            {"params": parameters, "weight_decay": decay if decays else 0.0}
+            for decays, parameters in groups.items()
+        ],
+        rate,
+    )
+    return built
+
+
+def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
+    """Bring gradients whose norm, all together, is above `clip_norm` down to it, in place.
+
+    Args:
+        gradients: Of the parameters of a network.
+        clip_norm: The largest norm; `None` changes nothing.
+        stacked: Whether the first axis is that of networks, each of which is taken for itself.
+    """
+    if clip_norm is None:
+        return
+    first = int(stacked)
+    squares = [g.square().reshape(*g.shape[:first], -1).sum(-1) for g in gradients]
+    scale = (clip_norm / torch.stack(squares).sum(0).sqrt()).clamp(max=1)
+    for gradient in gradients:
+        gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
+
+
+def part_of(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The parts whose names begin with a prefix, by the rest of their names.
+
+    Args:
+        state: Parts by name.
+        prefix: The prefix, e.g. `"model."`.
+    """
+    return {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}
