@@ -9,6 +9,7 @@ from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
 from farfield.analysis._embeddings import first_component as first_component
+from farfield.analysis._fgsm import FGSM as FGSM
 from farfield.analysis._key_overlap import KeyOverlap as KeyOverlap
 from farfield.analysis._key_overlap import key_overlap as key_overlap
 from farfield.analysis._key_overlap import told_apart as told_apart
@@ -34,6 +35,7 @@ from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 
 __all__ = [
+    "FGSM",
     "Along",
     "Embeddings",
     "FirstComponent",

@@ -28,6 +28,7 @@ from farfield.core._hints import Size as Size
 from farfield.core._hints import hints_of as hints_of
 from farfield.core._hints import kind_of as kind_of
 from farfield.core._items import DrawnItems as DrawnItems
+from farfield.core._items import RaggedItems as RaggedItems
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
 from farfield.core._machine import num_cores as num_cores
@@ -35,6 +36,7 @@ from farfield.core._parameters import call_with as call_with
 from farfield.core._parameters import first_names as first_names
 from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import Problems as Problems
+from farfield.core._problems import joined as joined
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
 from farfield.core._text import excerpt as excerpt
@@ -56,6 +58,7 @@ __all__ = [
     "PositiveFloat",
     "PositiveInt",
     "Problems",
+    "RaggedItems",
     "Reference",
     "Size",
     "Stream",
@@ -70,6 +73,7 @@ __all__ = [
     "forked_generators",
     "from_line",
     "hints_of",
+    "joined",
     "kind_of",
     "num_cores",
     "open_regular",

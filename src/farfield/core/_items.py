@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -111,3 +111,108 @@ class DrawnItems:
             dtype: Type of items of a floating-point type; `None` leaves it.
         """
         return dataclasses.replace(self, device=device, cast=dtype or self.cast)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RaggedItems:
+    """Items of different shapes, e.g. images of several sizes: a tensor each.
+
+    It stands in the place of a tensor of items, or of targets. What is done with several at once
+    needs those of one shape: `Problems.by_shape` gives them.
+
+    Args:
+        tensors: The items, all of one type.
+
+    Raises:
+        ValueError: If there is no item, or their types differ.
+    """
+
+    tensors: tuple[Tensor, ...]
+
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        found = tuple(tensors)
+        kinds = {str(tensor.dtype) for tensor in found}
+        if len(kinds) != 1:
+            given = ", ".join(sorted(kinds)) or "none"
+            raise ValueError(f"tensors must be one or more of one type, got {given}")
+        object.__setattr__(self, "tensors", found)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes, that of the items among them."""
+        return 1 + self.tensors[0].ndim
+
+    @property
+    def shape(self) -> torch.Size:
+        """Number of items, and the largest size along each axis."""
+        return torch.Size([len(self), *map(max, zip(*self.shapes, strict=True))])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Type of the items."""
+        return self.tensors[0].dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the items are."""
+        return self.tensors[0].device
+
+    @property
+    def shapes(self) -> tuple[torch.Size, ...]:
+        """Shape of each item."""
+        return tuple(tensor.shape for tensor in self.tensors)
+
+    def is_floating_point(self) -> bool:
+        """Whether the items are of a floating-point type."""
+        return self.tensors[0].is_floating_point()
+
+    def only(self, rows: Tensor) -> RaggedItems:
+        """A table of the items at `rows`.
+
+        Args:
+            rows: Which items, `(number,)`, integers.
+        """
+        return RaggedItems(self.tensors[row] for row in rows.tolist())
+
+    def __getitem__(self, rows: Tensor | slice) -> Any:
+        """A table of the items at `rows`.
+
+        Args:
+            rows: Which items, integers; or a slice, or a mask over all of them.
+        """
+        return self.only(torch.arange(len(self))[rows.cpu() if isinstance(rows, Tensor) else rows])
+
+    def index_select(self, dim: int, rows: Tensor) -> Tensor:
+        """The items at `rows` as one tensor.
+
+        Args:
+            dim: The axis of items, 0.
+            rows: Which items, `(number,)`, integers.
+
+        Raises:
+            ValueError: If `dim` is another axis, or the shapes of these items differ.
+        """
+        if dim != 0:
+            raise ValueError(f"dim must be 0, the axis of items, got {dim}")
+        some = [self.tensors[row] for row in rows.tolist()]
+        shapes = sorted({tuple(tensor.shape) for tensor in some})
+        if len(shapes) > 1:
+            raise ValueError(
+                f"items must be of one shape to be read together, got {shapes[0]} and {shapes[1]}; "
+                "take the problems apart with by_shape()"
+            )
+        return torch.stack(some)
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> RaggedItems:
+        """The same items on `device` and, where they are of a floating-point type, as `dtype`.
+
+        Args:
+            device: Where they are put.
+            dtype: Type of items of a floating-point type; `None` leaves it.
+        """
+        wanted = dtype if self.is_floating_point() else None
+        return RaggedItems(tensor.to(device, dtype=wanted) for tensor in self.tensors)

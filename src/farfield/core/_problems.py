@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Any, Final, final
 
 import torch
 from torch import Tensor
 
-from farfield.core._items import DrawnItems
+from farfield.core._items import DrawnItems, RaggedItems
 
 TRAINING: Final = "training"
 """Name of the set that a model learns from."""
@@ -25,9 +26,10 @@ class Problems:
     item once, however many problems show it.
 
     Args:
-        items: Table of distinct items, `(item, *shape)`: a tensor, or items to be drawn.
+        items: Table of distinct items, `(item, *shape)`: a tensor, items to be drawn, or items of
+            different shapes.
         index: Which item stands at which place of which problem, `(batch, time)`, integers.
-        target: What is asked, `(batch, *)`.
+        target: What is asked, a tensor `(batch, *)`, or `RaggedItems` of different shapes.
         latent: What the problems were made from, tensors of `(batch, *)`. Never shown to a model.
 
     Raises:
@@ -35,9 +37,9 @@ class Problems:
             by `check_index`, which reads the numbers and so waits for the device.
     """
 
-    items: Tensor | DrawnItems
+    items: Tensor | DrawnItems | RaggedItems
     index: Tensor
-    target: Tensor
+    target: Any
     latent: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -97,10 +99,31 @@ class Problems:
         return Problems(items=items, index=index, target=self.target, latent=self.latent)
 
     def table(self) -> Tensor:
-        """All items as one tensor, those to be drawn drawn."""
+        """All items as one tensor; lazy items are rendered.
+
+        Raises:
+            ValueError: If the items are of different shapes.
+        """
         if isinstance(self.items, Tensor):
             return self.items
         return self.items.index_select(0, torch.arange(len(self.items)))
+
+    def by_shape(self) -> list[tuple[Tensor, Problems]]:
+        """The problems as sets in which all items, and all targets, are of one shape each.
+
+        Returns:
+            For each set its rows among these problems, and the set.
+        """
+        items = self.items.shapes if isinstance(self.items, RaggedItems) else ()
+        targets = self.target.shapes if isinstance(self.target, RaggedItems) else ()
+        if not (items or targets):
+            return [(torch.arange(len(self)), self)]
+        groups: dict[tuple[torch.Size, ...], list[int]] = {}
+        for row, positions in enumerate(self.index.tolist()):
+            shown = (items[position] for position in positions if items)
+            shapes = (*shown, *targets[row : row + 1])
+            groups.setdefault(shapes, []).append(row)
+        return [(rows := torch.tensor(some), _as_tensors(self[rows])) for some in groups.values()]
 
     def compact(self) -> Problems:
         """The same problems over a table of only the items that occur in them.
@@ -112,10 +135,33 @@ class Problems:
         rows, inverse = torch.unique(self.index, return_inverse=True)
         items = self.items
         return Problems(
-            items=items.only(rows)
-            if isinstance(items, DrawnItems)
-            else items.index_select(0, rows),
+            items=items.index_select(0, rows) if isinstance(items, Tensor) else items.only(rows),
             index=inverse,
             target=self.target,
             latent=self.latent,
         )
+
+
+def _as_tensors(problems: Problems) -> Problems:
+    """The same problems with items and targets as tensors."""
+    small = problems.compact()
+    every = torch.arange(len(problems), device=small.index.device)
+    target = small.target.index_select(0, every)
+    return dataclasses.replace(small, items=small.table(), target=target)
+
+
+def joined(parts: Sequence[Problems]) -> Problems:
+    """Several sets of problems, each with a table of its own, as one.
+
+    Args:
+        parts: At least one set; their items are tensors of one shape.
+    """
+    sizes = [len(part.items) for part in parts]
+    starts = [sum(sizes[:number]) for number in range(len(parts))]
+    index = [part.index + start for part, start in zip(parts, starts, strict=True)]
+    return Problems(
+        items=torch.cat([part.table() for part in parts]),
+        index=torch.cat(index),
+        target=torch.cat([part.target for part in parts]),
+        latent={name: torch.cat([part.latent[name] for part in parts]) for name in parts[0].latent},
+    )

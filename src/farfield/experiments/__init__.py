@@ -18,6 +18,7 @@ from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
+from farfield.experiments._perturbation import Perturbation as Perturbation
 from farfield.experiments._players import Player as Player
 from farfield.experiments._players import check_parts as check_parts
 from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
@@ -44,6 +45,7 @@ __all__ = [
     "Halving",
     "Network",
     "Optimizer",
+    "Perturbation",
     "Player",
     "PredictionNetwork",
     "Pretrained",

@@ -26,11 +26,12 @@ from farfield.experiments._describe import Json, changed_fields, describe, publi
 from farfield.experiments._networks import Architecture
 from farfield.experiments._optimizers import Adam, Optimizer
 from farfield.experiments._owners import is_ours
+from farfield.experiments._perturbation import Perturbation
 from farfield.experiments._players import Player, check_names, is_within
 from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
 from farfield.objectives import OBJECTIVES, Objective, Supervised
-from farfield.tasks import TASKS, Task
+from farfield.tasks import TASKS, Regime, Task
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
 """A share of which there is some."""
@@ -152,13 +153,15 @@ class Experiment:
         objective: What training minimizes, in all parameters of the network.
         players: In place of one objective: who trains which part, e.g. `(Player(objective=…,
             parts=("critic",), repeats=5), Player(objective=…, parts=("generator",)))`.
+        perturbations: Regimes that are made from the trained network, e.g.
+            `(FGSM(eps=0.03, of="test"),)`, scored beside those of the task.
         starts_from: Networks trained before, whose weights are taken over; `None` for first
             weights that are drawn.
 
     Raises:
         ValueError: If a part is none, e.g. a name or a class where an object of it is wanted, or
             one of one's own cannot be described: it is no frozen dataclass of plain values; or if
-            both an objective and players are given.
+            both an objective and players are given, or perturbations have names of other regimes.
     """
 
     task: Task
@@ -167,6 +170,7 @@ class Experiment:
     objective: Objective = Supervised()
     starts_from: Pretrained | None = None
     players: tuple[Player, ...] = ()
+    perturbations: tuple[Perturbation, ...] = ()
 
     def __post_init__(self) -> None:
         _check_named("task", self.task, TASKS)
@@ -177,13 +181,44 @@ class Experiment:
         if kind is not None and not isinstance(self.task, kind):
             model = type(self.model).__name__
             raise ArgumentError("task", f"one for a {model}, a {kind.__name__}", self.task)
-        for name in ("task", "model", "objective", "players"):
+        for name in ("task", "model", "objective", "players", "perturbations"):
             _check_can_be_described(name, getattr(self, name))
         if self.players and self.objective != Supervised():
             raise ValueError(
                 "objective must be that of a player where there are players, got "
                 f"{self.objective!r} beside them; write Player(objective=…)"
             )
+
+        self._check_regimes()
+
+    def _check_regimes(self) -> None:
+        """Raise `ValueError` unless perturbations change known regimes and have own names."""
+        known = [regime.name for regime in self.task.regimes] if self.perturbations else []
+        for perturbation in self.perturbations:
+            if perturbation.of not in known:
+                raise ValueError(
+                    f"perturbations must change regimes of the task ({', '.join(known)}), "
+                    f"got {perturbation.of!r}"
+                )
+        names = [*known, *(perturbation.regime.name for perturbation in self.perturbations)]
+        if double := [name for name in names if names.count(name) > 1]:
+            raise ValueError(
+                f"perturbations must make regimes of other names, got {double[0]!r} twice"
+            )
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """All regimes that networks are scored in: those of the task, then the perturbed ones."""
+        return (*self.task.regimes, *(change.regime for change in self.perturbations))
+
+    def chance(self, regime: str) -> float:
+        """Expected score of an answer that ignores the problem; of a perturbed regime that before.
+
+        Args:
+            regime: Name of the regime.
+        """
+        before = {change.regime.name: change.of for change in self.perturbations}
+        return self.task.chance(before.get(regime, regime))
 
     @property
     def turns(self) -> tuple[tuple[Player, ...], ...]:

@@ -106,7 +106,7 @@ class Claim:
         task: Any = self.experiment.task
         if self.metric == "loss":
             return no_memory_loss(task, self.regime)
-        return float(task.chance(self.regime))
+        return float(self.experiment.chance(self.regime))
 
     @property
     def cell(self) -> str:

@@ -32,6 +32,7 @@ from farfield.tasks._protocol._task import InParts as InParts
 from farfield.tasks._protocol._task import NoMemoryLoss as NoMemoryLoss
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import RolledOut as RolledOut
+from farfield.tasks._protocol._task import SetScores as SetScores
 from farfield.tasks._protocol._task import SeveralAnswers as SeveralAnswers
 from farfield.tasks._protocol._task import Task as Task
 from farfield.tasks._protocol._task import answers_everywhere as answers_everywhere
@@ -122,6 +123,7 @@ __all__ = [
     "RolledOut",
     "SameDifferent",
     "SequentialMNIST",
+    "SetScores",
     "SeveralAnswers",
     "Shapes",
     "Task",

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeGuard, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream, forked_generators, stream
+from farfield.core import Problems, Stream, forked_generators, joined, stream
+from farfield.experiments import Experiment, Perturbation
 from farfield.records import Score
-from farfield.tasks import TRAINING, InParts, SeveralAnswers, Task, metric_of, scored_of
+from farfield.tasks import (
+    TRAINING,
+    InParts,
+    SetScores,
+    SeveralAnswers,
+    Task,
+    metric_of,
+    scored_of,
+)
 from farfield.training._settings import fixed_settings
 
 CHUNK = 512
@@ -87,16 +96,33 @@ def score_problems(
     return measured[metric_of(task)], measured["loss"]
 
 
-def _measured(model: Outputs, task: Task, problems: Problems) -> dict[str, Float[Tensor, " batch"]]:
-    """The task's metric and the loss of every problem, and the metric of each of its answers."""
-    problems = problems.compact()
-    found = []
+def _measured(
+    model: Outputs, task: Task, problems: Problems, keep: list[Tensor] | None = None
+) -> dict[str, Float[Tensor, " batch"]]:
+    """The task's metric and the loss of every problem, and the metric of each of its answers.
+
+    The outputs are added to `keep`, where that is given.
+    """
+    found, order = [], []
     with torch.inference_mode():
-        answer, chunk = _answers(model, problems)
-        for start in range(0, len(problems), chunk):
-            part = problems[start : start + chunk]
-            found.append(_measures(task, answer(part), part))
-    return {name: torch.cat([part[name] for part in found]) for name in found[0]}
+        for rows, some in problems.by_shape():
+            order.append(rows)
+            for outputs, part in _answered(model, some):
+                found.append(_measures(task, outputs, part))
+                if keep is not None:
+                    keep.append(outputs)
+    rows = torch.cat(order).argsort()
+    values = {name: torch.cat([part[name] for part in found]) for name in found[0]}
+    return {name: value[rows.to(value.device)] for name, value in values.items()}
+
+
+def _answered(model: Outputs, problems: Problems) -> Iterator[tuple[Tensor, Problems]]:
+    """Outputs beside the problems that they answer, some at a time and in their order."""
+    problems = problems.compact()
+    answer, chunk = _answers(model, problems)
+    for start in range(0, len(problems), chunk):
+        part = problems[start : start + chunk]
+        yield answer(part), part
 
 
 def _measures(
@@ -199,28 +225,85 @@ def glanced(
 
 
 def score_regimes(
-    model: Outputs, task: Task, sets: Mapping[str, Problems], step: int
+    model: Outputs,
+    task: Task,
+    sets: Mapping[str, Problems],
+    step: int,
+    perturbations: Sequence[Perturbation] = (),
+    noise: Stream | None = None,
 ) -> list[Score]:
     """The task's metric and the loss in every regime, and the metric in the parts of each.
 
     The metric of a part, and that of each answer where a task asks for several, has the name of
-    the part or answer behind a slash.
+    the part or answer behind a slash. Scores of whole sets stand beside them.
 
     Args:
         model: From `(items, index)` to outputs.
         task: Whose regimes.
         sets: Problems by regime.
         step: Updates done so far, noted in the scores.
+        perturbations: Regimes that are made from the model.
+        noise: Random numbers of the perturbations.
     """
     found: list[Score] = []
-    for regime, whole in sets.items():
-        problems = scored_of(task, regime, whole)
-        values = _measured(model, task, problems)
-        if isinstance(task, InParts):
-            metric, parts = metric_of(task), task.parts(problems)
-            values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
-        found += [_mean_score(step, regime, name, value) for name, value in values.items()]
+    asked = {regime: scored_of(task, regime, whole) for regime, whole in sets.items()}
+    for regime, problems in asked.items():
+        found += _scores(model, task, problems, step, regime)
+    for change in perturbations:
+        name = change.regime.name
+        numbers = (noise or stream(0)).child(name)
+        changed = _perturbed(model, task, asked[change.of], change, numbers)
+        found += _scores(model, task, changed, step, name)
     return found
+
+
+def _scores(model: Outputs, task: Task, problems: Problems, step: int, regime: str) -> list[Score]:
+    """All scores of one set."""
+    outputs: list[Tensor] | None = [] if isinstance(task, SetScores) else None
+    values = _measured(model, task, problems, outputs)
+    if isinstance(task, InParts):
+        metric, parts = metric_of(task), task.parts(problems)
+        values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
+    found = [_mean_score(step, regime, name, value) for name, value in values.items()]
+    if isinstance(task, SetScores) and outputs:
+        for name, value in task.set_scores(torch.cat(outputs), problems).items():
+            found.append(
+                Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
+            )
+    return found
+
+
+def _perturbed(
+    model: Outputs, task: Task, problems: Problems, change: Perturbation, noise: Stream
+) -> Problems:
+    """The problems of a perturbation, changed some at a time."""
+    _, chunk = _answers(model, problems.compact())
+    parts = []
+    for start in range(0, len(problems), chunk):
+        part = problems[start : start + chunk].compact()
+        parts.append(change(model, part, task.loss, noise.child(start)))
+        if len(parts[-1]) != len(part):
+            raise ValueError(
+                f"perturbations must give as many problems as they take ({len(part)}), "
+                f"got {len(parts[-1])} from {change!r}"
+            )
+    return joined(parts)
+
+
+def score_all(
+    experiment: Experiment, model: Outputs, sets: Mapping[str, Problems], step: int, seed: int
+) -> list[Score]:
+    """Scores of a network in every regime of its experiment, perturbed ones included.
+
+    Args:
+        experiment: What it is trained on.
+        model: The network.
+        sets: Problems by regime.
+        step: Updates done so far, noted in the scores.
+        seed: Number of the run.
+    """
+    noise = stream(seed, "perturbations")
+    return score_regimes(model, experiment.task, sets, step, experiment.perturbations, noise)
 
 
 def scoring_stream(seed: int) -> Stream:

@@ -28,8 +28,8 @@ from farfield.training._batches import Batches
 from farfield.training._evaluate import (
     glanced,
     problems_of_run,
+    score_all,
     score_problems,
-    score_regimes,
     scoring_stream,
     settle,
     settled_on,
@@ -260,7 +260,7 @@ class OneNetwork:
         with self._on_training_items(), self._scoring():
             settle(self.model, self._training)
         with self._scoring():
-            return [score_regimes(self.model, self._experiment.task, self._sets, step)]
+            return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
 
     @contextlib.contextmanager
     def _scoring(self) -> Iterator[None]:

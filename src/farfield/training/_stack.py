@@ -21,8 +21,8 @@ from farfield.tasks import TRAINING
 from farfield.training._evaluate import (
     glanced,
     problems_of_run,
+    score_all,
     score_problems,
-    score_regimes,
     scoring_stream,
     settle,
     settled_on,
@@ -234,7 +234,6 @@ class Stack:
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates, one list per seed."""
-        task = self._experiment.task
         scores = []
         for place, sets in enumerate(self._sets):
             network = self.network(place)
@@ -242,7 +241,8 @@ class Stack:
                 settle(network, sets[TRAINING])
             self._keep(place, network)
             with forked_generators(scoring_stream(self.seeds[place])):
-                scores.append(score_regimes(network, task, sets, step))
+                seed = self.seeds[place]
+                scores.append(score_all(self._experiment, network, sets, step, seed))
         return scores
 
     def _keep(self, place: int, network: nn.Module) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from farfield.experiments import Perturbation
 from farfield.metrics import Measure, mean_and_standard_error, measure_of
 from farfield.records import DIVERGED, Record
 from farfield.reports._tables._levels import LOSS
@@ -129,12 +130,15 @@ class ExtrapolationProfile:
         ]
 
 
-def extrapolation_profile(task: Task, records: Sequence[Record]) -> ExtrapolationProfile:
+def extrapolation_profile(
+    task: Task, records: Sequence[Record], perturbations: Sequence[Perturbation] = ()
+) -> ExtrapolationProfile:
     """Score against distance, from the records of one experiment.
 
     Args:
         task: The task of the experiment.
         records: One record a network.
+        perturbations: Those of the experiment; their regimes follow those of the task.
 
     Raises:
         ValueError: If there is no record.
@@ -142,14 +146,19 @@ def extrapolation_profile(task: Task, records: Sequence[Record]) -> Extrapolatio
     if not records:
         raise ValueError("records must hold at least one record, got none: run the experiment")
     losses = _losses(task, records)
-    points = (_point(task, regime, records, losses.get(regime.name, ())) for regime in task.regimes)
+    before = {regime: regime.name for regime in task.regimes}
+    before |= {change.regime: change.of for change in perturbations}
+    points = (
+        _point(task, regime, of, records, losses.get(regime.name, ()))
+        for regime, of in before.items()
+    )
     return ExtrapolationProfile(task=task.name, points=tuple(points))
 
 
 def _point(
-    task: Task, regime: Regime, records: Sequence[Record], losses: tuple[float, ...]
+    task: Task, regime: Regime, of: str, records: Sequence[Record], losses: tuple[float, ...]
 ) -> Point:
-    """What the networks score in one regime."""
+    """What the networks score in one regime, whose floor is that of the task's regime `of`."""
     metric, name = metric_of(task), regime.name
     since = {record.seed: record.diverged(name) for record in records}
     return Point(
@@ -157,7 +166,7 @@ def _point(
         distance=regime.distance,
         unit=regime.unit,
         values=tuple(r.final(name, metric) for r in records if since[r.seed] is None),
-        floor=task.chance(name),
+        floor=task.chance(of),
         measure=measure_of(metric),
         losses=losses,
         no_memory=no_memory_loss(task, name),

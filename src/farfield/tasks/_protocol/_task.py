@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, final, runtime_checkable
 
@@ -162,6 +163,20 @@ class DrawsFirst(Protocol):
 
     def num_problems(self, regime: str) -> int:
         """How many problems there are in a set."""
+        ...
+
+
+@runtime_checkable
+class SetScores(Protocol):
+    """A task with scores of a whole set that are no means over problems: perplexity, FID, R²."""
+
+    def set_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, float]:
+        """Scores of a set, by their names in records.
+
+        Args:
+            outputs: What a model answers to all of its problems.
+            problems: The set.
+        """
         ...
 
 
