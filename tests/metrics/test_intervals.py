@@ -74,8 +74,9 @@ def test_a_printed_zero_is_not_an_error_of_zero():
         mean=100.0, standard_error=0.0, count=10, mean_rounding=0.05, error_rounding=0.05
     )
     ours = mean_and_standard_error([100.0] * 10)
-    exact = welch_interval(ours, Summary(mean=100.0, standard_error=0.0, count=10))
-    assert exact.interval == Interval(low=0.0, high=0.0)
+    for count in (1, 10):
+        exact = welch_interval(ours, Summary(mean=100.0, standard_error=0.0, count=count))
+        assert exact.interval == Interval(low=0.0, high=0.0)
     rounded = welch_interval(ours, printed)
     square = 0.05**2 / 3
     degrees = (2 * square) ** 2 / (square**2 / 9)
@@ -110,6 +111,7 @@ def test_intervals_answer_what_lies_in_them():
     assert not interval.contains(2.1)
     assert interval.within(2.0)
     assert not interval.within(1.9)
+    assert Interval(low=-2.0, high=1.0).within(2.0)
     assert not Interval(low=-2.0, high=1.0).within(1.9)
 
 
@@ -130,6 +132,7 @@ def test_coverage_is_what_it_says():
     "call, message",
     [
         (lambda: mean_and_standard_error([]), r"at least one, got shape \(0,\)"),
+        (lambda: t_interval([1.0, 2.0], 0.0), "confidence must lie between 0 and 1, got 0.0"),
         (lambda: t_interval([1.0, 2.0], 1.0), "confidence must lie between 0 and 1, got 1.0"),
         (lambda: Interval(low=2.0, high=1.0), "got 2.0 and 1.0"),
         (lambda: Summary(mean=1.0, standard_error=0.1, count=0), "count must be at least 1"),

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from farfield.metrics import measure_of
 from farfield.records import Record, Score
 from farfield.reports import export, load_export, markdown, profiles, results_page, tabulate
 from farfield.reproductions import (
@@ -164,12 +163,3 @@ def test_records_of_errors_are_exported_and_read_back(tmp_path) -> None:
     path.write_text(below)
     with pytest.raises(ValueError, match=r"line 1: no run can leave .*mse"):
         load_export(path)
-
-
-def test_measures_know_what_is_better() -> None:
-    assert measure_of("accuracy/size") is measure_of("accuracy")
-    assert measure_of("accuracy").worst((0.2, 0.9)) == 0.2
-    assert measure_of("mse").worst((0.2, 0.9)) == 0.9
-    assert measure_of("accuracy").written(0.123) + measure_of("accuracy").unit == "12.3 %"
-    assert measure_of("mse").written(0.01234) + measure_of("mse").unit == "0.0123"
-    assert measure_of("rightness").label == "rightness"

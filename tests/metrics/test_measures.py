@@ -1,0 +1,31 @@
+"""How scores are named, written and compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from farfield.metrics import MEASURES, measure_of
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_is_found_by_its_name_and_by_that_of_a_part(name: str) -> None:
+    assert MEASURES[name].name == name
+    assert measure_of(name) is measure_of(f"{name}/size") is MEASURES[name]
+
+
+def test_a_metric_that_is_not_known_is_a_share() -> None:
+    found = measure_of("recall/top/5")
+    assert (found.name, found.label, found.unit) == ("recall", "recall", " %")
+    assert found.worst((0.2, 0.5)) == 0.2
+
+
+def test_shares_are_written_in_percent_and_other_numbers_as_they_are() -> None:
+    accuracy, error = MEASURES["accuracy"], MEASURES["mse"]
+    assert accuracy.written(0.98764) + accuracy.unit == "98.8 %"
+    assert error.written(0.98764) + error.unit == "0.9876"
+    assert (accuracy.written(0.98764, 2), error.written(0.98764, 2)) == ("98.76", "0.98764")
+
+
+def test_the_worst_error_is_the_largest() -> None:
+    assert MEASURES["mse"].worst((0.2, 0.9)) == 0.9
+    assert MEASURES["accuracy"].worst((0.2, 0.9)) == 0.2
