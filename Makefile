@@ -23,7 +23,7 @@ help:
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make the cards of docs/ from the docstrings'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
-	@echo 'make mutants  break the code on purpose, every known way, and see the tests fail'
+	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
 
@@ -68,8 +68,27 @@ bench: env
 	$(BIN)/python -m benchmarks.matrices
 	$(BIN)/python -m benchmarks.interpreters
 
+# Folders with mutants of the tool, and those whose tests have to notice.
+TESTS_functional := functional models nn
+TESTS_metrics := metrics
+TESTS_objectives := objectives training
+TESTS_tasks := tasks
+TESTS_training := objectives training
+
+define mutate
+	@rm -rf mutants/tests # tests that were renamed would stay
+	$(SINGLE) PYTEST_ADDOPTS='-o "testpaths=$(addprefix tests/,$(TESTS_$(firstword $(subst /, ,$(1)))))"' \
+	    $(BIN)/mutmut run --max-children $(WORKERS) 'farfield.$(subst /,.,$(1:.py=)).*'
+	@$(BIN)/mutmut results | \
+	    sed -n '/farfield.$(subst /,.,$(1:.py=)).*: \(survived\|no tests\|suspicious\)/p'
+
+endef
+
+# ONLY=metrics/_intervals.py or ONLY=tasks: the tool alone, on that file or folder.
 mutants: env
-	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants -m "mutants or not mutants"
+	$(if $(ONLY),,$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) tests/mutants \
+	    -m "mutants or not mutants")
+	$(foreach part,$(or $(ONLY),metrics objectives training functional tasks),$(call mutate,$(part)))
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,5 +1,7 @@
 """Right answers, counted."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -18,6 +20,14 @@ def test_several_outputs_answer_by_the_largest():
     outputs = torch.tensor([[0.0, 2.0, 1.0], [3.0, -1.0, 2.0]])
     assert correct(outputs, torch.tensor([1, 2])).tolist() == [1.0, 0.0]
     assert correct(outputs, torch.tensor([2, 0])).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("leading", [(), (1,), (1, 4), (3, 1), (2, 3, 4)])
+def test_axes_before_that_of_classes_are_free(leading: tuple[int, ...]):
+    target = torch.arange(math.prod(leading)).reshape(leading) % 2
+    for outputs in (2 * target.unsqueeze(-1) - 1.0, torch.stack([0.5 - target, target - 0.5], -1)):
+        assert torch.equal(correct(outputs, target), torch.ones(leading))
+        assert torch.equal(correct(-outputs, target), torch.zeros(leading))
 
 
 @pytest.mark.parametrize("target", range(3))

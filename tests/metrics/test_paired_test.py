@@ -50,6 +50,7 @@ def test_differences_without_spread() -> None:
     assert math.isnan(nothing.p)
     always = paired_t_test([1.0, 2.0], [3.0, 4.0])
     assert (always.difference, always.t, always.p) == (-2.0, -math.inf, 0.0)
+    assert paired_t_test([0.1] * 3, [0.0] * 3).t == math.inf  # whose mean is rounded
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,14 @@
 """Breaks copies of the package on purpose, and sees that the tests notice.
 
-Each file beside this one lists the mutants of one area, as literals:
-
-    MUTANTS = [
-        (
-            "core/_streams.py",                     # file, relative to src/farfield
-            "self.key & (2**63 - 1)",               # text that stands there exactly once
-            "0",                                    # what it becomes
-            ["tests/core/test_streams.py::test_x"], # tests, each or together, that must fail
-        ),
-    ]
-
-The first mutant of each area is run by the test command, so it should be a cheap one; all are run
-by `make mutants`. A mutant must leave the package importable: its tests have to fail, not to be
-missing. Name single tests, not whole files: the run stops at the first failure, but loads them all.
+`semantic.py` lists the mutants. Each must leave the package importable: its test has to fail, not
+to be missing. A mutation tool makes the simple ones (`make mutants`).
 """
 
 from __future__ import annotations
 
 import ast
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -29,20 +18,9 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "src" / "farfield"
-AREAS = sorted(path for path in Path(__file__).parent.glob("*.py") if path.stem != "test_mutants")
-IN_TEST_COMMAND = 20
+MUTANTS = runpy.run_path(str(Path(__file__).with_name("semantic.py")))["MUTANTS"]
+IN_TEST_COMMAND = 8
 TESTS_FAILED = 1  # pytest's exit code; 2 and above say that tests could not be run at all
-
-Mutant = tuple[str, str, str, list[str]]
-
-
-def listed(area: Path) -> list[Mutant]:
-    """The literal that an area's file binds to `MUTANTS`."""
-    for statement in ast.parse(area.read_text(encoding="utf-8")).body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id="MUTANTS")], value=value):
-                return ast.literal_eval(value)
-    raise ValueError(f"{area.name} binds no literal list to MUTANTS")
 
 
 def functions(path: Path) -> set[str]:
@@ -53,11 +31,8 @@ def functions(path: Path) -> set[str]:
 
 def cases() -> list[object]:
     return [
-        pytest.param(
-            *mutant, id=f"{area.stem}-{number}", marks=[pytest.mark.mutants] * (number > 0)
-        )
-        for area in AREAS
-        for number, mutant in enumerate(listed(area))
+        pytest.param(*mutant, id=name, marks=[pytest.mark.mutants] * (number >= IN_TEST_COMMAND))
+        for number, (name, *mutant) in enumerate(MUTANTS)
     ]
 
 
@@ -89,13 +64,11 @@ def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("file, old, new, tests", cases())
-def test_a_mutant_is_noticed(
-    file: str, old: str, new: str, tests: list[str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("file, old, new, test", cases())
+def test_a_mutant_is_noticed(file: str, old: str, new: str, test: str, tmp_path: Path) -> None:
     mutated(file, old, new, tmp_path)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", ""]
-    ended = run(["-m", "pytest", *options, *tests], tmp_path)
+    ended = run(["-m", "pytest", *options, f"tests/{test}"], tmp_path)
     closing = (ended.stdout.strip().splitlines() or [""])[-1]
     if ended.returncode == 0 and "skipped" in closing and "passed" not in closing:
         pytest.skip(f"its tests were skipped: {closing}")
@@ -115,15 +88,8 @@ def test_text_that_is_gone_or_stands_twice_is_no_mutant(tmp_path: Path) -> None:
         mutated("core/_streams.py", "return", "", tmp_path / "twice")
 
 
-@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.stem)
-def test_every_mutant_still_has_its_text_and_its_tests(area: Path) -> None:
-    for file, old, _, tests in listed(area):
+def test_every_mutant_still_has_its_text_and_its_test() -> None:
+    for _, file, old, _, test in MUTANTS:
         assert (PACKAGE / file).read_text(encoding="utf-8").count(old) == 1, (file, old)
-        for named in tests:
-            path, _, name = named.partition("::")
-            assert not name or name.partition("[")[0] in functions(CHECKOUT / path), named
-
-
-def test_the_test_command_runs_a_handful() -> None:
-    assert 0 < len(AREAS) <= IN_TEST_COMMAND
-    assert all(listed(area) for area in AREAS)
+        path, _, name = test.partition("::")
+        assert name.partition("[")[0] in functions(CHECKOUT / "tests" / path), test
