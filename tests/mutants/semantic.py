@@ -349,15 +349,15 @@ MUTANTS = [
     (
         "the optimizer starts anew after a stop",
         "training/_stack.py",
-        "        load_optimizer_state(self._optimizer, state)\n",
+        "        load_optimizer_state(optimizers_of(self._turns), state)\n",
         "",
         "training/test_training.py::test_stopped_and_started_again_ends_with_the_same_bytes",
     ),
     (
         "networks of a stack share their draws",
         "training/_stack.py",
-        "objective.draw(batches, numbers.child(step))",
-        "objective.draw(batches, self._streams[0].child(step))",
+        "objective.draw(batches, turn.place(numbers, number))",
+        "objective.draw(batches, turn.place(self._streams[0], number))",
         "objectives/test_every_objective.py::test_networks_trained_together_are_networks_alone[mixup]",
     ),
     # execution
