@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
-from farfield.reproductions import FIGURES, TABLES, Figure, KeysByPlace, Saying, Table
+from farfield.reports import FIGURES, Figure, KeysByPlace, Saying
+from farfield.reproductions import TABLES, Table
 from reproductions.made_up import claim
 from small import small_experiment, tiny_experiment
 
@@ -78,7 +79,7 @@ def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
     )
     figure = Figure(
         table=Table(key="webb2021/small-figure", title="A small figure", claims=(cell,)),
-        analyses=(KeysByPlace(),),
+        exhibits=(KeysByPlace(),),
         says=(Saying(of="astray", words="kept apart"),),
         quick_networks=2,
     )

@@ -31,7 +31,8 @@ from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
-from farfield.reproductions import FIGURES, TABLES, Figure, Table
+from farfield.reports import FIGURES, Figure
+from farfield.reproductions import TABLES, Table
 from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, FromFiles
 from farfield.tasks._rules._rule_task import RuleTask
 

@@ -140,7 +140,8 @@ def check_command(words: list[str]) -> None:
     from farfield.cli._names import find
     from farfield.cli._train import experiment_of
     from farfield.core import REFERENCES
-    from farfield.reproductions import FIGURES, TABLES
+    from farfield.reports import FIGURES
+    from farfield.reproductions import TABLES
     from farfield.tasks import DATA_SETS
 
     behind = {**TABLES, **{key: figure.table for key, figure in FIGURES.items()}}

@@ -13,8 +13,8 @@ from farfield.execution import Job, run_one
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder, RIMs
 from farfield.records import Store
-from farfield.reports import LIGHT, illustrate, tabulate
-from farfield.reproductions import FIGURES, Figure, Table
+from farfield.reports import FIGURES, LIGHT, Figure, illustrate, tabulate
+from farfield.reproductions import Table
 from farfield.tasks import Copying
 from farfield.training import problems_of_run, trained_network
 
@@ -49,11 +49,11 @@ def figure() -> Figure:
     claim = dataclasses.replace(
         printed.table.claims[0], experiment=SMALL, regime="dormant-8", quick=1
     )
-    (analysis,) = printed.analyses
+    (analysis,) = printed.exhibits
     return dataclasses.replace(
         printed,
         table=Table(key=printed.table.key, title=printed.table.title, claims=(claim,)),
-        analyses=(dataclasses.replace(analysis, dormant=(10, 15)),),
+        exhibits=(dataclasses.replace(analysis, dormant=(10, 15)),),
     )
 
 

@@ -14,9 +14,9 @@ from farfield.execution import Job, run_one
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
-from farfield.reports import LIGHT, illustrate, tabulate
-from farfield.reports._exhibits._dormant_plate import SEQUENCES, spread_of_remainders
-from farfield.reproductions import FIGURES, DormantPhases, Figure, Table
+from farfield.reports import FIGURES, LIGHT, DormantPhases, Figure, illustrate, tabulate
+from farfield.reports._exhibits._dormant_phases import SEQUENCES, spread_of_remainders
+from farfield.reproductions import Table
 from farfield.tasks import Copying
 from farfield.training import trained_network
 
@@ -51,7 +51,7 @@ def figure(*experiments: Experiment) -> Figure:
     return dataclasses.replace(
         ours,
         table=Table(key=ours.table.key, title=ours.table.title, claims=tuple(claims)),
-        analyses=(DormantPhases(lengths=LENGTHS, trained=3),),
+        exhibits=(DormantPhases(lengths=LENGTHS, trained=3),),
     )
 
 

@@ -16,8 +16,18 @@ from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm, MomentEncoder, SlotBatchNorm
 from farfield.records import Store, StoreError
-from farfield.reports import DARK, LIGHT, Plate, illustrate, png, tabulate
-from farfield.reproductions import FIGURES, EmbeddingsByDimension, Figure, Table
+from farfield.reports import (
+    DARK,
+    FIGURES,
+    LIGHT,
+    EmbeddingsByDimension,
+    Figure,
+    Plate,
+    illustrate,
+    png,
+    tabulate,
+)
+from farfield.reproductions import Table
 from farfield.tasks import SameDifferent, VAECTranslation
 from farfield.training import problems_of_run, trained_network
 from oracles import keys as keys_oracle
@@ -62,7 +72,7 @@ def figure_of(*rows: str) -> Figure:
     )
     table = Table(key="webb2020/small", title="Small", claims=claims)
     analyses = (EmbeddingsByDimension(),)
-    return Figure(table=table, analyses=analyses, says=FIGURES["webb2020/figure-s4"].says)
+    return Figure(table=table, exhibits=analyses, says=FIGURES["webb2020/figure-s4"].says)
 
 
 @pytest.fixture(scope="module")

@@ -25,23 +25,22 @@ from farfield.metrics import t_interval
 from farfield.models import WReN
 from farfield.nn import ComponentEncoder, NeuralInterpreter, PanelEncoder, PreNormTransformer
 from farfield.records import Record, Score, Store
-from farfield.reports import LIGHT, Plate, illustrate, tabulate
-from farfield.reports._exhibits._curve_plate import curve_plate
-from farfield.reproductions import (
+from farfield.reports import (
+    LIGHT,
     AgainstColumns,
-    Analysis,
-    Claim,
+    Exhibit,
     Figure,
     FunctionsRemoved,
     IterationsAtTest,
+    Plate,
     RoutingPaths,
     Saying,
     ScoredMatrix,
-    Table,
     TypesByIteration,
-    Unpublished,
-    VerdictRule,
+    illustrate,
+    tabulate,
 )
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import VALIDATION, FuzzyBoolean, ProgressiveMatrices
 from farfield.training import problems_of_run, trained_network
 
@@ -115,10 +114,10 @@ def recorded(own: Claim, values: list[float]) -> list[Record]:
     ]
 
 
-def plate_of(analysis: Analysis, store: Store, *claims: Claim) -> Plate:
+def plate_of(analysis: Exhibit, store: Store, *claims: Claim) -> Plate:
     figure = Figure(
         table=Table(key="gondal2021/figure", title="A figure", claims=claims),
-        analyses=(analysis,),
+        exhibits=(analysis,),
         says=(Saying(of="*", words="so the paper says"),),
     )
     (plate,) = illustrate(figure, tabulate(figure.table, found(store)), store)
@@ -283,9 +282,9 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
             ran_to = () if gap is None and row == "NI" else (middle - 1, middle, middle + 1)
             scores[own.key] = list(ran_to)
     analysis = AgainstColumns(label="points", pairs=(("NI", "ViT"),), apart_to=150)
-    figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), analyses=(analysis,))
+    figure = Figure(table=Table(key="x", title="", claims=tuple(claims)), exhibits=(analysis,))
     report = tabulate(figure.table, lambda own: recorded(own, scores[own.experiment.key]))
-    plate = curve_plate(figure, analysis, report)
+    plate = analysis.plate(figure, report, None)
     assert plate is not None
     goal = plate.findings[-1]
     assert goal.what == "our goal: NI above ViT at every number of points, and apart up to 150"
@@ -313,7 +312,7 @@ def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
     ):
         figure = Figure(
             table=Table(key="x", title="", claims=(claim("NI", "100 points", SMALL),)),
-            analyses=(analysis,),
+            exhibits=(analysis,),
         )
         assert illustrate(figure, tabulate(figure.table, lambda claim: []), store) == ()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reports import Levels, tabulate
+from farfield.reports import FIGURES, Levels, tabulate
 from farfield.reports._tables import _levels
-from farfield.reproductions import FIGURES, TABLES, Table
+from farfield.reproductions import TABLES, Table
 from reproductions import made_up
 
 CLAIM = made_up.claim()

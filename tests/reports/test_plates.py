@@ -19,9 +19,13 @@ from farfield.metrics import paired_t_test
 from farfield.records import Record, Score, Store, StoreError
 from farfield.reports import (
     DARK,
+    FIGURES,
     LIGHT,
+    Figure,
     Finding,
+    KeysByPlace,
     Plate,
+    Saying,
     html,
     illustrate,
     markdown,
@@ -31,14 +35,7 @@ from farfield.reports import (
     terminal,
     write_report,
 )
-from farfield.reproductions import (
-    FIGURES,
-    TABLES,
-    Figure,
-    KeysByPlace,
-    Saying,
-    Table,
-)
+from farfield.reproductions import TABLES, Table
 from farfield.training import problems_of_run, trained_network
 from reproductions import made_up
 from small import small_experiment
@@ -342,7 +339,7 @@ def key_figure() -> Figure:
     )
     return Figure(
         table=Table(key="webb2021/small", title="Small", claims=(cell,)),
-        analyses=(KeysByPlace(),),
+        exhibits=(KeysByPlace(),),
         says=(Saying(of="astray", words="no overlap"),),
         quick_networks=2,
     )

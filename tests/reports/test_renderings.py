@@ -11,6 +11,7 @@ from rich.console import Console
 
 from farfield.metrics import Difference, Interval
 from farfield.reports import (
+    FIGURES,
     Finding,
     Plate,
     html,
@@ -21,7 +22,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reports._tables import _text as text
-from farfield.reproductions import FIGURES, TABLES, Budget, Table
+from farfield.reproductions import TABLES, Budget, Table
 from reproductions import made_up
 
 DEMO = TABLES["webb2021/demo"]

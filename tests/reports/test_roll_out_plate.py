@@ -14,9 +14,9 @@ from farfield.execution import Job, run_one
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
-from farfield.reports import LIGHT, Report, illustrate, tabulate
+from farfield.reports import FIGURES, LIGHT, Figure, Report, illustrate, tabulate
 from farfield.reports._tables._text import signed
-from farfield.reproductions import FIGURES, Figure, Table
+from farfield.reproductions import Table
 from farfield.tasks import BouncingBalls
 from farfield.training import problems_of_run, trained_network
 
@@ -73,7 +73,7 @@ def figure() -> Figure:
     return dataclasses.replace(
         printed,
         table=dataclasses.replace(printed.table, claims=claims),
-        analyses=(dataclasses.replace(printed.analyses[0], shown=(3, 4, 7, 60)),),
+        exhibits=(dataclasses.replace(printed.exhibits[0], shown=(3, 4, 7, 60)),),
     )
 
 

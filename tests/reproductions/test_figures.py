@@ -8,26 +8,28 @@ import pytest
 
 from farfield.analysis import KeyOverlap, PhaseDifference
 from farfield.metrics import paired_t_test
-from farfield.reproductions import (
+from farfield.reports import (
     FIGURES,
-    TABLES,
     ActivationOverTime,
     AgainstColumns,
     EmbeddingsByDimension,
     Figure,
+    FunctionsRemoved,
+    IterationsAtTest,
     KeysByPlace,
-    OfInterpreters,
     PairedTests,
-    Published,
     RollOuts,
+    RoutingPaths,
     Saying,
     ScoredMatrix,
-    Table,
     TimeCourses,
-    gondal2021,
-    lamb2022,
-    webb2020,
-    webb2021,
+    TypesByIteration,
+)
+from farfield.reports._figures import _gondal2021, _lamb2022, _webb2020, _webb2021
+from farfield.reproductions import (
+    TABLES,
+    Published,
+    Table,
 )
 
 COURSES = [f"webb2021/figure-{number}" for number in (4, 5, 7, 8)]
@@ -38,7 +40,7 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (gondal2021, lamb2022, webb2020, webb2021)
+    papers = (_gondal2021, _lamb2022, _webb2020, _webb2021)
     declared = [
         value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
     ]
@@ -56,7 +58,7 @@ def test_rows_that_a_figure_compares_are_rows_of_it():
     compared = {
         (key, row)
         for key, figure in FIGURES.items()
-        for analysis in figure.analyses
+        for analysis in figure.exhibits
         if isinstance(analysis, AgainstColumns)
         for pair in analysis.pairs
         for row in pair
@@ -67,7 +69,7 @@ def test_rows_that_a_figure_compares_are_rows_of_it():
 
 
 def test_figure_5a_compares_every_interpreter_with_the_transformer_of_its_size():
-    (analysis,) = FIGURES["gondal2021/figure-5a"].analyses
+    (analysis,) = FIGURES["gondal2021/figure-5a"].exhibits
     rows = {claim.row for claim in FIGURES["gondal2021/figure-5a"].table.claims}
     assert {first for first, _ in analysis.pairs} == {row for row in rows if row.startswith("NI")}
     for first, second in analysis.pairs:
@@ -87,7 +89,7 @@ def test_time_courses_are_those_of_the_easiest_regime():
     for key in COURSES:
         figure = FIGURES[key]
         assert {claim.regime for claim in figure.table.claims} == {"withheld-0"}
-        assert figure.analyses == (TimeCourses(level=0.95),)
+        assert figure.exhibits == (TimeCourses(level=0.95),)
     assert [len(cells(number)) for number in (4, 5, 7, 8)] == [3 * 7, 7, 4 * 8, 7 + 2]
     assert {name.partition("/")[0] for name in cells(4)} == {"table-10", "table-11", "table-12"}
     assert set(cells(7)) > set(cells(4))
@@ -104,7 +106,7 @@ def test_figure_6_holds_three_encoders_under_every_condition():
     rows = {claim.row for claim in claims}
     assert len(rows) == 6
     assert len(claims) == 6 * 17
-    (analysis,) = FIGURES["webb2021/figure-6"].analyses
+    (analysis,) = FIGURES["webb2021/figure-6"].exhibits
     assert {name for test in analysis.tests for name in (test.first, test.second)} == rows
 
 
@@ -114,7 +116,7 @@ def test_losses_are_those_of_table_1_in_training():
         figure = FIGURES[f"webb2020/figure-{number.lower()}"]
         assert {claim.row for claim in figure.table.claims} == wanted
         assert {claim.regime for claim in figure.table.claims} == {"training"}
-        (analysis,) = figure.analyses
+        (analysis,) = figure.exhibits
         assert (analysis.metric, analysis.falling) == ("loss", True)
         assert 0.1 < analysis.level / math.log(7) < 0.11
         assert all(figure.words(name) for name in figure.table.cells)
@@ -126,7 +128,7 @@ def test_embeddings_are_those_of_a_region_each_under_three_normalizations():
         regime = "training" if region == 1 else f"region-{region}"
         rows = ("context-norm", "batch-norm", "no-norm")
         assert list(figure.table.cells) == [f"{row}/{regime}" for row in rows]
-        assert figure.analyses == (EmbeddingsByDimension(),)
+        assert figure.exhibits == (EmbeddingsByDimension(),)
         shares = [figure.words(f"{row}/share")[:4] for row in rows]
         assert shares == ["80 %", "62 %", "90 %"]
         linear = "a linear function" in figure.words("context-norm/linearity/size")
@@ -136,7 +138,7 @@ def test_embeddings_are_those_of_a_region_each_under_three_normalizations():
 def quantities(figure: Figure) -> list[str]:
     """The names of what a figure measures."""
     names = []
-    for analysis in figure.analyses:
+    for analysis in figure.exhibits:
         if isinstance(analysis, TimeCourses):
             names += figure.table.cells
         elif isinstance(analysis, KeysByPlace):
@@ -149,11 +151,14 @@ def quantities(figure: Figure) -> list[str]:
         elif isinstance(analysis, RollOuts):
             plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
             names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
-        elif isinstance(analysis, OfInterpreters | AgainstColumns | ScoredMatrix):
+        elif isinstance(analysis, INTERPRETERS | AgainstColumns | ScoredMatrix):
             names += [saying.of for saying in figure.says]
         elif not isinstance(analysis, PairedTests):
             names += ["lowest", "others"]
     return names
+
+
+INTERPRETERS = RoutingPaths | TypesByIteration | IterationsAtTest | FunctionsRemoved
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
@@ -177,7 +182,7 @@ def test_every_time_course_has_words_of_the_paper(key):
 def test_the_first_saying_that_fits_counts():
     figure = Figure(
         table=Table(key="k", title="t", claims=FIGURES["webb2021/figure-9"].table.claims),
-        analyses=(),
+        exhibits=(),
         says=(Saying(of="a*", words="first"), Saying(of="*b", words="second")),
     )
     assert [figure.words(name) for name in ("ab", "b", "c")] == ["first", "second", ""]
@@ -195,7 +200,7 @@ def number(printed: str) -> float:
 def test_the_tests_of_the_paper_follow_from_its_tables():
     """To the digits of print, but for what rounding the means moves."""
     figure = FIGURES["webb2021/figure-6"]
-    (analysis,) = figure.analyses
+    (analysis,) = figure.exhibits
     for test in analysis.tests:
         means = [
             [c.published.mean for c in figure.table.claims if c.row == row]

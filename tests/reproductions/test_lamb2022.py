@@ -9,7 +9,8 @@ import pytest
 from farfield.core import stream
 from farfield.models import AtOneSide, RollOut, SequenceModel
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
-from farfield.reproductions import FIGURES, TABLES, ActivationOverTime, RollOuts, Unpublished
+from farfield.reports import FIGURES, ActivationOverTime, RollOuts
+from farfield.reproductions import TABLES, Unpublished
 from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import Adding, Copying, SequentialMNIST
 
@@ -209,7 +210,7 @@ def test_adding_is_an_error() -> None:
 
 def test_figure_2_looks_at_the_dormant_places_of_a_sequence_as_long_as_in_training() -> None:
     figure = FIGURES["lamb2022/figure-2"]
-    (analysis,) = figure.analyses
+    (analysis,) = figure.exhibits
     assert isinstance(analysis, ActivationOverTime)
     problems = Copying().draw(stream(0, "problems"))[analysis.regime]
     shown = problems.index[0]
@@ -252,7 +253,7 @@ def test_figure_3_has_the_four_plots_of_bouncing_balls() -> None:
         )
         for row in ("rims-6-4-240", "lstm-256", "lstm-512")
     ]
-    (analysis,) = figure.analyses
+    (analysis,) = figure.exhibits
     assert isinstance(analysis, RollOuts)
     assert min(analysis.shown) == 15  # the last frame given, then its own
     assert max(analysis.shown) == 51

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from farfield.reproductions import FIGURES, TABLES
+from farfield.reports import FIGURES
+from farfield.reproductions import TABLES
 
 PATH = Path(__file__).resolve().parents[2] / "results" / "wanted.toml"
 RUNS = tomllib.loads(PATH.read_text(encoding="utf-8"))["run"]

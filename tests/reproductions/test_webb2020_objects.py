@@ -9,14 +9,7 @@ import pytest
 
 from farfield.records import Record, Score
 from farfield.reports import export, load_export, markdown, profiles, results_page, tabulate
-from farfield.reproductions import (
-    TABLES,
-    Budget,
-    Claim,
-    Unpublished,
-    Verdict,
-    judge,
-)
+from farfield.reproductions import TABLES, Budget, Claim, Unpublished, Verdict, judge
 
 TABLE = TABLES["webb2020/table-4"]
 ALL_FRAMES = TABLE.cells["context-norm-all-frames/width-13-31"]

@@ -20,8 +20,8 @@ from farfield.experiments import OFFERED
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
-from farfield.reports import problem_sheet
-from farfield.reproductions import FIGURES, STATEMENTS, TABLES
+from farfield.reports import FIGURES, problem_sheet
+from farfield.reproductions import STATEMENTS, TABLES
 from farfield.tasks import DATA_SETS, TASKS, Task, fetch
 
 LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}

@@ -16,6 +16,8 @@ from farfield.core import printable
 from farfield.execution import jobs_of, run
 from farfield.records import Store, write_whole
 from farfield.reports import (
+    FIGURES,
+    Figure,
     Finder,
     Levels,
     Plate,
@@ -31,7 +33,7 @@ from farfield.reports import (
     terminal,
     write_report,
 )
-from farfield.reproductions import FIGURES, TABLES, Budget, Figure, Table
+from farfield.reproductions import TABLES, Budget, Table
 from farfield.tasks import is_at_hand
 
 
@@ -158,7 +160,7 @@ def _report(
     found = tabulate(table, find_records, budget, levels)
     figure = FIGURES.get(table.key)
     plates = illustrate(figure, found, store) if figure else ()
-    if figure and store is None and len(plates) < len(figure.analyses):
+    if figure and store is None and len(plates) < len(figure.exhibits):
         console.print("There are no trained networks here; what needs them is left out.")
     sheets: dict[str, Path] = {}
     for claim in table.claims:

@@ -1,18 +1,37 @@
 """Tables, curves and pictures of problems, for people; from records alone."""
 
+from farfield.reports._exhibits._activation import ActivationOverTime as ActivationOverTime
+from farfield.reports._exhibits._against_columns import AgainstColumns as AgainstColumns
+from farfield.reports._exhibits._dormant_phases import DormantPhases as DormantPhases
+from farfield.reports._exhibits._embeddings import EmbeddingsByDimension as EmbeddingsByDimension
+from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
+from farfield.reports._exhibits._exhibit import Figure as Figure
+from farfield.reports._exhibits._exhibit import Saying as Saying
+from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
+from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
+from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
+from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
 from farfield.reports._exhibits._plates import Finding as Finding
 from farfield.reports._exhibits._plates import Plate as Plate
+from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
+from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
+from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
+from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemoved
+from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
+from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
+from farfield.reports._exhibits._types import TypesByIteration as TypesByIteration
 from farfield.reports._export._export import Line as Line
 from farfield.reports._export._export import export as export
 from farfield.reports._export._export import exported_at as exported_at
 from farfield.reports._export._export import load_export as load_export
-from farfield.reports._export._figure_export import Exhibit as Exhibit
+from farfield.reports._export._figure_export import ExhibitExport as ExhibitExport
 from farfield.reports._export._figure_export import FigureExport as FigureExport
 from farfield.reports._export._figure_export import TrainedNetwork as TrainedNetwork
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._figure_export import load_figure as load_figure
 from farfield.reports._export._results import results_page as results_page
+from farfield.reports._figures._registry import FIGURES as FIGURES
 from farfield.reports._problems._problem_sheet import problem_sheet as problem_sheet
 from farfield.reports._profile._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._profile._extrapolation import Point as Point
@@ -36,20 +55,39 @@ from farfield.reports._tables._write import write_report as write_report
 
 __all__ = [
     "DARK",
+    "FIGURES",
     "LIGHT",
+    "ActivationOverTime",
+    "AgainstColumns",
+    "DormantPhases",
+    "EmbeddingsByDimension",
     "Exhibit",
+    "ExhibitExport",
     "ExtrapolationProfile",
+    "Figure",
     "FigureExport",
     "Finder",
     "Finding",
+    "FunctionsRemoved",
+    "Generalization",
+    "IterationsAtTest",
+    "KeysByPlace",
     "Levels",
     "Line",
+    "PairedTests",
     "Plate",
     "Point",
+    "PublishedTest",
     "Report",
+    "RollOuts",
+    "RoutingPaths",
     "Row",
+    "Saying",
+    "ScoredMatrix",
     "Theme",
+    "TimeCourses",
     "TrainedNetwork",
+    "TypesByIteration",
     "export",
     "export_figure",
     "exported_at",

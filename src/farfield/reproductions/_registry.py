@@ -6,7 +6,6 @@ from typing import Final
 
 from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
 from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import Figure
 from farfield.reproductions._statements import Statement
 
 TABLES: Final[dict[str, Table]] = {
@@ -70,36 +69,3 @@ STATEMENTS: Final[dict[str, Statement]] = {
     for statement in paper.STATEMENTS
 }
 """What the papers say of several cells at once, and what they draw without a table, by name."""
-
-FIGURES: Final[dict[str, Figure]] = {
-    figure.table.key: figure
-    for figure in (
-        gondal2021.FIGURE_3,
-        gondal2021.FIGURE_4,
-        gondal2021.FIGURE_5A,
-        gondal2021.FIGURE_5B,
-        gondal2021.FIGURE_5C,
-        gondal2021.FIGURE_6,
-        gondal2021.FIGURE_7,
-        gondal2021.FIGURE_8,
-        lamb2022.FIGURE_2,
-        lamb2022.FIGURE_3,
-        lamb2022.DORMANT_PHASES,
-        webb2020.FIGURE_S1,
-        webb2020.FIGURE_S2,
-        webb2020.FIGURE_S3,
-        webb2020.FIGURE_S4,
-        webb2020.FIGURE_S5,
-        webb2020.FIGURE_S6,
-        webb2020.FIGURE_S7,
-        webb2020.FIGURE_S8,
-        webb2021.FIGURE_3,
-        webb2021.FIGURE_4,
-        webb2021.FIGURE_5,
-        webb2021.FIGURE_6,
-        webb2021.FIGURE_7,
-        webb2021.FIGURE_8,
-        webb2021.FIGURE_9,
-    )
-}
-"""Every figure, by name."""

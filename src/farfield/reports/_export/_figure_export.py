@@ -15,10 +15,11 @@ from farfield.records import write_whole
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._export._export import Line, encode, line_of, load_export
 from farfield.reports._export._images import BUILT_IN, images_of
+from farfield.reports._figures._registry import FIGURES
 from farfield.reports._profile._profiles import png
 from farfield.reports._profile._theme import LIGHT
 from farfield.reports._tables._report import Report
-from farfield.reproductions import FIGURES, Budget
+from farfield.reproductions import Budget
 
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """What a plate may be called: part of the name of a file."""
@@ -46,7 +47,7 @@ class TrainedNetwork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 @final
-class Exhibit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExhibitExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A plate without what draws it.
 
     Args:
@@ -80,7 +81,7 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     budget: Literal["quick", "paper"]
     images: str
     networks: Annotated[tuple[TrainedNetwork, ...], msgspec.Meta(min_length=1)]
-    exhibits: Annotated[tuple[Exhibit, ...], msgspec.Meta(min_length=1)]
+    exhibits: Annotated[tuple[ExhibitExport, ...], msgspec.Meta(min_length=1)]
 
     @property
     def place(self) -> str:
@@ -88,7 +89,7 @@ class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         shown = "" if self.images in {"", BUILT_IN} else self.images.removeprefix("the paper's ")
         return "-".join([self.figure, self.budget, *shown.split()])
 
-    def picture(self, exhibit: Exhibit) -> str:
+    def picture(self, exhibit: ExhibitExport) -> str:
         """The file of a picture within a folder of results.
 
         Args:
@@ -151,7 +152,7 @@ def export_figure(
             for claim, record in runs
         ),
         exhibits=tuple(
-            Exhibit(
+            ExhibitExport(
                 name=plate.name,
                 title=plate.title,
                 caption=plate.caption,
@@ -250,7 +251,7 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
     return found
 
 
-def _check_picture(figure: FigureExport, exhibit: Exhibit, folder: Path) -> None:
+def _check_picture(figure: FigureExport, exhibit: ExhibitExport, folder: Path) -> None:
     """Refuse text without its picture."""
     if exhibit.digest is None:
         return

@@ -15,21 +15,14 @@ from farfield.records import Record
 from farfield.reports._export._export import Line, exported_at, load_export
 from farfield.reports._export._figure_export import FigureExport, digest_of, load_figure
 from farfield.reports._export._images import BUILT_IN, PAPER_IMAGES, images_of
+from farfield.reports._figures._registry import FIGURES
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._levels import FILE as LEVELS_FILE
 from farfield.reports._tables._levels import Levels
 from farfield.reports._tables._markdown import as_words, exhibit_lines, markdown_rows
 from farfield.reports._tables._report import IMAGES, Report, Row, tabulate
 from farfield.reports._tables._said import INTRODUCTION, statement_lines
-from farfield.reproductions import (
-    FIGURES,
-    STATEMENTS,
-    TABLES,
-    Budget,
-    Claim,
-    Published,
-    Table,
-)
+from farfield.reproductions import STATEMENTS, TABLES, Budget, Claim, Published, Table
 
 HEAD: Final = """# Results
 

@@ -17,15 +17,6 @@ from typing import Final
 from farfield.experiments import Cosine, Experiment, Player, Pretrained, Recipe, Warmup
 from farfield.objectives import Augmented
 from farfield.reproductions._claims import Claim, Table
-from farfield.reproductions._figures import (
-    AgainstColumns,
-    Analysis,
-    Figure,
-    FunctionsRemoved,
-    RoutingPaths,
-    Saying,
-    TypesByIteration,
-)
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.gondal2021._cores import (
@@ -227,76 +218,4 @@ K_MNIST: Final = Table(
             for size in ("", SMALL)
         ),
     ),
-)
-
-
-def _figure(
-    number: str,
-    title: str,
-    chosen: Table,
-    analysis: Analysis,
-    says: tuple[Saying, ...] = (),
-) -> Figure:
-    return Figure(
-        table=Table(key=f"gondal2021/{number}", title=title, claims=chosen.claims),
-        analyses=(analysis,),
-        says=says,
-        quick_networks=1,
-    )
-
-
-FIGURE_3: Final = _figure(
-    "figure-3",
-    "Paths of elements through the functions",
-    DIGITS.select(*(f"{slug}/validation" for slug in ALONE)),
-    RoutingPaths(regime=VALIDATION),
-    (Saying(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
-)
-FIGURE_4: Final = _figure(
-    "figure-4",
-    "Types of elements, iteration by iteration",
-    DIGITS.select("ni-two-scripts*/validation"),
-    TypesByIteration(regime=VALIDATION),
-    (Saying(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
-)
-FIGURE_5A: Final = _figure(
-    "figure-5a",
-    "Adaptation to K-MNIST after few examples",
-    K_MNIST.select(*(f"samples-*/{slug}/*" for slug in (*ALONE, "vit", "vit-small"))),
-    AgainstColumns(
-        label="training samples",
-        pairs=tuple((f"{row}{size}", f"ViT{size}") for size in ("", SMALL) for row in INTERPRETERS),
-        apart_to=250,
-    ),
-    (
-        Saying(
-            of="difference",
-            words="NI “significantly outperform” ViT “in the low-data regime” (section 4.2)",
-        ),
-    ),
-)
-FIGURE_5B: Final = _figure(
-    "figure-5b",
-    "Functions added after training",
-    K_MNIST.select("functions-*"),
-    AgainstColumns(label="functions"),
-)
-FIGURE_5C: Final = _figure(
-    "figure-5c",
-    "Functions removed after training",
-    DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)),
-    FunctionsRemoved(numbers=tuple(range(FUNCTIONS))),
-    (Saying(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
-)
-FIGURE_6: Final = _figure(
-    "figure-6",
-    "Adaptation with the functions of training, and with new ones",
-    K_MNIST.select(
-        *(f"samples-*/{row}/*" for row in ("ni", "ni-small", "ni-functions-destroyed*"))
-    ),
-    AgainstColumns(
-        label="training samples",
-        pairs=tuple((f"NI{size}", f"NI, functions destroyed{size}") for size in ("", SMALL)),
-    ),
-    (Saying(of="difference", words="intact functions do better (Figure 6)"),),
 )

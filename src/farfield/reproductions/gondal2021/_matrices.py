@@ -37,7 +37,6 @@ from farfield.experiments import (
 from farfield.models import LSTM, SRAN, WReN
 from farfield.nn import ContextNorm, PanelEncoder
 from farfield.reproductions._claims import Claim, Table
-from farfield.reproductions._figures import Figure, IterationsAtTest, Saying, ScoredMatrix
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions._unbuilt import Unbuilt
@@ -46,7 +45,6 @@ from farfield.reproductions.gondal2021._cores import (
     INTERPRETER_OF_MATRICES,
     PLACES_STD,
     SMALL_INTERPRETER,
-    SMALL_ITERATIONS,
     SMALL_VIT,
     VIT_OF_MATRICES,
     matrices_network,
@@ -272,35 +270,3 @@ GOALS: Final = tuple(
     for row in ("NI", *NORMALIZED)
 )
 """Twice the score of guessing where levels lie beyond those of training."""
-
-FIGURE_7: Final = Figure(
-    table=Table(
-        key="gondal2021/figure-7",
-        title="A matrix of our own, and what each model makes of its candidates",
-        claims=TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
-    ),
-    analyses=(ScoredMatrix(regime=VALIDATION),),
-    says=(Saying(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
-    quick_networks=1,
-)
-"""The paper's is one of the published problems; ours is the first one."""
-
-FIGURE_8: Final = Figure(
-    table=Table(
-        key="gondal2021/figure-8",
-        title="Fewer function iterations at test, progressive matrices of our own",
-        claims=TABLE_2_GENERATED.select(
-            *(f"*/ni+tcn/{test}" for test in OWN_HOLDOUTS.values())
-        ).claims,
-    ),
-    analyses=(IterationsAtTest(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),),
-    says=(
-        Saying(
-            of="half",
-            words="“at least 70% of its original performance” with half of the compute "
-            "(section 4.3)",
-        ),
-    ),
-    quick_networks=1,
-)
-"""The paper's is of the published problems, and half of its iterations are four, not two."""

@@ -9,7 +9,4 @@ from farfield.reproductions.lamb2022._copying import COPYING as COPYING
 from farfield.reproductions.lamb2022._copying import TABLE_1_COPYING as TABLE_1_COPYING
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS as TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._dispute import DISPUTE as DISPUTE
-from farfield.reproductions.lamb2022._figures import DORMANT_PHASES as DORMANT_PHASES
-from farfield.reproductions.lamb2022._figures import FIGURE_2 as FIGURE_2
-from farfield.reproductions.lamb2022._figures import FIGURE_3 as FIGURE_3
 from farfield.reproductions.lamb2022._statements import STATEMENTS as STATEMENTS

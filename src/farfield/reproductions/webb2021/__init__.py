@@ -1,13 +1,6 @@
 """Emergent symbols through binding in external memory: its tables as claims, its figures."""
 
 from farfield.reproductions.webb2021._beyond import BEYOND as BEYOND
-from farfield.reproductions.webb2021._figures import FIGURE_3 as FIGURE_3
-from farfield.reproductions.webb2021._figures import FIGURE_4 as FIGURE_4
-from farfield.reproductions.webb2021._figures import FIGURE_5 as FIGURE_5
-from farfield.reproductions.webb2021._figures import FIGURE_6 as FIGURE_6
-from farfield.reproductions.webb2021._figures import FIGURE_7 as FIGURE_7
-from farfield.reproductions.webb2021._figures import FIGURE_8 as FIGURE_8
-from farfield.reproductions.webb2021._figures import FIGURE_9 as FIGURE_9
 from farfield.reproductions.webb2021._statements import STATEMENTS as STATEMENTS
 from farfield.reproductions.webb2021._tables import DEMO as DEMO
 from farfield.reproductions.webb2021._tables import HARDEST as HARDEST
@@ -33,13 +26,6 @@ from farfield.reproductions.webb2021._variants import VARIANTS as VARIANTS
 __all__ = [
     "BEYOND",
     "DEMO",
-    "FIGURE_3",
-    "FIGURE_4",
-    "FIGURE_5",
-    "FIGURE_6",
-    "FIGURE_7",
-    "FIGURE_8",
-    "FIGURE_9",
     "HARDEST",
     "STATEMENTS",
     "TABLE_9",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import EmbeddingsByDimension, Figure, Saying, TimeCourses
-from farfield.reproductions.webb2020._tables import TABLE_1
+from farfield.reports._exhibits._embeddings import EmbeddingsByDimension
+from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._time_courses import TimeCourses
+from farfield.reproductions import Table
+from farfield.reproductions.webb2020 import TABLE_1
 
 LOSS: Final = 0.2
 """Where a network counts as converged: a tenth of the ln 7 that guessing costs. The supplement
@@ -29,7 +31,7 @@ FIGURE_S1: Final = Figure(
         "Context norm.",
         "Batch norm.",
     ),
-    analyses=(TimeCourses(level=LOSS, metric="loss", falling=True),),
+    exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
     says=(
         Saying(
             of="*",
@@ -47,7 +49,7 @@ FIGURE_S2: Final = Figure(
         "Layer norm.",
         "No norm.",
     ),
-    analyses=(TimeCourses(level=LOSS, metric="loss", falling=True),),
+    exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
     says=(
         Saying(of="*", words="slower: “note the difference in scale of the X axes” (supplement 3)"),
     ),
@@ -93,7 +95,7 @@ def _embeddings(region: int) -> Figure:
             "Batch norm.",
             "No norm.",
         ),
-        analyses=(EmbeddingsByDimension(),),
+        exhibits=(EmbeddingsByDimension(),),
         says=SHARES + (TRAINED if trained else ELSEWHERE),
         quick_networks=QUICK_NETWORKS,
     )

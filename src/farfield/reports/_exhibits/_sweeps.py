@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
@@ -12,13 +13,13 @@ from matplotlib.figure import Figure as Picture
 from farfield.analysis import scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
 from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure, FunctionsRemoved, IterationsAtTest
 
 PROBLEMS: Final = 500
 """Problems that are scored, the first of a regime."""
@@ -38,68 +39,92 @@ DASHED: Final = " Dashed: answers that ignore the problem."
 BANDS: Final = " Bands: standard error over networks."
 
 
-def iteration_plate(
-    figure: Figure, analysis: IterationsAtTest, report: Report, store: Store
-) -> Plate | None:
-    """Scores against the number of iterations; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class IterationsAtTest:
+    """What Neural Interpreters score with fewer function iterations than they were trained with.
+
+    The quantity bears the name `half`.
 
     Args:
-        figure: What the paper says.
-        analysis: The numbers of iterations.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        numbers: Numbers of iterations, ascending, that of training last.
     """
 
-    def sweep(run: LookedInto, problems: Problems, _: int) -> list[float]:
-        return scores_by_iterations(run.network, run.task, problems, analysis.numbers)
+    numbers: tuple[int, ...]
 
-    courses = _courses(report, store, sweep)
-    half = analysis.numbers.index(analysis.numbers[-1] // 2)
-    findings = tuple(
-        Finding(
-            what=f"{_place(row)}: share of the score that half of the iterations keep",
-            paper=figure.words("half"),
-            ours=text.over_counted(
-                [100 * course[half] / course[-1] for course in found if course[-1]]
-            ),
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """Scores against the number of iterations; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+
+        def sweep(run: LookedInto, problems: Problems, _: int) -> list[float]:
+            return scores_by_iterations(run.network, run.task, problems, self.numbers)
+
+        courses = _courses(report, store, sweep)
+        half = self.numbers.index(self.numbers[-1] // 2)
+        findings = tuple(
+            Finding(
+                what=f"{_place(row)}: share of the score that half of the iterations keep",
+                paper=figure.words("half"),
+                ours=text.over_counted(
+                    [100 * course[half] / course[-1] for course in found if course[-1]]
+                ),
+            )
+            for row, found in courses
         )
-        for row, found in courses
-    )
-    return _plate("iterations", "Fewer iterations", ITERATIONS, analysis.numbers, courses, findings)
+        return _plate("iterations", "Fewer iterations", ITERATIONS, self.numbers, courses, findings)
 
 
-def removal_plate(
-    figure: Figure, analysis: FunctionsRemoved, report: Report, store: Store
-) -> Plate | None:
-    """Scores against the number of functions removed; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class FunctionsRemoved:
+    """What Neural Interpreters score after some of their functions have been removed.
+
+    The quantity bears the name `step`.
 
     Args:
-        figure: What the paper says.
-        analysis: The numbers of functions.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        numbers: Numbers of functions removed, ascending from 0.
     """
 
-    def sweep(run: LookedInto, problems: Problems, seed: int) -> list[float]:
-        place = stream(seed, "functions removed")
-        return scores_without_functions(run.network, run.task, problems, analysis.numbers, place)
+    numbers: tuple[int, ...]
 
-    courses = _courses(report, store, sweep)
-    findings = tuple(
-        Finding(
-            what=f"{_place(row)}: score lost with each function, at most",
-            paper=figure.words("step"),
-            ours=text.over_counted([100 * max(-np.diff(course)) for course in found]),
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """Scores against the number of functions removed; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+
+        def sweep(run: LookedInto, problems: Problems, seed: int) -> list[float]:
+            place = stream(seed, "functions removed")
+            return scores_without_functions(run.network, run.task, problems, self.numbers, place)
+
+        courses = _courses(report, store, sweep)
+        findings = tuple(
+            Finding(
+                what=f"{_place(row)}: score lost with each function, at most",
+                paper=figure.words("step"),
+                ours=text.over_counted([100 * max(-np.diff(course)) for course in found]),
+            )
+            for row, found in courses
         )
-        for row, found in courses
-    )
-    return _plate("functions", "Fewer functions", FUNCTIONS, analysis.numbers, courses, findings)
+        return _plate("functions", "Fewer functions", FUNCTIONS, self.numbers, courses, findings)
 
 
 def _courses(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions._claims import Table
-from farfield.reproductions._figures import (
-    ActivationOverTime,
-    DormantPhases,
-    Figure,
-    RollOuts,
-    Saying,
-)
-from farfield.reproductions.lamb2022._balls import BALLS
-from farfield.reproductions.lamb2022._copying import COPYING, TASK
-from farfield.tasks import VALIDATION
+from farfield.reports._exhibits._activation import ActivationOverTime
+from farfield.reports._exhibits._dormant_phases import DormantPhases
+from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._roll_outs import RollOuts
+from farfield.reproductions import Table
+from farfield.reproductions.lamb2022 import BALLS, COPYING
+from farfield.tasks import VALIDATION, Copying
 
+TASK: Final = COPYING.claims[0].experiment.task
+assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see
 RECALLED: Final = (TASK.length - TASK.dormant) // 2
 """Symbols read before the dormant phase, and recalled after it."""
 
@@ -25,7 +23,7 @@ FIGURE_2: Final = Figure(
         title="Which mechanisms are active in the copying task",
         claims=COPYING.select("rims-*/dormant-200").claims,
     ),
-    analyses=(
+    exhibits=(
         ActivationOverTime(
             regime=VALIDATION,
             reading=(0, RECALLED),
@@ -48,7 +46,7 @@ FIGURE_3: Final = Figure(
         title="Bouncing balls rolled out from 15 frames",
         claims=BALLS.claims,
     ),
-    analyses=(RollOuts(shown=(15, 16, 18, 21, 27, 36, 51)),),
+    exhibits=(RollOuts(shown=(15, 16, 18, 21, 27, 36, 51)),),
     says=(
         Saying(
             of="4-balls/balls-4/cross-entropy",
@@ -73,7 +71,7 @@ DORMANT_PHASES: Final = Figure(
             for claim in COPYING.select(f"{row}/dormant-200").claims
         ),
     ),
-    analyses=(DormantPhases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
+    exhibits=(DormantPhases(lengths=tuple(range(20, 181)), trained=TASK.dormant),),
     quick_networks=1,
 )
 """Our own: what a few lengths do not tell, for a network may come back to what it seems to lose."""

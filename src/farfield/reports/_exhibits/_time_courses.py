@@ -16,6 +16,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from farfield.analysis import TimeCourse, time_course
+from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import (
     WIDTH,
@@ -30,7 +32,6 @@ from farfield.reports._profile._panels import LABEL_GAP, end_labels
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure, TimeCourses
 from farfield.tasks import TRAINING
 
 LEVEL: Final = (0, (5, 1.5, 1, 1.5))
@@ -55,24 +56,24 @@ class _Measure:
     """How a metric is written and drawn.
 
     Args:
-        analysis: Which metric, and which level of it.
+        exhibit: Which metric, and which level of it.
         scale: What 1 is shown as: 100 where a score is printed in percent.
         unit: What stands behind a number, e.g. `" %"`.
     """
 
-    analysis: TimeCourses
+    exhibit: TimeCourses
     scale: float
     unit: str
 
     @property
     def level(self) -> str:
         """The level to reach, e.g. `95 %`."""
-        return f"{self.scale * self.analysis.level:g}{self.unit}"
+        return f"{self.scale * self.exhibit.level:g}{self.unit}"
 
     @property
     def name(self) -> str:
         """What the axis shows."""
-        return f"training {self.analysis.metric}{' (%)' if self.unit else ''}"
+        return f"training {self.exhibit.metric}{' (%)' if self.unit else ''}"
 
     def written(self, value: float) -> str:
         """A value, e.g. `98.2 %`."""
@@ -80,7 +81,7 @@ class _Measure:
 
     def updates(self, course: TimeCourse) -> str:
         """How many updates a course takes, in words."""
-        level, falling = self.analysis.level, self.analysis.falling
+        level, falling = self.exhibit.level, self.exhibit.falling
         networks, last = text.networks(course.count), self.written(course.means[-1])
         if len(course.steps) == 1:
             return f"only the last point recorded: {last} ({networks})"
@@ -92,49 +93,68 @@ class _Measure:
         return f"{mean if settled is None else f'{settled:,}'}; median {each} ({networks})"
 
 
-def course_plate(figure: Figure, analysis: TimeCourses, report: Report) -> Plate | None:
-    """The time courses of a figure; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class TimeCourses:
+    """A metric of training problems against updates, and how many it takes to stay at a level.
+
+    The quantities bear the names of the figure's cells.
 
     Args:
-        figure: What the paper says.
-        analysis: Which level of which metric is asked for.
-        report: The figure's cells with what was found.
+        level: What to reach: an accuracy in 0…1, or a loss.
+        metric: `"accuracy"`, `"loss"`, or what else a run leaves of its training problems.
+        falling: Whether training lowers the metric, as it does the loss.
     """
-    courses = {
-        row.name: time_course(row.records, analysis.metric) for row in report.rows if row.records
-    }
-    if not courses:
-        return None
-    claim = report.rows[0].claim
-    scored = analysis.metric == claim.metric
-    measure = _Measure(
-        analysis=analysis,
-        scale=claim.published.scale if scored else 1.0,
-        unit=" %" if scored and claim.published.unit == "percent" else "",
-    )
-    which = "" if scored else f" {analysis.metric}"
-    below = " or below" if analysis.falling else ""
-    return Plate(
-        name="time-courses",
-        title=f"Training {analysis.metric} against updates",
-        caption=CAPTION.format(
-            metric=analysis.metric,
-            beyond="below" if analysis.falling else "above",
-            level=measure.level,
-            others=LOSSES if analysis.falling else SCORES,
-        ),
-        draw=partial(_draw, report, courses, measure),
-        findings=tuple(
-            Finding(
-                what=f"{row.claim.subject}, {row.claim.row}: updates until the mean{which} stays "
-                f"at{below} {measure.level}",
-                paper=figure.words(row.name),
-                ours=measure.updates(courses[row.name]),
-            )
-            for row in report.rows
-            if row.name in courses
-        ),
-    )
+
+    level: float
+    metric: str = "accuracy"
+    falling: bool = False
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The time courses of a figure; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Not used.
+        """
+        del store
+        courses = {
+            row.name: time_course(row.records, self.metric) for row in report.rows if row.records
+        }
+        if not courses:
+            return None
+        claim = report.rows[0].claim
+        scored = self.metric == claim.metric
+        measure = _Measure(
+            exhibit=self,
+            scale=claim.published.scale if scored else 1.0,
+            unit=" %" if scored and claim.published.unit == "percent" else "",
+        )
+        which = "" if scored else f" {self.metric}"
+        below = " or below" if self.falling else ""
+        return Plate(
+            name="time-courses",
+            title=f"Training {self.metric} against updates",
+            caption=CAPTION.format(
+                metric=self.metric,
+                beyond="below" if self.falling else "above",
+                level=measure.level,
+                others=LOSSES if self.falling else SCORES,
+            ),
+            draw=partial(_draw, report, courses, measure),
+            findings=tuple(
+                Finding(
+                    what=f"{row.claim.subject}, {row.claim.row}: "
+                    f"updates until the mean{which} stays "
+                    f"at{below} {measure.level}",
+                    paper=figure.words(row.name),
+                    ours=measure.updates(courses[row.name]),
+                )
+                for row in report.rows
+                if row.name in courses
+            ),
+        )
 
 
 def _draw(
@@ -180,14 +200,14 @@ def _frame(
 ) -> None:
     """Axes of scores or losses, with the level, and what no model has to learn."""
     means = [measure.scale * mean for row in rows for mean in courses[row.name].means]
-    if measure.analysis.falling:
+    if measure.exhibit.falling:
         evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
         plain(axes, theme, size=7)
         axes.set_ylim(0, 1.08 * max(evenly, *means))
         axes.axhline(evenly, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
     else:
         frame(axes, rows, theme, min(*means, *(row.floor for row in rows)) - 5)
-    level = measure.scale * measure.analysis.level
+    level = measure.scale * measure.exhibit.level
     axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=LEVEL)
 
 
@@ -202,7 +222,7 @@ def _lines(
     """The courses of a panel, labelled at their ends."""
     ends = []
     for one in series_of(rows, theme, shared):
-        course, falling = courses[one.rows[0].name], measure.analysis.falling
+        course, falling = courses[one.rows[0].name], measure.exhibit.falling
         means = measure.scale * np.asarray(course.means)
         errors = measure.scale * np.asarray(course.standard_errors)
         axes.plot(
@@ -215,7 +235,7 @@ def _lines(
                 (np.maximum(low, 0), high) if falling else (low, np.minimum(high, measure.scale))
             )
             axes.fill_between(course.steps, low, high, color=one.color, alpha=0.2, linewidth=0)
-        settled = course.settled(measure.analysis.level, falling=falling)
+        settled = course.settled(measure.exhibit.level, falling=falling)
         if settled is not None and len(means) > 1:
             axes.plot(
                 settled, means[course.steps.index(settled)], "o", markersize=4.4,
@@ -229,7 +249,7 @@ def _lines(
     axes.tick_params(axis="x", which="minor", color=theme.faint, width=0.4, length=1.5)
     axes.set_xlim(1, max(course.steps[-1] for course in courses.values()) * 1.15)
     axes.set_xlabel("training updates", fontsize=7.5, color=theme.ink)
-    falls, (_, top) = measure.analysis.falling, axes.get_ylim()
+    falls, (_, top) = measure.exhibit.falling, axes.get_ylim()
     end_labels(axes, ends, GAP * top if falls else LABEL_GAP)
 
 
@@ -241,13 +261,13 @@ def _foot(
     floor, ceiling = (
         Line2D([], [], color=faint, linewidth=0.8, linestyle=dashes) for dashes in (FLOOR, CEILING)
     )
-    falling = measure.analysis.falling
+    falling = measure.exhibit.falling
     band = Patch(color=ink, alpha=0.2, linewidth=0)
     ring = Line2D(
         [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
     )
     settled = [
-        course.settled(measure.analysis.level, falling=falling)
+        course.settled(measure.exhibit.level, falling=falling)
         for course in courses
         if len(course.steps) > 1
     ]

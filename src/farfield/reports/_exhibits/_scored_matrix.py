@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, final
 
 import torch
 from matplotlib.axes import Axes
@@ -13,13 +14,13 @@ from torch import Tensor
 
 from farfield.core import Problems
 from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure, ScoredMatrix
 from farfield.training import score_problems
 
 PROBLEMS: Final = 200
@@ -46,62 +47,74 @@ class _Answers(NamedTuple):
     shares: Tensor
 
 
-def matrix_plate(
-    figure: Figure, analysis: ScoredMatrix, report: Report, store: Store
-) -> Plate | None:
-    """A matrix with the scores of every row that was run; `None` where none was.
+@final
+@dataclass(frozen=True, kw_only=True)
+class ScoredMatrix:
+    """A matrix with what each row makes of its candidates.
+
+    The quantity bears the name `right`.
 
     Args:
-        figure: What the paper says.
-        analysis: Whose problems are shown.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        regime: Whose problems are shown.
     """
-    if not report.run:
-        return None
-    seed = report.run[0].records[0].seed
-    shown: Problems | None = None
-    answers, findings = [], []
-    for row in report.run:
-        right = []
-        for record in row.records:
-            looked = looked_into(row, record, store)
-            some = looked.sets[analysis.regime][:PROBLEMS]
-            scores, _ = score_problems(looked.network, looked.task, some)
-            right.append(100 * float(scores.double().mean()))
-            if record.seed == seed:
-                shown = some[:1].compact()
-                with torch.inference_mode():
-                    outputs = looked.network(shown.table(), shown.index)[0]
-                answers.append(_Answers(row, 100 * outputs.softmax(-1)))
+
+    regime: str
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """A matrix with the scores of every row that was run; `None` where none was.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        if not report.run:
+            return None
+        seed = report.run[0].records[0].seed
+        shown: Problems | None = None
+        answers, findings = [], []
+        for row in report.run:
+            right = []
+            for record in row.records:
+                looked = looked_into(row, record, store)
+                some = looked.sets[self.regime][:PROBLEMS]
+                scores, _ = score_problems(looked.network, looked.task, some)
+                right.append(100 * float(scores.double().mean()))
+                if record.seed == seed:
+                    shown = some[:1].compact()
+                    with torch.inference_mode():
+                        outputs = looked.network(shown.table(), shown.index)[0]
+                    answers.append(_Answers(row, 100 * outputs.softmax(-1)))
+            findings.append(
+                Finding(
+                    what=f"{row.claim.row}: right answers",
+                    paper="",
+                    ours=text.over_counted(right),
+                )
+            )
+        if shown is None:
+            return None
+        target = int(shown.target[0])
+        right_here = [one.row.claim.row for one in answers if int(one.shares.argmax()) == target]
         findings.append(
             Finding(
-                what=f"{row.claim.row}: right answers",
-                paper="",
-                ours=text.over_counted(right),
+                what="the matrix that is shown: who is right",
+                paper=figure.words("shown"),
+                ours=", ".join(right_here) or "none",
             )
         )
-    if shown is None:
-        return None
-    target = int(shown.target[0])
-    right_here = [one.row.claim.row for one in answers if int(one.shares.argmax()) == target]
-    findings.append(
-        Finding(
-            what="the matrix that is shown: who is right",
-            paper=figure.words("shown"),
-            ours=", ".join(right_here) or "none",
+        return Plate(
+            name="matrix",
+            title="A matrix and its candidates",
+            caption=CAPTION.format(regime=self.regime, seed=seed, problems=PROBLEMS),
+            draw=partial(_draw, shown, answers),
+            findings=tuple(findings),
         )
-    )
-    return Plate(
-        name="matrix",
-        title="A matrix and its candidates",
-        caption=CAPTION.format(regime=analysis.regime, seed=seed, problems=PROBLEMS),
-        draw=partial(_draw, shown, answers),
-        findings=tuple(findings),
-    )
 
 
 def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Picture:

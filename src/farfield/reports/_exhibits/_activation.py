@@ -13,13 +13,13 @@ from torch import Tensor
 
 from farfield.analysis import PhaseDifference, active_of, phase_difference
 from farfield.records import Record, Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, plain
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import ActivationOverTime, Figure
 
 SEQUENCES: Final = 100
 """Sequences that are looked at."""
@@ -48,37 +48,53 @@ class _Network:
     difference: PhaseDifference
 
 
-def activation_plate(
-    figure: Figure, analysis: ActivationOverTime, report: Report, store: Store
-) -> Plate | None:
-    """The mechanisms of each row; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class ActivationOverTime:
+    """Which mechanisms of RIMs are active at which step, and how two phases of sequences differ.
+
+    The quantities bear the names of the fields of `farfield.analysis.PhaseDifference`.
 
     Args:
-        figure: What the paper says.
-        analysis: Which steps form the phases.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        regime: Whose sequences are shown.
+        reading: First step of the phase of reading, and the one after its last.
+        dormant: The same of the dormant phase.
     """
-    shown = [
-        (row, [_network(row, record, analysis, store) for record in row.records])
-        for row in report.rows
-        if row.records
-    ]
-    if not shown:
-        return None
-    seed = shown[0][1][0].seed
-    return Plate(
-        name="activation",
-        title="Which mechanisms are active",
-        caption=CAPTION.format(seed=seed, sequences=SEQUENCES),
-        draw=partial(_draw, [(row, networks[0]) for row, networks in shown], analysis),
-        findings=tuple(
-            finding for row, networks in shown for finding in _findings(figure, row, networks)
-        ),
-    )
+
+    regime: str
+    reading: tuple[int, int]
+    dormant: tuple[int, int]
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The mechanisms of each row; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        shown = [
+            (row, [_network(row, record, self, store) for record in row.records])
+            for row in report.rows
+            if row.records
+        ]
+        if not shown:
+            return None
+        seed = shown[0][1][0].seed
+        return Plate(
+            name="activation",
+            title="Which mechanisms are active",
+            caption=CAPTION.format(seed=seed, sequences=SEQUENCES),
+            draw=partial(_draw, [(row, networks[0]) for row, networks in shown], self),
+            findings=tuple(
+                finding for row, networks in shown for finding in _findings(figure, row, networks)
+            ),
+        )
 
 
 def _network(row: Row, record: Record, analysis: ActivationOverTime, store: Store) -> _Network:

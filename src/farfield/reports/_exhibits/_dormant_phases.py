@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
@@ -13,13 +14,13 @@ from farfield.analysis import recall_by_length
 from farfield.core import stream
 from farfield.nn import NTMLayer
 from farfield.records import Record, Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, plain, score_label
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import DormantPhases, Figure
 
 SEQUENCES: Final = 50
 """Sequences that are asked for after each length."""
@@ -33,36 +34,50 @@ Courses = list[list[float]]
 """Recall after each length, in percent, of each network."""
 
 
-def dormant_plate(
-    figure: Figure, analysis: DormantPhases, report: Report, store: Store
-) -> Plate | None:
-    """A line for each network of each row; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class DormantPhases:
+    """What networks of the copying task recall after every length of the dormant phase.
+
+    The quantities bear the names `least`, `most` and, of networks with slots, `remainder`.
 
     Args:
-        figure: What the paper says.
-        analysis: The lengths.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        lengths: The lengths, ascending.
+        trained: That of training.
     """
-    shown: list[tuple[Row, Courses]] = []
-    findings: list[Finding] = []
-    for row in report.run:
-        looked = [_course(row, record, analysis, store) for record in row.records]
-        courses = [course for course, _ in looked]
-        shown.append((row, courses))
-        findings += _findings(figure, row, analysis, courses, slots=looked[0][1])
-    if not shown:
-        return None
-    return Plate(
-        name="dormant-phases",
-        title="Recall after every length",
-        caption=CAPTION.format(sequences=SEQUENCES),
-        draw=partial(_draw, shown, analysis),
-        findings=tuple(findings),
-    )
+
+    lengths: tuple[int, ...]
+    trained: int
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """A line for each network of each row; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        shown: list[tuple[Row, Courses]] = []
+        findings: list[Finding] = []
+        for row in report.run:
+            looked = [_course(row, record, self, store) for record in row.records]
+            courses = [course for course, _ in looked]
+            shown.append((row, courses))
+            findings += _findings(figure, row, self, courses, slots=looked[0][1])
+        if not shown:
+            return None
+        return Plate(
+            name="dormant-phases",
+            title="Recall after every length",
+            caption=CAPTION.format(sequences=SEQUENCES),
+            draw=partial(_draw, shown, self),
+            findings=tuple(findings),
+        )
 
 
 def _course(

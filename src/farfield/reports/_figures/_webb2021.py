@@ -6,18 +6,13 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
-from farfield.reproductions._claims import Claim, Table
-from farfield.reproductions._figures import (
-    Figure,
-    Generalization,
-    KeysByPlace,
-    PairedTests,
-    PublishedTest,
-    Saying,
-    TimeCourses,
-)
-from farfield.reproductions._published import Published
-from farfield.reproductions.webb2021 import _tables as tables
+from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._generalization import Generalization
+from farfield.reports._exhibits._keys import KeysByPlace
+from farfield.reports._exhibits._paired_tests import PairedTests, PublishedTest
+from farfield.reports._exhibits._time_courses import TimeCourses
+from farfield.reproductions import Claim, Published, Table
+from farfield.reproductions import webb2021 as tables
 
 LEVEL: Final = 0.95
 """What section 4 calls nearly perfect."""
@@ -62,7 +57,7 @@ FIGURE_3: Final = Figure(
         range(9, 13),
         "*",
     ),
-    analyses=(Generalization(row="ESBN + TCN"),),
+    exhibits=(Generalization(row="ESBN + TCN"),),
     says=(
         Saying(
             of="lowest",
@@ -81,14 +76,14 @@ FIGURE_4: Final = Figure(
     table=_models(
         "figure-4", "Training time courses of all models, m = 0", range(10, 13), "withheld-0"
     ),
-    analyses=(TimeCourses(level=LEVEL),),
+    exhibits=(TimeCourses(level=LEVEL),),
     says=(FAST, SLOW),
     quick_networks=2,
 )
 
 FIGURE_5: Final = Figure(
     table=_models("figure-5", "Training time courses on same/different, m = 0", (9,), "withheld-0"),
-    analyses=(TimeCourses(level=LEVEL),),
+    exhibits=(TimeCourses(level=LEVEL),),
     says=(FAST, dataclasses.replace(EASY, of="*")),
     quick_networks=2,
 )
@@ -99,7 +94,7 @@ FIGURE_6: Final = Figure(
         "The ESBN and the Transformer with three encoders",
         (tables.TABLE_15, tables.TABLE_16, tables.TABLE_17, tables.TABLE_18),
     ),
-    analyses=(
+    exhibits=(
         PairedTests(
             tests=(
                 PublishedTest(first="ESBN (MLP)", second="ESBN (conv)", t="−1.7", p="0.1"),
@@ -124,7 +119,7 @@ FIGURE_7: Final = Figure(
         "withheld-0",
         "table-19/*/withheld-0",
     ),
-    analyses=(TimeCourses(level=LEVEL),),
+    exhibits=(TimeCourses(level=LEVEL),),
     says=(
         Saying(
             of="table-19/same-different/*",
@@ -151,7 +146,7 @@ FIGURE_8: Final = Figure(
             *tables.TABLE_20.select("relational-match-to-sample/*/withheld-0").claims,
         ),
     ),
-    analyses=(TimeCourses(level=LEVEL),),
+    exhibits=(TimeCourses(level=LEVEL),),
     says=(
         Saying(of="table-20/*", words="“retain the short training time of the original” (A.5.5)"),
         Saying(of="table-19/*", words="“much slower training” (appendix A.5.5)"),
@@ -168,7 +163,7 @@ FIGURE_9: Final = Figure(
         (tables.TABLE_11,),
         "esbn+tcn/withheld-95",
     ),
-    analyses=(KeysByPlace(),),
+    exhibits=(KeysByPlace(),),
     says=(
         Saying(
             of="spread",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -13,12 +14,12 @@ from torch import Tensor
 
 from farfield.analysis import Routing, clustering, neighbour_map
 from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, OneNetwork, Plate
 from farfield.reports._profile._axes import LEGEND, WIDTH, legend
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables._report import Report
-from farfield.reproductions import Figure, TypesByIteration
 
 SAMPLES: Final = 12
 """Samples whose elements are drawn."""
@@ -36,48 +37,60 @@ CAPTION: Final = (
 SCRIPTS: Final = " The same colour stands for another function in each script."
 
 
-def type_plate(
-    figure: Figure, analysis: TypesByIteration, report: Report, store: Store
-) -> Plate | None:
-    """The types of the row that was trained for most of its steps; `None` where none was run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class TypesByIteration:
+    """The types of elements in a Neural Interpreter, and how far they gather around functions.
+
+    The quantities bear the names `first` and `last`, of the iterations.
 
     Args:
-        figure: What the paper says.
-        analysis: Whose problems are shown.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        regime: Whose problems are shown.
     """
-    looked = routings(report, analysis.regime, SAMPLES, store)
-    if looked is None:
-        return None
-    row, found = looked
-    courses = [clustering(routing.types, routing.nearest) for routing in found]
-    findings = tuple(
-        Finding(
-            what=f"{row.claim.row}: clustering of types, first → last iteration",
-            paper=figure.words("rise"),
-            ours=f"{100 * course[0]:.1f} → {100 * course[-1]:.1f} %",
-            network=OneNetwork(
-                cell=row.claim.cell, seed=record.seed, change=course[-1] - course[0]
-            ),
+
+    regime: str
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The types of the row that was trained for most of its steps; `None` where none was run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        looked = routings(report, self.regime, SAMPLES, store)
+        if looked is None:
+            return None
+        row, found = looked
+        courses = [clustering(routing.types, routing.nearest) for routing in found]
+        findings = tuple(
+            Finding(
+                what=f"{row.claim.row}: clustering of types, first → last iteration",
+                paper=figure.words("rise"),
+                ours=f"{100 * course[0]:.1f} → {100 * course[-1]:.1f} %",
+                network=OneNetwork(
+                    cell=row.claim.cell, seed=record.seed, change=course[-1] - course[0]
+                ),
+            )
+            for record, course in zip(row.records, courses, strict=True)
         )
-        for record, course in zip(row.records, courses, strict=True)
-    )
-    return Plate(
-        name="types",
-        title="Types of the elements",
-        caption=CAPTION.format(
-            row=row.claim.row,
-            samples=SAMPLES,
-            seeds=" and ".join(str(record.seed) for record in row.records[:DRAWN]),
+        return Plate(
+            name="types",
+            title="Types of the elements",
+            caption=CAPTION.format(
+                row=row.claim.row,
+                samples=SAMPLES,
+                seeds=" and ".join(str(record.seed) for record in row.records[:DRAWN]),
+            )
+            + (SCRIPTS if found[0].script.any() else ""),
+            draw=partial(_draw, [record.seed for record in row.records[:DRAWN]], found[:DRAWN]),
+            findings=findings,
         )
-        + (SCRIPTS if found[0].script.any() else ""),
-        draw=partial(_draw, [record.seed for record in row.records[:DRAWN]], found[:DRAWN]),
-        findings=findings,
-    )
 
 
 def _draw(seeds: Sequence[int], found: Sequence[Routing], theme: Theme) -> Picture:

@@ -17,13 +17,13 @@ from farfield.analysis import Along, FirstComponent, embeddings_of, first_compon
 from farfield.core import stream
 from farfield.experiments import Experiment, ScoringNetwork
 from farfield.records import Record, Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend, plain
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure
 from farfield.tasks import Candidates, InParts
 from farfield.training import problems_of_run
 
@@ -69,32 +69,46 @@ class _Looked:
         return self.row.claim.cell.rpartition("/")[0]
 
 
-def embedding_plate(figure: Figure, report: Report, store: Store) -> Plate | None:
-    """The embeddings behind the cells of a figure; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingsByDimension:
+    """First principal component of the embeddings, against each dimension of what they show.
 
-    Args:
-        figure: What the paper says.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        ValueError: If a cell's problems are not analogies drawn from levels, in parts by the
-            dimension that varies.
-        StoreError: If a trained network is missing.
+    A row's quantities bear the name of its cells without the regime, then `share` for the
+    component's share of the variance and `linearity/` with the dimension for the R² of the
+    straight line, e.g. `context-norm/share` and `context-norm/linearity/size`.
     """
-    looked = [_looked_into(row, store) for row in report.run]
-    if not looked:
-        return None
-    seeds = sorted({one.row.records[0].seed for one in looked})
-    return Plate(
-        name="embeddings",
-        title="Embeddings against what they show",
-        caption=CAPTION.format(
-            problems=looked[0].problems, seed=text.span(str(seeds[0]), str(seeds[-1])), bins=BINS
-        ),
-        draw=partial(_draw, looked),
-        findings=tuple(finding for one in looked for finding in _findings(figure, one)),
-    )
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The embeddings behind the cells of a figure; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            ValueError: If a cell's problems are not analogies drawn from levels, in parts by the
+                dimension that varies.
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        looked = [_looked_into(row, store) for row in report.run]
+        if not looked:
+            return None
+        seeds = sorted({one.row.records[0].seed for one in looked})
+        return Plate(
+            name="embeddings",
+            title="Embeddings against what they show",
+            caption=CAPTION.format(
+                problems=looked[0].problems,
+                seed=text.span(str(seeds[0]), str(seeds[-1])),
+                bins=BINS,
+            ),
+            draw=partial(_draw, looked),
+            findings=tuple(finding for one in looked for finding in _findings(figure, one)),
+        )
 
 
 def _looked_into(row: Row, store: Store) -> _Looked:

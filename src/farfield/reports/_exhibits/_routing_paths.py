@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 from jaxtyping import Float
@@ -13,13 +14,13 @@ from torch import Tensor
 
 from farfield.analysis import path_similarity
 from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report
-from farfield.reproductions import Figure, RoutingPaths
 
 SHOWN: Final = 3
 """Samples whose paths are drawn."""
@@ -39,37 +40,49 @@ CAPTION: Final = (
 )
 
 
-def path_plate(
-    figure: Figure, analysis: RoutingPaths, report: Report, store: Store
-) -> Plate | None:
-    """The paths of the row that was trained for most of its steps; `None` where none was run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class RoutingPaths:
+    """The paths of elements through the functions of a Neural Interpreter.
+
+    The quantity bears the name `similarity`.
 
     Args:
-        figure: What the paper says.
-        analysis: Whose problems are shown.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        regime: Whose problems are shown.
     """
-    looked = routings(report, analysis.regime, SAMPLES, store)
-    if looked is None:
-        return None
-    row, found = looked
-    shares = [100 * path_similarity(routing.compatibility) for routing in found]
-    finding = Finding(
-        what=f"{row.claim.row}: similarity of the paths of two samples",
-        paper=figure.words("similarity"),
-        ours=text.over_counted(shares),
-    )
-    return Plate(
-        name="paths",
-        title="Paths through the functions",
-        caption=CAPTION.format(row=row.claim.row, seed=row.records[0].seed, samples=SAMPLES),
-        draw=partial(_draw, found[0].compatibility[:, :SHOWN]),
-        findings=(finding,),
-    )
+
+    regime: str
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The paths of the row that was trained for most of its steps; `None` where none was run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        looked = routings(report, self.regime, SAMPLES, store)
+        if looked is None:
+            return None
+        row, found = looked
+        shares = [100 * path_similarity(routing.compatibility) for routing in found]
+        finding = Finding(
+            what=f"{row.claim.row}: similarity of the paths of two samples",
+            paper=figure.words("similarity"),
+            ours=text.over_counted(shares),
+        )
+        return Plate(
+            name="paths",
+            title="Paths through the functions",
+            caption=CAPTION.format(row=row.claim.row, seed=row.records[0].seed, samples=SAMPLES),
+            draw=partial(_draw, found[0].compatibility[:, :SHOWN]),
+            findings=(finding,),
+        )
 
 
 def _draw(compatibility: Float[Tensor, "iteration batch function item"], theme: Theme) -> Picture:

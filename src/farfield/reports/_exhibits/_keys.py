@@ -25,13 +25,13 @@ from farfield.analysis import (
     principal_components,
 )
 from farfield.records import Record, Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend, plain
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure
 from farfield.tasks import TRAINING
 
 BESIDE: Final = ((-7, 5), (3, 9), (8, -6))
@@ -71,35 +71,45 @@ class _Network:
     test: Keys
 
 
-def key_plate(figure: Figure, report: Report, store: Store) -> Plate | None:
-    """The keys behind a figure of one cell; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class KeysByPlace:
+    """Principal components of the keys of an ESBN, and their overlap between places and sets.
 
-    Args:
-        figure: What the paper says.
-        report: The figure's cell with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        ValueError: If the figure has several cells.
-        StoreError: If a trained network is missing.
+    The quantities bear the names of the fields of `farfield.analysis.KeyOverlap`.
     """
-    if len(report.rows) != 1:
-        raise ValueError(f"{report.key} must have one cell, got {len(report.rows)}")
-    (row,) = report.rows
-    if not row.records:
-        return None
-    networks = [_looked_into(row, record, store) for record in row.records]
-    first, overlaps = networks[0], [key_overlap(one.training, one.test) for one in networks]
-    problems, length, _ = first.training.written.shape
-    return Plate(
-        name="keys",
-        title="Keys written and recalled",
-        caption=CAPTION.format(
-            seed=first.seed, problems=problems, first=_followed(first), length=length
-        ),
-        draw=partial(_draw, row, first),
-        findings=_findings(figure, overlaps),
-    )
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The keys behind a figure of one cell; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cell with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            ValueError: If the figure has several cells.
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        if len(report.rows) != 1:
+            raise ValueError(f"{report.key} must have one cell, got {len(report.rows)}")
+        (row,) = report.rows
+        if not row.records:
+            return None
+        networks = [_looked_into(row, record, store) for record in row.records]
+        first, overlaps = networks[0], [key_overlap(one.training, one.test) for one in networks]
+        problems, length, _ = first.training.written.shape
+        return Plate(
+            name="keys",
+            title="Keys written and recalled",
+            caption=CAPTION.format(
+                seed=first.seed, problems=problems, first=_followed(first), length=length
+            ),
+            draw=partial(_draw, row, first),
+            findings=_findings(figure, overlaps),
+        )
 
 
 def _looked_into(row: Row, record: Record, store: Store) -> _Network:

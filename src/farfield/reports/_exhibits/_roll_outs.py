@@ -14,12 +14,12 @@ from torch import Tensor
 from farfield.analysis import rolled_out, stood_still
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._exhibits._roll_out_drawing import Course, Film, Panel, draw
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Figure, RollOuts
 from farfield.tasks import BouncingBalls
 
 SEQUENCES: Final = 100
@@ -64,42 +64,56 @@ class _Seen:
     still: dict[str, tuple[float, ...]]
 
 
-def roll_out_plate(
-    figure: Figure, analysis: RollOuts, report: Report, store: Store
-) -> Plate | None:
-    """What the networks of each cell go on with; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class RollOuts:
+    """Frames that networks go on with by themselves, and how far they lie from the true ones.
+
+    The quantities bear the name of the cells without the row, then `cross-entropy` for the
+    difference between the first row and another, or `position error`, e.g.
+    `4-balls/balls-6-8/cross-entropy`.
 
     Args:
-        figure: What the paper says.
-        analysis: Which frames are drawn.
-        report: The figure's cells with what was found.
-        store: Where the trained networks lie.
-
-    Raises:
-        StoreError: If a trained network is missing.
+        shown: Which frames of a sequence are drawn, counted from 1.
     """
-    plots: dict[str, list[_Seen]] = {}
-    for row in report.rows:
-        if row.records:
-            name = f"{row.claim.group}/{row.claim.regime}"
-            plots.setdefault(name, []).append(_seen(row, store))
-    if not plots:
-        return None
-    first = next(iter(plots.values()))[0]
-    return Plate(
-        name="roll-outs",
-        title="How far balls are followed",
-        caption=CAPTION.format(
-            given=first.task.given,
-            seed=first.seed,
-            sequences=SEQUENCES,
-            cutoff=first.task.side / 4,
-        ),
-        draw=partial(draw, [_panel(seen) for seen in plots.values()], analysis.shown),
-        findings=tuple(
-            finding for name, seen in plots.items() for finding in _findings(figure, name, seen)
-        ),
-    )
+
+    shown: tuple[int, ...]
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """What the networks of each cell go on with; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        plots: dict[str, list[_Seen]] = {}
+        for row in report.rows:
+            if row.records:
+                name = f"{row.claim.group}/{row.claim.regime}"
+                plots.setdefault(name, []).append(_seen(row, store))
+        if not plots:
+            return None
+        first = next(iter(plots.values()))[0]
+        return Plate(
+            name="roll-outs",
+            title="How far balls are followed",
+            caption=CAPTION.format(
+                given=first.task.given,
+                seed=first.seed,
+                sequences=SEQUENCES,
+                cutoff=first.task.side / 4,
+            ),
+            draw=partial(draw, [_panel(seen) for seen in plots.values()], self.shown),
+            findings=tuple(
+                finding for name, seen in plots.items() for finding in _findings(figure, name, seen)
+            ),
+        )
 
 
 def _seen(row: Row, store: Store) -> _Seen:

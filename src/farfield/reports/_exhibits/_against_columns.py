@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 from matplotlib.figure import Figure as Picture
 
 from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
+from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import AgainstColumns, Figure, Verdict
+from farfield.reproductions import Verdict
 
 CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."
 SEVERAL: Final = ", mean of the networks, with its 95 % interval where there are several"
@@ -22,44 +25,63 @@ ONE: Final = ", of one network each"
 PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
 
 
-def curve_plate(figure: Figure, analysis: AgainstColumns, report: Report) -> Plate | None:
-    """A curve for each row, and how two of them differ; `None` where nothing has been run.
+@final
+@dataclass(frozen=True, kw_only=True)
+class AgainstColumns:
+    """Scores against the number that each column begins with, and how rows differ in pairs.
+
+    The quantity bears the name `difference`.
 
     Args:
-        figure: What the paper says.
-        analysis: What the columns count, and which rows are compared.
-        report: The figure's cells with what was found.
+        label: What the columns count, e.g. `"training samples"`.
+        pairs: Rows that are compared, the one whose scores are reduced first.
+        apart_to: A goal of our own: the first of a pair is ahead in every column, and in those up
+            to this number the 95 % intervals of both do not overlap. `None` for no goal.
     """
-    run = report.run
-    if not run:
-        return None
-    cells = {(row.claim.row, _number(row)): row for row in run}
-    findings = [
-        Finding(
-            what=f"{first} − {second} at {number} {analysis.label}",
-            paper=figure.words("difference"),
-            ours=_difference(cells[first, number], cells[second, number]),
-        )
-        for first, second in analysis.pairs
-        for number in sorted({number for _, number in cells})
-        if (first, number) in cells and (second, number) in cells
-    ]
-    if analysis.apart_to is not None:
-        findings += [
-            _goal(pair, analysis.label, analysis.apart_to, report)
-            for pair in analysis.pairs
-            if {row for row, _ in cells} >= set(pair)
+
+    label: str
+    pairs: tuple[tuple[str, str], ...] = ()
+    apart_to: int | None = None
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """A curve for each row, and how two of them differ; `None` where nothing has been run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Not used.
+        """
+        del store
+        run = report.run
+        if not run:
+            return None
+        cells = {(row.claim.row, _number(row)): row for row in run}
+        findings = [
+            Finding(
+                what=f"{first} − {second} at {number} {self.label}",
+                paper=figure.words("difference"),
+                ours=_difference(cells[first, number], cells[second, number]),
+            )
+            for first, second in self.pairs
+            for number in sorted({number for _, number in cells})
+            if (first, number) in cells and (second, number) in cells
         ]
-    return Plate(
-        name="curve",
-        title=f"Against the number of {analysis.label}",
-        caption=CAPTION.format(
-            label=analysis.label, of=SEVERAL if any(len(row.values) > 1 for row in run) else ONE
+        if self.apart_to is not None:
+            findings += [
+                _goal(pair, self.label, self.apart_to, report)
+                for pair in self.pairs
+                if {row for row, _ in cells} >= set(pair)
+            ]
+        return Plate(
+            name="curve",
+            title=f"Against the number of {self.label}",
+            caption=CAPTION.format(
+                label=self.label, of=SEVERAL if any(len(row.values) > 1 for row in run) else ONE
+            )
+            + (PAIRED if self.pairs else ""),
+            draw=partial(_draw, run, self.label),
+            findings=tuple(findings),
         )
-        + (PAIRED if analysis.pairs else ""),
-        draw=partial(_draw, run, analysis.label),
-        findings=tuple(findings),
-    )
 
 
 def _goal(pair: tuple[str, str], label: str, apart_to: int, report: Report) -> Finding:

@@ -13,13 +13,15 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
 from farfield.metrics import PairedTest, mean_and_standard_error, paired_t_test, t_interval
+from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._panels import GOLDEN
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import PairedTests, Published, PublishedTest, Verdict
+from farfield.reproductions import Published, Verdict
 
 CAPTION: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
@@ -33,6 +35,29 @@ PALE: Final = 0.35
 
 Place = tuple[str, str]
 """A condition: subject and column."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PublishedTest:
+    """A paired t-test of two rows over all conditions, as printed.
+
+    Args:
+        first: Row whose scores are reduced, e.g. `"ESBN (MLP)"`.
+        second: Row whose scores are taken off.
+        t: The statistic, in the digits of print.
+        p: Its probability, in the digits of print.
+    """
+
+    first: str
+    second: str
+    t: str
+    p: str
+
+    @property
+    def name(self) -> str:
+        """The difference, e.g. `"ESBN (MLP) − ESBN (conv)"`."""
+        return f"{self.first} − {self.second}"
 
 
 @final
@@ -57,23 +82,36 @@ class _Pairing:
     fractions: tuple[float, float]
 
 
-def difference_plate(analysis: PairedTests, report: Report) -> Plate | None:
-    """The differences of a figure's rows and their tests; `None` where no two rows are shown.
+@final
+@dataclass(frozen=True, kw_only=True)
+class PairedTests:
+    """Differences between rows in every condition, a subject and a column each, and their tests.
 
     Args:
-        analysis: The tests as printed.
-        report: The figure's cells with what was found.
+        tests: The tests printed.
     """
-    pairings = [pair for test in analysis.tests if (pair := _pair(test, report)).printed]
-    if not pairings:
-        return None
-    return Plate(
-        name="differences",
-        title="Paired differences between encoders",
-        caption=CAPTION,
-        draw=partial(_draw, pairings, report),
-        findings=tuple(finding for pairing in pairings for finding in _findings(pairing)),
-    )
+
+    tests: tuple[PublishedTest, ...]
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The differences of a figure's rows and their tests; `None` where no two rows are shown.
+
+        Args:
+            figure: Not used.
+            report: The figure's cells with what was found.
+            store: Not used.
+        """
+        del figure, store
+        pairings = [pair for test in self.tests if (pair := _pair(test, report)).printed]
+        if not pairings:
+            return None
+        return Plate(
+            name="differences",
+            title="Paired differences between encoders",
+            caption=CAPTION,
+            draw=partial(_draw, pairings, report),
+            findings=tuple(finding for pairing in pairings for finding in _findings(pairing)),
+        )
 
 
 def _pair(test: PublishedTest, report: Report) -> _Pairing:

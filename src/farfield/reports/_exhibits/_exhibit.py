@@ -1,0 +1,77 @@
+"""Exhibits, and the figures that consist of them."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+from farfield.records import Store
+from farfield.reports._exhibits._plates import Plate
+from farfield.reports._tables._report import Report
+from farfield.reproductions import Table
+
+
+@runtime_checkable
+class Exhibit(Protocol):
+    """One thing that a figure shows: what it measures on trained networks, and how it is drawn."""
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The picture with what was found; `None` where there is nothing to show.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie; `None` where there are records alone.
+        """
+        ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Saying:
+    """What a paper says of a quantity, in its own words or numbers.
+
+    Args:
+        of: Names of the quantities; `*` stands for anything.
+        words: What it says, and where.
+    """
+
+    of: str
+    words: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure, or one of our own.
+
+    Args:
+        table: The claims behind it, under the figure's key and title.
+        exhibits: What it shows beyond their scores.
+        says: What the paper says of the quantities; the first that fits a name counts.
+        quick_networks: Networks of each cell in the quick budget.
+
+    Raises:
+        ValueError: If the number of networks is below 1.
+    """
+
+    table: Table
+    exhibits: tuple[Exhibit, ...]
+    says: tuple[Saying, ...] = ()
+    quick_networks: int = 10
+
+    def __post_init__(self) -> None:
+        if self.quick_networks < 1:
+            raise ValueError(f"quick_networks must be at least 1, got {self.quick_networks}")
+
+    def words(self, quantity: str) -> str:
+        """What the paper says of a quantity; empty if nothing.
+
+        Args:
+            quantity: Its name.
+        """
+        for saying in self.says:
+            if fnmatch.fnmatchcase(quantity, saying.of):
+                return saying.words
+        return ""
