@@ -8,6 +8,8 @@ from farfield.records._files import read_tensors as read_tensors
 from farfield.records._files import set_aside as set_aside
 from farfield.records._files import write_tensors as write_tensors
 from farfield.records._files import write_whole as write_whole
+from farfield.records._frame import frame as frame
+from farfield.records._frame import scores_frame as scores_frame
 from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
 from farfield.records._record import Score as Score
@@ -26,8 +28,10 @@ __all__ = [
     "Store",
     "StoreError",
     "environment",
+    "frame",
     "from_tensors",
     "read_tensors",
+    "scores_frame",
     "set_aside",
     "to_tensors",
     "write_tensors",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
-from farfield.records import Record
+from farfield.records import Record, frame
 from farfield.reports._tables._levels import Levels
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
 from farfield.tasks import Shapes, Task, is_at_hand
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
 """What a command needs to show other images than the built-in ones, by the name of the table."""
@@ -57,6 +60,34 @@ class Row:
         return tuple(record for record in self.records if record.seed not in gone)
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The cell as plain values by name: what a row of a data frame holds."""
+        claim, judgement, published = self.claim, self.judgement, self.claim.published
+        ours, difference = judgement.ours, judgement.difference
+        return {
+            "cell": self.name,
+            "subject": claim.subject,
+            "row": claim.row,
+            "column": claim.column,
+            "regime": claim.regime,
+            "distance": self.distance,
+            "metric": claim.metric,
+            "published": getattr(published, "mean", None),
+            "spread": getattr(published, "spread", None),
+            "mean": None if ours is None else ours.mean,
+            "standard_error": None if ours is None else ours.standard_error,
+            "networks": judgement.seeds,
+            "diverged": len(judgement.diverged),
+            "fraction": judgement.fraction,
+            "low": None if difference is None else difference.interval.low,
+            "high": None if difference is None else difference.interval.high,
+            "floor": self.floor,
+            "ceiling": self.ceiling,
+            "verdict": judgement.verdict.value,
+            "seconds": self.seconds,
+        }
+
+    @property
     def seconds(self) -> float | None:
         """Wall-clock seconds of training and scoring, all networks; `None` without any."""
         return sum(record.seconds for record in self.records) if self.records else None
@@ -96,6 +127,14 @@ class Report:
         for row in self.rows:
             groups.setdefault(row.claim.subject, []).append(row)
         return groups
+
+    def frame(self) -> pd.DataFrame:
+        """The cells as a data frame of pandas, a row for each, in the unit of the paper.
+
+        Raises:
+            ModuleNotFoundError: If pandas, an extra, is not installed.
+        """
+        return frame(row.fields for row in self.rows)
 
     @property
     def run(self) -> list[Row]:
@@ -194,7 +233,7 @@ def _images_option(task: Task) -> str:
 
 
 def _regime_distance(claim: Claim) -> tuple[float, str]:
-    for regime in claim.experiment.task.regimes:
+    for regime in claim.experiment.regimes:
         if regime.name == claim.regime:
             return regime.distance, regime.unit
     raise ValueError(f"{claim.name} names a regime that its task has not: {claim.regime!r}")

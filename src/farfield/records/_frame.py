@@ -1,0 +1,46 @@
+"""Records as a data frame of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from farfield.records._record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A data frame of rows.
+
+    Args:
+        rows: Content of each row by the name of its column.
+
+    Raises:
+        ModuleNotFoundError: If pandas, an extra, is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415 — an extra, and half a second to import
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "a data frame needs pandas: pip install 'farfield[frames]'"
+        ) from error
+    return pd.DataFrame.from_records([dict(row) for row in rows])
+
+
+def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
+    """All scores of some networks, a row for each: key, seed, step, regime, metric, value, count.
+
+    Args:
+        records: The records, e.g. `Store("runs").records(experiment.key)`.
+
+    Raises:
+        ModuleNotFoundError: If pandas, an extra, is not installed.
+    """
+    return frame(
+        {"key": record.key, "seed": record.seed}
+        | {name: getattr(score, name) for name in ("step", "regime", "metric", "value", "count")}
+        for record in records
+        for score in record.scores
+    )
