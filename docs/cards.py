@@ -194,7 +194,8 @@ def sections(text: Docstring) -> Iterator[str]:
     given: dict[str, list[str]] = {}
     for part in text.meta:
         kind, *names = part.args
-        line = on_one_line(part.description or "")
+        written = part.description or ""
+        line = written if kind == "examples" else on_one_line(written)
         label = ", ".join(f"`{name.strip()}`" for name in ",".join(names).split(",") if name)
         listed = kind in ("param", "attribute", "raises")
         given.setdefault(kind, []).append(f"- {label}: {line}" if listed else line)
@@ -218,6 +219,8 @@ def sections(text: Docstring) -> Iterator[str]:
                 for key, reference in REFERENCES.items()
                 if re.search(rf"\b{key}\b", lines[0])
             )
+    for example in given.pop("examples", []):
+        yield f"```pycon\n{example}\n```"
     if given:
         raise ValueError(f"no place on a card for {', '.join(given)}")
 

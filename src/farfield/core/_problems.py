@@ -35,6 +35,18 @@ class Problems:
     Raises:
         ValueError: If the leading sizes disagree. Whether the index points into the table is asked
             by `check_index`, which reads the numbers and so waits for the device.
+
+    Example:
+        >>> problems = Problems(
+        ...     items=torch.eye(3),
+        ...     index=torch.tensor([[0, 1, 0], [2, 2, 1]]),
+        ...     target=torch.tensor([1, 0]),
+        ... )
+        >>> len(problems), problems.sequences().shape
+        (2, torch.Size([2, 3, 3]))
+        >>> problems[:1].compact().table()
+        tensor([[1., 0., 0.],
+                [0., 1., 0.]])
     """
 
     items: Tensor | DrawnItems | RaggedItems

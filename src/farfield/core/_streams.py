@@ -63,5 +63,11 @@ def stream(seed: int, *path: str | int) -> Stream:
     Args:
         seed: Number of the run, at least 0.
         path: What is drawn, from general to special.
+
+    Example:
+        >>> stream(0, "noise").numpy().integers(10, size=3)
+        array([7, 9, 3])
+        >>> stream(0, "noise").numpy().integers(10, size=3)  # the same place, the same numbers
+        array([7, 9, 3])
     """
     return Stream(seed, path)

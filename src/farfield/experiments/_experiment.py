@@ -56,6 +56,17 @@ class Recipe:
     Raises:
         ValueError: If a field is of another type, a number not positive and finite, or there are
             more evaluations than steps.
+
+    Example:
+        >>> from farfield.experiments import SGD, Cosine, Warmup
+        >>> recipe = Recipe(
+        ...     steps=1_000,
+        ...     learning_rate=0.1,
+        ...     optimizer=SGD(momentum=0.9, nesterov=True),
+        ...     schedule=Warmup(fraction=0.1, then=Cosine()),
+        ... )
+        >>> recipe.rate(50)
+        0.05...
     """
 
     steps: PositiveInt
@@ -162,6 +173,20 @@ class Experiment:
         ValueError: If a part is none, e.g. a name or a class where an object of it is wanted, or
             one of one's own cannot be described: it is no frozen dataclass of plain values; or if
             both an objective and players are given, or perturbations have names of other regimes.
+
+    Example:
+        >>> from farfield.experiments import Network, Recipe, Spec
+        >>> from farfield.models import ESBN
+        >>> from farfield.tasks import SameDifferent
+        >>> experiment = Experiment(
+        ...     task=SameDifferent(withheld=95),
+        ...     model=Network(reasoner=Spec(ESBN)),
+        ...     recipe=Recipe(steps=200),
+        ... )
+        >>> experiment == Experiment.from_json(experiment.to_json())
+        True
+        >>> experiment.at_fraction(0.1).recipe.steps
+        20
     """
 
     task: Task

@@ -61,6 +61,10 @@ def accuracy(
 
     Raises:
         ValueError: If the leading axes differ, or there is no problem to score.
+
+    Example:
+        >>> accuracy(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
+        tensor(0.5000)
     """
     right = correct(outputs, target)
     if right.ndim == 0 or right.shape[-1] == 0:

@@ -146,6 +146,10 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
 
     Raises:
         ValueError: If there is no score, or the confidence is not between 0 and 1.
+
+    Example:
+        >>> t_interval([90.0, 92.0, 94.0])
+        Interval(low=87.03..., high=96.96...)
     """
     summary = mean_and_standard_error(values)
     if summary.count == 1:

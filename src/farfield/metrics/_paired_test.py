@@ -48,6 +48,11 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> PairedTest
 
     Reference:
         Student (1908), Biometrika 6: 1–25; used by webb2021, appendix A.5.4.
+
+    Example:
+        >>> test = paired_t_test([3.0, 4.0, 6.0], [2.0, 2.0, 3.0])
+        >>> round(test.difference, 1), round(test.t, 2)
+        (2.0, 3.46)
     """
     ours, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if ours.ndim != 1 or ours.shape != theirs.shape or ours.size < 2:

@@ -68,6 +68,11 @@ class ESBN(nn.Module):
 
     Reference:
         webb2021, algorithm 1, appendix A.3.3; ablation and default memory, appendix A.5.5.
+
+    Example:
+        >>> reasoner = ESBN(in_features=8, num_outputs=2, hidden_size=16, key_size=4)
+        >>> reasoner(torch.rand(3, 5, 8)).shape  # three problems of five embeddings
+        torch.Size([3, 2])
     """
 
     @check_arguments

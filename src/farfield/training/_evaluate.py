@@ -334,6 +334,16 @@ def evaluate(model: nn.Module, task: Task, *, seed: int = 0) -> dict[str, float]
 
     Returns:
         Mean score by regime, from 0 to 1.
+
+    Example:
+        >>> from farfield.core import stream
+        >>> from farfield.experiments import Network, Spec
+        >>> from farfield.models import ESBN
+        >>> from farfield.tasks import SameDifferent
+        >>> task = SameDifferent(withheld=98)
+        >>> network = Network(reasoner=Spec(ESBN)).build(task, stream(0, "weights"))
+        >>> list(evaluate(network, task))
+        ['training', 'withheld-98']
     """
     parameter = next(model.parameters(), torch.zeros(()))
     was_training = model.training

@@ -76,6 +76,11 @@ class NeuralInterpreter(nn.Module):
 
     Reference:
         gondal2021, section 2.
+
+    Example:
+        >>> layer = NeuralInterpreter(32, num_functions=4, num_iterations=2)
+        >>> layer(torch.rand(2, 9, 32)).shape
+        torch.Size([2, 9, 32])
     """
 
     @check_arguments

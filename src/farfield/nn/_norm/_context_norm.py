@@ -61,6 +61,12 @@ class ContextNorm(nn.Module):
 
     Reference:
         webb2020, equations 1 to 3; webb2021, section 3.1.
+
+    Example:
+        >>> norm = ContextNorm(2)
+        >>> norm(torch.tensor([[[1.0, 2.0], [3.0, 6.0]]])).detach()
+        tensor([[[-1., -1.],
+                 [ 1.,  1.]]])
     """
 
     @check_arguments

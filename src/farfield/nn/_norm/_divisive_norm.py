@@ -63,6 +63,10 @@ class DivisiveNorm2d(nn.Module):
 
     Reference:
         ren2017, equations 3 and 4, table 1.
+
+    Example:
+        >>> DivisiveNorm2d(8, window=5, sigma=0.5)(torch.rand(2, 8, 16, 16)).shape
+        torch.Size([2, 8, 16, 16])
     """
 
     @check_arguments

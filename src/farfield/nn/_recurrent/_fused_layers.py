@@ -140,6 +140,14 @@ class LSTMLayer(FusedLayers):
 
     Reference:
         Hochreiter and Schmidhuber 1997; the rival of lamb2022, section 8.4.
+
+    Example:
+        >>> layer = LSTMLayer(16, 32, batch_first=True)
+        >>> outputs, (h, c) = layer(torch.rand(2, 7, 16))
+        >>> outputs.shape
+        torch.Size([2, 7, 32])
+        >>> layer.load_state_dict(torch.nn.LSTM(16, 32).state_dict())
+        <All keys matched successfully>
     """
 
     torch_class = nn.LSTM

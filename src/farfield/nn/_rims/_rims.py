@@ -79,6 +79,12 @@ class RIMs(SequenceLayer):
 
     Reference:
         lamb2022, section 8.2; goyal2021.
+
+    Example:
+        >>> layer = RIMs(16, 60, num_mechanisms=6, num_active=4, batch_first=True)
+        >>> outputs, (h, c) = layer(torch.rand(2, 7, 16))
+        >>> outputs.shape, h.shape
+        (torch.Size([2, 7, 60]), torch.Size([1, 2, 60]))
     """
 
     @check_arguments

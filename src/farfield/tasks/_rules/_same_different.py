@@ -67,6 +67,15 @@ class SameDifferent(YesNoTask):
 
     Reference:
         webb2021, section 2 and A.2.1.
+
+    Example:
+        >>> from farfield.core import stream
+        >>> task = SameDifferent(withheld=95, max_problems=100)
+        >>> sets = task.draw(stream(0))
+        >>> {name: len(problems) for name, problems in sets.items()}
+        {'training': 40, 'withheld-95': 100}
+        >>> task.chance("withheld-95")
+        0.5
     """
 
     name: ClassVar[str] = "same-different"
