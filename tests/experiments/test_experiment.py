@@ -416,13 +416,13 @@ class Own(Objective):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"task": None}, "task must be a Task, got None"),
-        ({"task": 3}, "task must be a Task, got 3"),
+        ({"task": None}, "task must be a ProblemTask, got None"),
+        ({"task": 3}, "task must be a ProblemTask, got 3"),
         (
             {"task": "same-different"},
-            r"task must be a Task, got 'same-different'; write SameDifferent\(…\), from farfield",
+            r"a Task, got 'same-different'; write SameDifferent\(…\), from farfield",
         ),
-        ({"task": "else"}, "task must be a Task, got 'else'$"),
+        ({"task": "else"}, "task must be a ProblemTask, got 'else'$"),
         ({"task": SameDifferent}, r"got the class SameDifferent; write SameDifferent\(…\)"),
         ({"model": None}, "model must be an Architecture, got None"),
         ({"model": "esbn"}, "model must be an Architecture, got 'esbn'"),
@@ -452,7 +452,10 @@ class Own(Objective):
             {"starts_from": tiny_experiment()},
             r"starts_from must be a Pretrained.*; write Pretrained\(experiment=…\)",
         ),
-        ({"task": Unfinished()}, r"must be a Task, got Unfinished\(\); it has no draw, sample$"),
+        (
+            {"task": Unfinished()},
+            r"a ProblemTask, got Unfinished\(\); it has no draw, sample$",
+        ),
         ({"task": Made(options=([1],))}, "task must be a frozen dataclass of plain values"),
         ({"task": Made(options=({},))}, "task must be a frozen dataclass of plain values"),
         ({"task": Made(level=math.nan)}, "task must be a frozen dataclass .*: nan is not equal"),

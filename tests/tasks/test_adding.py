@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding, Task, metric_of
+from farfield.tasks import TASKS, TRAINING, VALIDATION, Adding, ProblemTask, metric_of
 from tasks.sets import digest
 
 PLAIN = Adding(training_sequences=3_000)
@@ -45,7 +45,7 @@ KINDS = {
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 

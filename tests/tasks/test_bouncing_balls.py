@@ -21,9 +21,9 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     BouncingBalls,
+    ProblemTask,
     RolledOut,
-    Task,
-    answers_everywhere,
+    form_of,
     metric_of,
 )
 from farfield.tasks._balls._ball_frames import mean_frame_loss, repeated_loss, visible
@@ -66,7 +66,7 @@ BALLS = {
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 
@@ -232,7 +232,7 @@ def test_distances_are_balls_or_hidden_columns() -> None:
     assert TASKS["bouncing-balls"] is BouncingBalls
     assert metric_of(FOUR) == "cross-entropy"
     assert measure_of("cross-entropy").lower_is_better
-    assert answers_everywhere(FOUR)
+    assert form_of(FOUR).answer == "everywhere"
     assert (FOUR.item_shape, FOUR.num_outputs, FOUR.length) == ((32, 32), 1024, 51)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from farfield.tasks import Adding, BouncingBalls, Copying, SequentialMNIST, Task
+from farfield.tasks import Adding, BouncingBalls, Copying, ProblemTask, SequentialMNIST
 
-FIELDS: list[tuple[type[Task], dict[str, list[object]]]] = [
+FIELDS: list[tuple[type[ProblemTask], dict[str, list[object]]]] = [
     (Copying, {"test_dormant": [100, 300], "test_sequences": [5, 6]}),
     (Adding, {"added": [1, 2], "test_added": [3], "test_lengths": [70]}),
     (SequentialMNIST, {"test_sides": [16, 20]}),

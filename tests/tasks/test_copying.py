@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, VALIDATION, Copying, Task, answers_everywhere, metric_of
+from farfield.tasks import (
+    TASKS,
+    TRAINING,
+    VALIDATION,
+    Copying,
+    ProblemTask,
+    form_of,
+    metric_of,
+)
 from tasks.sets import digest
 
 SMALL = Copying(
@@ -32,7 +40,7 @@ PHASES = {TRAINING: 6, VALIDATION: 6, "dormant-6": 6, "dormant-9": 9, "dormant-3
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 
@@ -108,7 +116,7 @@ def test_regimes_say_how_much_longer_the_phase_is() -> None:
     assert task.segments == (tuple(range(70)),)
     assert TASKS["copying"] is Copying
     assert metric_of(task) == "accuracy"
-    assert answers_everywhere(task)
+    assert form_of(task).answer == "everywhere"
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(PHASES)), st.booleans())

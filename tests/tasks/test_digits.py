@@ -23,7 +23,7 @@ from farfield.tasks import (
     DataSet,
     Digits,
     InParts,
-    Task,
+    ProblemTask,
     is_at_hand,
     metric_of,
 )
@@ -52,7 +52,7 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @cache
-def drawn(task: Task) -> dict[str, Problems]:
+def drawn(task: ProblemTask) -> dict[str, Problems]:
     return task.draw(stream(0))
 
 

@@ -22,8 +22,8 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     FuzzyBoolean,
+    ProblemTask,
     SeveralAnswers,
-    Task,
     metric_of,
 )
 from farfield.tasks._boolean._fuzzy_logic import disjunctions, minterms, multilinear, truth_tables
@@ -43,7 +43,7 @@ every_cell = pytest.mark.parametrize("task", list(CELLS), ids=["pre-training", "
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 

@@ -22,9 +22,9 @@ from farfield.tasks import (
     AllSame,
     DistributionOfN,
     IdentityRulesMiddle,
+    ProblemTask,
     SameDifferent,
     Shapes,
-    Task,
     TintedSameDifferent,
     TripleMatchToSample,
 )
@@ -33,7 +33,7 @@ from tasks.sets import digest, own_shapes, shown
 
 # Problems in training and in each test, and the head of SHA-256 over everything drawn for run 0; a
 # change of it raises `version`.
-CELLS: dict[Task, tuple[int, int, str]] = {
+CELLS: dict[ProblemTask, tuple[int, int, str]] = {
     AllSame(): (10_000, 10_000, "cfd5d6ccde8e0ce8"),
     AllSame(withheld=50): (10_000, 10_000, "f2b23a2dee5ce234"),
     AllSame(withheld=85): (10_000, 10_000, "1e20afcf8c2d04e8"),
@@ -75,7 +75,7 @@ FEWEST = {
 }
 
 
-def label(task: Task) -> str:
+def label(task: ProblemTask) -> str:
     fields = [
         f"{field.name}-{getattr(task, field.name)}"
         for field in dataclasses.fields(task)
@@ -89,16 +89,16 @@ every_variant = pytest.mark.parametrize("cls", VARIANTS, ids=[cls.name for cls i
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 
-def last_test(task: Task, seed: int = 0) -> Problems:
+def last_test(task: ProblemTask, seed: int = 0) -> Problems:
     """The farthest test; of the tinted task the one whose tint says nothing."""
     return drawn(task, seed)["tint-random" if "tinted" in task.name else task.regimes[-1].name]
 
 
-def shapes_shown(task: Task, problems: Problems) -> set[int]:
+def shapes_shown(task: ProblemTask, problems: Problems) -> set[int]:
     tints = 2 if isinstance(task, TintedSameDifferent) else 1
     return {item % (len(problems.items) // tints) for item in shown(problems)}
 
@@ -116,7 +116,7 @@ def pattern_of(row: list[int]) -> str:
     return "".join(letters[image] for image in row)
 
 
-def rederived(task: Task, problems: Problems, row: int) -> int:
+def rederived(task: ProblemTask, problems: Problems, row: int) -> int:
     """The target from the latent description alone, by the words of the card."""
     latent = {name: column[row].tolist() for name, column in problems.latent.items()}
     places = problems.index[row].tolist()
@@ -166,7 +166,7 @@ def rederived(task: Task, problems: Problems, row: int) -> int:
     raise AssertionError(task)
 
 
-def rule_read_off_pixels(task: Task, pictures: np.ndarray) -> int:
+def rule_read_off_pixels(task: ProblemTask, pictures: np.ndarray) -> int:
     """The answer from the pictures alone, one problem at a time."""
 
     def same(first: int, second: int) -> bool:
@@ -192,26 +192,26 @@ def rule_read_off_pixels(task: Task, pictures: np.ndarray) -> int:
 
 
 @every_cell
-def test_sets_have_the_sizes_of_the_cards(task: Task) -> None:
+def test_sets_have_the_sizes_of_the_cards(task: ProblemTask) -> None:
     training, *tests = (len(problems) for problems in drawn(task).values())
     assert (training, *set(tests)) == CELLS[task][:2]
 
 
 @every_cell
-def test_drawn_sets_are_frozen_for_this_version(task: Task) -> None:
+def test_drawn_sets_are_frozen_for_this_version(task: ProblemTask) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task][2]
 
 
 @every_cell
-def test_drawing_again_gives_the_same_and_another_seed_another(task: Task) -> None:
+def test_drawing_again_gives_the_same_and_another_seed_another(task: ProblemTask) -> None:
     again = digest(task.draw(stream(0)))
     assert again == digest(drawn(task))
     assert again != digest(task.draw(stream(1)))
 
 
 @every_cell
-def test_regimes_share_no_shape_or_no_problem(task: Task) -> None:
+def test_regimes_share_no_shape_or_no_problem(task: ProblemTask) -> None:
     training, *tests = drawn(task).values()
     for test in tests:
         assert not set(identities(training)) & set(identities(test))
@@ -222,7 +222,7 @@ def test_regimes_share_no_shape_or_no_problem(task: Task) -> None:
 
 
 @every_cell
-def test_targets_follow_from_the_latent_description(task: Task) -> None:
+def test_targets_follow_from_the_latent_description(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         problems.check_index()
         rows = range(0, len(problems), max(1, len(problems) // 300))
@@ -231,7 +231,7 @@ def test_targets_follow_from_the_latent_description(task: Task) -> None:
 
 
 @every_cell
-def test_the_oracle_is_always_right_and_reads_pixels(task: Task) -> None:
+def test_the_oracle_is_always_right_and_reads_pixels(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         outputs = task.oracle(problems)
         assert outputs.shape == (len(problems), task.num_outputs)
@@ -256,7 +256,7 @@ def test_the_oracle_does_not_look_at_numbers_or_answers(cls: type) -> None:
 
 
 @every_cell
-def test_answers_are_balanced(task: Task) -> None:
+def test_answers_are_balanced(task: ProblemTask) -> None:
     kinds = max(2, task.num_outputs)
     exact = isinstance(task, AllSame | TintedSameDifferent)
     for problems in drawn(task).values():
@@ -268,7 +268,7 @@ def test_answers_are_balanced(task: Task) -> None:
 
 
 @every_cell
-def test_kinds_have_equal_parts(task: Task) -> None:
+def test_kinds_have_equal_parts(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         latent = problems.latent
         kinds = {
@@ -287,7 +287,7 @@ def test_kinds_have_equal_parts(task: Task) -> None:
 
 
 @every_cell
-def test_only_what_the_cards_repeat_is_repeated(task: Task) -> None:
+def test_only_what_the_cards_repeat_is_repeated(task: ProblemTask) -> None:
     """And that evenly, but for "same" pairs of the tinted task, which are drawn."""
     for problems in drawn(task).values():
         latent = problems.latent
@@ -589,8 +589,8 @@ def test_own_images_are_what_problems_show(cls: type) -> None:
 
 
 @every_cell
-def test_the_contract_is_consistent(task: Task) -> None:
-    assert isinstance(task, Task)
+def test_the_contract_is_consistent(task: ProblemTask) -> None:
+    assert isinstance(task, ProblemTask)
     assert TASKS[task.name] is type(task)
     assert hash(task) == hash(dataclasses.replace(task))
     assert task != dataclasses.replace(task, max_problems=9_999)
@@ -715,12 +715,12 @@ def test_rows_need_enough_shapes_on_either_side() -> None:
 
 
 @every_cell
-def test_drawing_takes_little_time(task: Task) -> None:
+def test_drawing_takes_little_time(task: ProblemTask) -> None:
     Shapes.glyphs()
     assert min(_seconds(task) for _ in range(3)) < 0.2
 
 
-def _seconds(task: Task) -> float:
+def _seconds(task: ProblemTask) -> float:
     start = time.process_time()
     task.draw(stream(0))
     return time.process_time() - start

@@ -17,7 +17,7 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     KMNISTAdaptation,
-    Task,
+    ProblemTask,
     is_at_hand,
     metric_of,
 )
@@ -40,7 +40,7 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def drawn(task: Task) -> dict[str, Problems]:
+def drawn(task: ProblemTask) -> dict[str, Problems]:
     return task.draw(stream(0))
 
 

@@ -22,8 +22,8 @@ from farfield.tasks import (
     VALIDATION,
     Candidates,
     InParts,
+    ProblemTask,
     ProgressiveMatrices,
-    Task,
 )
 from farfield.tasks._matrices._matrix_drawing import PANEL_FIELDS, draw_matrix_panels
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
@@ -481,7 +481,7 @@ def test_a_larger_set_begins_with_the_smaller() -> None:
 def test_the_task_says_what_models_need() -> None:
     task = ProgressiveMatrices(image_size=160, holdout="extrapolation")
     assert TASKS[task.name] is ProgressiveMatrices
-    assert isinstance(task, Task)
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     assert isinstance(task, InParts)
     assert (task.length, task.num_candidates, task.num_outputs) == (16, 8, 8)

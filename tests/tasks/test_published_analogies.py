@@ -17,8 +17,8 @@ from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import (
     TRAINING,
     Candidates,
+    ProblemTask,
     PublishedVisualAnalogies,
-    Task,
     VisualAnalogies,
     read_visual_analogies,
 )
@@ -125,7 +125,7 @@ def test_any_type_of_number_is_read(kind: str, file: Path) -> None:
 def test_the_task_takes_the_published_sets(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data))
     task = PublishedVisualAnalogies(training_problems=5)
-    assert isinstance(task, Task)
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     sets = task.draw(stream(3))
     assert {name: len(problems) for name, problems in sets.items()} == {

@@ -19,9 +19,9 @@ from farfield.tasks import (
     VALIDATION,
     Candidates,
     FromFiles,
+    ProblemTask,
     ProgressiveMatrices,
     PublishedMatrices,
-    Task,
     read_matrices,
 )
 
@@ -124,7 +124,7 @@ def test_any_type_of_number_and_order_of_axes_is_read(kind: str, file: Path) -> 
 def test_the_task_takes_the_published_sets(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data))
     task = PublishedMatrices(archive="extrapolation", training_problems=4)
-    assert isinstance(task, Task)
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     assert isinstance(task, FromFiles)
     assert task.is_at_hand()

@@ -18,8 +18,8 @@ from farfield.tasks import (
     TASKS,
     TRAINING,
     VALIDATION,
+    ProblemTask,
     SequentialMNIST,
-    Task,
     is_at_hand,
     metric_of,
 )
@@ -41,7 +41,7 @@ def files(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def drawn(task: Task) -> dict[str, Problems]:
+def drawn(task: ProblemTask) -> dict[str, Problems]:
     return task.draw(stream(0))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.core import DrawnItems, Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, Task, metric_of
+from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, ProblemTask, metric_of
 from farfield.tasks._squares._squares import frames
 from oracles import webb2020_objects as oracle
 
@@ -40,11 +40,11 @@ every_cell = pytest.mark.parametrize("task", list(CELLS), ids=lambda task: repr(
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 
-def squares(task: Task, regime: str) -> np.ndarray:
+def squares(task: ProblemTask, regime: str) -> np.ndarray:
     """Centre along X and Y and width, (batch, time, 3)."""
     return drawn(task)[regime].latent["squares"].numpy()
 
@@ -59,13 +59,13 @@ def digest(sets: dict[str, Problems]) -> str:
 
 
 @every_cell
-def test_drawn_sets_are_frozen_for_this_version(task: Task) -> None:
+def test_drawn_sets_are_frozen_for_this_version(task: ProblemTask) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task]
 
 
 @every_cell
-def test_another_run_has_other_squares_and_the_same_run_the_same(task: Task) -> None:
+def test_another_run_has_other_squares_and_the_same_run_the_same(task: ProblemTask) -> None:
     assert digest(task.draw(stream(0))) == digest(drawn(task))
     assert digest(task.draw(stream(1))) != digest(drawn(task))
 
@@ -84,7 +84,7 @@ def test_the_edge_belongs_to_the_square_and_rows_go_along_y() -> None:
 
 
 @every_cell
-def test_items_are_the_frames_of_the_squares(task: Task) -> None:
+def test_items_are_the_frames_of_the_squares(task: ProblemTask) -> None:
     for regime, problems in drawn(task).items():
         assert isinstance(problems.items, DrawnItems)
         shown = problems[:2].sequences()
@@ -106,7 +106,7 @@ def test_items_are_the_frames_of_the_squares(task: Task) -> None:
     ],
 )
 def test_ends_are_uniform_in_the_ranges_of_print(
-    task: Task, regime: str, low: float, high: float
+    task: ProblemTask, regime: str, low: float, high: float
 ) -> None:
     found = squares(task, regime)
     for ends in (found[:, 0], found[:, -1]):
@@ -178,7 +178,7 @@ def test_the_floor_of_single_frames_is_the_mean_frame() -> None:
 
 
 @pytest.mark.parametrize("task", [MOVING, STILL], ids=["moving", "still"])
-def test_scores_are_mean_squared_errors_and_the_oracle_makes_none(task: Task) -> None:
+def test_scores_are_mean_squared_errors_and_the_oracle_makes_none(task: ProblemTask) -> None:
     assert metric_of(task) == "mse"
     assert TASKS[task.name] is type(task)
     for problems in drawn(task).values():
@@ -192,7 +192,7 @@ def test_scores_are_mean_squared_errors_and_the_oracle_makes_none(task: Task) ->
 
 
 @pytest.mark.parametrize("task", [MOVING, STILL], ids=["moving", "still"])
-def test_samples_are_new_and_of_the_regime(task: Task) -> None:
+def test_samples_are_new_and_of_the_regime(task: ProblemTask) -> None:
     for regime in task.regimes:
         first, again, other = (
             task.sample(regime.name, 5, stream(seed).numpy()).latent["squares"]

@@ -16,7 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farfield.core import DrawnItems, Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, Candidates, InParts, Task, VAECScale, VAECTranslation
+from farfield.tasks import (
+    TASKS,
+    TRAINING,
+    Candidates,
+    InParts,
+    ProblemTask,
+    VAECScale,
+    VAECTranslation,
+)
 from farfield.tasks._vaec._vaec_objects import draw_objects, level_values, measured_levels
 from farfield.tasks._vaec._vaec_problems import analogies
 from oracles import vaec as oracle
@@ -36,11 +44,11 @@ both = pytest.mark.parametrize("cls", BOTH, ids=[cls.name for cls in BOTH])
 
 
 @cache
-def drawn(task: Task, seed: int = 0) -> dict[str, Problems]:
+def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
     return task.draw(stream(seed))
 
 
-def small(cls: type, **fields: object) -> Task:
+def small(cls: type, **fields: object) -> ProblemTask:
     return cls(image_size=64, problems_per_regime=500, **fields)
 
 
@@ -101,7 +109,7 @@ def kinds(problems: Problems) -> list[tuple[int, ...]]:
     return [tuple(row) for row in problems.latent["analogy"].tolist()]
 
 
-def terms(problems: Problems, row: int, task: Task) -> list[int]:
+def terms(problems: Problems, row: int, task: ProblemTask) -> list[int]:
     """Levels of the places of a problem along the dimension in which they differ."""
     levels = problems.items.latent[problems.index[row]]
     (varied,) = torch.nonzero((levels != levels[0]).any(dim=0)).flatten().tolist()
@@ -169,13 +177,13 @@ def test_sets_hold_no_pictures_until_asked() -> None:
 
 
 @every_cell
-def test_drawn_sets_are_frozen_for_this_version(task: Task) -> None:
+def test_drawn_sets_are_frozen_for_this_version(task: ProblemTask) -> None:
     assert task.version == 1
     assert digest(drawn(task)) == CELLS[task]
 
 
 @every_cell
-def test_targets_follow_from_the_levels(task: Task) -> None:
+def test_targets_follow_from_the_levels(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         problems.check_index()
         values = sorted(set(problems.items.latent.flatten().tolist()))
@@ -390,8 +398,8 @@ def test_guessing_scores_the_floor() -> None:
 
 
 @every_cell
-def test_the_contract_is_consistent(task: Task) -> None:
-    assert isinstance(task, Task)
+def test_the_contract_is_consistent(task: ProblemTask) -> None:
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     assert isinstance(task, InParts)
     assert TASKS[task.name] is type(task)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import Problems, UnknownNameError, stream
-from farfield.tasks import TASKS, TRAINING, Candidates, Task, VisualAnalogies
+from farfield.tasks import TASKS, TRAINING, Candidates, ProblemTask, VisualAnalogies
 from farfield.tasks._analogies._analogy_drawing import PANEL_FIELDS, draw_panels
 from farfield.tasks._analogies._analogy_relations import RELATIONS, open_rows, rows
 from oracles import analogies as oracle
@@ -326,7 +326,7 @@ def test_a_tie_is_no_answer_and_chance_is_a_quarter() -> None:
 def test_the_task_says_what_models_need() -> None:
     task = VisualAnalogies(image_size=160)
     assert TASKS[task.name] is VisualAnalogies
-    assert isinstance(task, Task)
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     assert (task.length, task.num_candidates, task.num_outputs) == (9, 4, 4)
     assert task.segments == ((0, 1, 2), (3, 4, 5))

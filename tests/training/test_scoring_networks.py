@@ -15,7 +15,7 @@ from farfield.core import DrawnItems, Problems, Stream, stream
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm
-from farfield.tasks import TRAINING, Candidates, Regime, Task
+from farfield.tasks import TRAINING, Candidates, ProblemTask, Regime
 from farfield.training import OneNetwork, Stack, evaluate, train
 from small import tiny_experiment
 
@@ -113,7 +113,7 @@ def experiment(context: type[nn.Module] = ContextNorm, steps: int = 5) -> Experi
 
 def test_the_task_is_one_with_candidates() -> None:
     task = NextLevel()
-    assert isinstance(task, Task)
+    assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
     assert evaluate(_Oracle(task), task) == {TRAINING: 1.0, "levels-4": 1.0}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import nn
 
 from farfield.core import Problems
-from farfield.tasks import Task
+from farfield.tasks import ProblemTask
 from farfield.training import score_problems
 
 
-def mean_score(network: nn.Module, task: Task, problems: Problems) -> float:
+def mean_score(network: nn.Module, task: ProblemTask, problems: Problems) -> float:
     """Mean over problems of the task's score, without gradients.
 
     Args:

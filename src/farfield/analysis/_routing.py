@@ -17,7 +17,7 @@ from farfield.analysis._mean_score import mean_score
 from farfield.core import Problems, Stream
 from farfield.functional import ScriptTrace
 from farfield.nn import NeuralInterpreter
-from farfield.tasks import Task
+from farfield.tasks import ProblemTask
 
 
 class Routing(NamedTuple):
@@ -147,7 +147,7 @@ def clustering(
 
 
 def scores_by_iterations(
-    network: nn.Module, task: Task, problems: Problems, numbers: Sequence[int]
+    network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int]
 ) -> list[float]:
     """Mean score of a trained network whose scripts call their functions so many times.
 
@@ -182,7 +182,7 @@ def _iterations_kept(core: NeuralInterpreter) -> Iterator[None]:
 
 
 def scores_without_functions(
-    network: nn.Module, task: Task, problems: Problems, numbers: Sequence[int], place: Stream
+    network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int], place: Stream
 ) -> list[float]:
     """Mean score of a trained network after so many of its functions, drawn at random, are removed.
 

@@ -22,7 +22,7 @@ from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
-from farfield.tasks import DATA_SETS, TASKS, Task, fetch
+from farfield.tasks import DATA_SETS, TASKS, ProblemTask, fetch
 
 LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}
 """Its heading by kind, where it is not that of fields."""
@@ -137,7 +137,7 @@ def show(command: Show, rest: Sequence[str]) -> None:
     Console().print(said, soft_wrap=True)
 
 
-def task_of(command: Show, rest: Sequence[str]) -> Task:
+def task_of(command: Show, rest: Sequence[str]) -> ProblemTask:
     """The task that the words describe.
 
     Args:
@@ -157,7 +157,7 @@ def task_of(command: Show, rest: Sequence[str]) -> Task:
         prog=f"farfield show {command.task}",
         args=words,
     )
-    shown: Task = task(**fields_of_task(task, options.task, command.shapes))
+    shown: ProblemTask = task(**fields_of_task(task, options.task, command.shapes))
     return shown
 
 

@@ -39,7 +39,7 @@ from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import Candidates, RolledOut, Task, answers_everywhere, is_at_hand
+from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -101,19 +101,19 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     return Experiment(task=made, model=_network(made, spec, command), recipe=options.recipe)
 
 
-def _is_read_as_set(task: Task) -> bool:
+def _is_read_as_set(task: ProblemTask) -> bool:
     """Whether a task is for layers from set to set alone: of one item that has parts."""
     return task.length == 1 and len(task.item_shape) in (1, 3)
 
 
-def _is_read_in_order(task: Task) -> bool:
+def _is_read_in_order(task: ProblemTask) -> bool:
     """Whether a task is for sequence layers: of items that are no images, or asked everywhere."""
     if _is_read_as_set(task):
         return False
-    return len(task.item_shape) == 1 or answers_everywhere(task)
+    return len(task.item_shape) == 1 or form_of(task).answer == "everywhere"
 
 
-def _models_for(task: Task) -> dict[str, type[nn.Module]]:
+def _models_for(task: ProblemTask) -> dict[str, type[nn.Module]]:
     """What a task can be learned with, by name."""
     if _is_read_as_set(task):
         return SET_LAYERS
@@ -122,7 +122,7 @@ def _models_for(task: Task) -> dict[str, type[nn.Module]]:
     return {**(SCORERS if isinstance(task, Candidates) else REASONERS), **SET_LAYERS}
 
 
-def _model_for(task: Task, name: str) -> type[nn.Module]:
+def _model_for(task: ProblemTask, name: str) -> type[nn.Module]:
     fitting = _models_for(task)
     others = {**REASONERS, **SCORERS, **SEQUENCE_LAYERS, **SET_LAYERS}
     if name in others and name not in fitting:
@@ -133,7 +133,7 @@ def _model_for(task: Task, name: str) -> type[nn.Module]:
     return find("model", name, fitting)
 
 
-def _usual_encoder(task: Task) -> str:
+def _usual_encoder(task: ProblemTask) -> str:
     """Name of the encoder that the papers have for items such as those of a task."""
     if _is_read_as_set(task):
         return "component" if len(task.item_shape) == 1 else "patch"
@@ -144,7 +144,7 @@ def _usual_encoder(task: Task) -> str:
     return "panel" if isinstance(task, Candidates) else "conv"
 
 
-def _network(task: Task, part: Spec, command: Train) -> Architecture:
+def _network(task: ProblemTask, part: Spec, command: Train) -> Architecture:
     """A network that reads a task as a set or in order, scores its candidates, or answers it.
 
     Where a task gives more than the first place, a network in order goes on from its own answers.

@@ -31,7 +31,7 @@ from farfield.experiments._players import Player, check_names, is_within
 from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
 from farfield.objectives import OBJECTIVES, Objective, Supervised
-from farfield.tasks import TASKS, Regime, Task
+from farfield.tasks import TASKS, ProblemTask, Regime
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
 """A share of which there is some."""
@@ -189,7 +189,7 @@ class Experiment:
         20
     """
 
-    task: Task
+    task: ProblemTask
     model: Architecture
     recipe: Recipe
     objective: Objective = Supervised()

@@ -27,7 +27,7 @@ from farfield.nn import (
     LinearEncoder,
     PastNorm,
 )
-from farfield.tasks import Candidates, Task, answers_everywhere
+from farfield.tasks import Candidates, ProblemTask, form_of
 
 
 @runtime_checkable
@@ -38,7 +38,7 @@ class Architecture(Protocol):
     tasks are of.
     """
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         ...
 
@@ -63,7 +63,7 @@ class Network:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {
             "item_shape": task.item_shape,
@@ -98,7 +98,7 @@ class ScoringNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.
 
         Raises:
@@ -138,7 +138,7 @@ class AutoencoderNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         encoder, shape = encoder_and_shape(self.encoder, {"item_shape": task.item_shape}, stream)
         decoder = self.decoder.build(shape, stream.child("decoder"))
@@ -170,7 +170,7 @@ class PredictionNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
         encoder, shape = encoder_and_shape(self.encoder, shape, stream)
@@ -205,7 +205,7 @@ class SequenceNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
         encoder, shape = encoder_and_shape(self.encoder, shape, stream)
@@ -217,7 +217,7 @@ class SequenceNetwork:
             encoder,
             core,
             num_outputs=task.num_outputs,
-            answers_everywhere=answers_everywhere(task),
+            answers_everywhere=form_of(task).answer == "everywhere",
             dropout=self.dropout,
             generator=stream.child("output").torch(),
         )

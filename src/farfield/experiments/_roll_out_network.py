@@ -12,7 +12,7 @@ from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
 from farfield.models import RollOut
 from farfield.nn import LinearDecoder, LinearEncoder
-from farfield.tasks import RolledOut, Task
+from farfield.tasks import ProblemTask, RolledOut
 
 
 @final
@@ -38,7 +38,7 @@ class RollOutNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.
 
         Raises:

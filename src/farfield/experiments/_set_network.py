@@ -12,7 +12,7 @@ from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
 from farfield.models import AnalogyScoring, Relational, SetModel, TokenReader
 from farfield.nn import PatchEncoder
-from farfield.tasks import Candidates, Task
+from farfield.tasks import Candidates, ProblemTask
 
 
 @final
@@ -51,7 +51,7 @@ class SetNetwork:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def build(self, task: Task, stream: Stream) -> nn.Module:
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.
 
         Raises:
@@ -96,7 +96,7 @@ class SetNetwork:
         )
 
 
-def _check_no_items_together(task: Task, candidates: int, context: Spec | None) -> None:
+def _check_no_items_together(task: ProblemTask, candidates: int, context: Spec | None) -> None:
     """Raise `ValueError` if items are to be looked at together that are a set each."""
     if candidates or task.length != 1 or context is not None:
         raise ValueError(

@@ -22,20 +22,23 @@ from farfield.tasks._matrices._progressive_matrices import (
 from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
+from farfield.tasks._protocol._form import Form as Form
+from farfield.tasks._protocol._form import HasForm as HasForm
+from farfield.tasks._protocol._form import Reading as Reading
+from farfield.tasks._protocol._form import form_of as form_of
 from farfield.tasks._protocol._task import TRAINING as TRAINING
 from farfield.tasks._protocol._task import VALIDATION as VALIDATION
-from farfield.tasks._protocol._task import AnswersEverywhere as AnswersEverywhere
 from farfield.tasks._protocol._task import Candidates as Candidates
 from farfield.tasks._protocol._task import DrawsFirst as DrawsFirst
 from farfield.tasks._protocol._task import FromFiles as FromFiles
 from farfield.tasks._protocol._task import InParts as InParts
 from farfield.tasks._protocol._task import NoMemoryLoss as NoMemoryLoss
+from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import RolledOut as RolledOut
 from farfield.tasks._protocol._task import SetScores as SetScores
 from farfield.tasks._protocol._task import SeveralAnswers as SeveralAnswers
 from farfield.tasks._protocol._task import Task as Task
-from farfield.tasks._protocol._task import answers_everywhere as answers_everywhere
 from farfield.tasks._protocol._task import is_at_hand as is_at_hand
 from farfield.tasks._protocol._task import metric_of as metric_of
 from farfield.tasks._protocol._task import no_memory_loss as no_memory_loss
@@ -96,7 +99,6 @@ __all__ = [
     "VALIDATION",
     "Adding",
     "AllSame",
-    "AnswersEverywhere",
     "BouncingBalls",
     "Candidates",
     "Copying",
@@ -107,17 +109,21 @@ __all__ = [
     "DistributionOfThree",
     "DrawsFirst",
     "DynamicObjects",
+    "Form",
     "FromFiles",
     "FuzzyBoolean",
+    "HasForm",
     "IdentityRules",
     "IdentityRulesMiddle",
     "InParts",
     "KMNISTAdaptation",
     "NoMemoryLoss",
     "ObjectFrames",
+    "ProblemTask",
     "ProgressiveMatrices",
     "PublishedMatrices",
     "PublishedVisualAnalogies",
+    "Reading",
     "Regime",
     "RelationalMatchToSample",
     "RolledOut",
@@ -132,9 +138,9 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
-    "answers_everywhere",
     "cache_folder",
     "fetch",
+    "form_of",
     "is_at_hand",
     "metric_of",
     "no_memory_loss",

@@ -17,9 +17,9 @@ from farfield.records import Score
 from farfield.tasks import (
     TRAINING,
     InParts,
+    ProblemTask,
     SetScores,
     SeveralAnswers,
-    Task,
     metric_of,
     scored_of,
 )
@@ -68,7 +68,7 @@ class TakesStatistics(TwoStages, Protocol):
         ...
 
 
-def problems_of_run(task: Task, seed: int) -> dict[str, Problems]:
+def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
     """The sets of problems that run `seed` trains on and is scored on, by regime.
 
     Args:
@@ -81,7 +81,7 @@ def problems_of_run(task: Task, seed: int) -> dict[str, Problems]:
 
 
 def score_problems(
-    model: Outputs, task: Task, problems: Problems
+    model: Outputs, task: ProblemTask, problems: Problems
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
     """Score and loss of every problem, without gradients and in large batches.
 
@@ -97,7 +97,7 @@ def score_problems(
 
 
 def _measured(
-    model: Outputs, task: Task, problems: Problems, keep: list[Tensor] | None = None
+    model: Outputs, task: ProblemTask, problems: Problems, keep: list[Tensor] | None = None
 ) -> dict[str, Float[Tensor, " batch"]]:
     """The task's metric and the loss of every problem, and the metric of each of its answers.
 
@@ -126,7 +126,7 @@ def _answered(model: Outputs, problems: Problems) -> Iterator[tuple[Tensor, Prob
 
 
 def _measures(
-    task: Task, outputs: Tensor, problems: Problems
+    task: ProblemTask, outputs: Tensor, problems: Problems
 ) -> dict[str, Float[Tensor, " batch"]]:
     """What is recorded of outputs, by its name in records."""
     metric = metric_of(task)
@@ -208,7 +208,7 @@ def wants_statistics(model: object) -> TypeGuard[TakesStatistics]:
 
 
 def glanced(
-    step: int, task: Task, scores: Float[Tensor, " batch"], losses: Float[Tensor, " batch"]
+    step: int, task: ProblemTask, scores: Float[Tensor, " batch"], losses: Float[Tensor, " batch"]
 ) -> list[Score]:
     """A point of the curve of the task's metric on training problems, and one of the loss.
 
@@ -226,7 +226,7 @@ def glanced(
 
 def score_regimes(
     model: Outputs,
-    task: Task,
+    task: ProblemTask,
     sets: Mapping[str, Problems],
     step: int,
     perturbations: Sequence[Perturbation] = (),
@@ -257,7 +257,9 @@ def score_regimes(
     return found
 
 
-def _scores(model: Outputs, task: Task, problems: Problems, step: int, regime: str) -> list[Score]:
+def _scores(
+    model: Outputs, task: ProblemTask, problems: Problems, step: int, regime: str
+) -> list[Score]:
     """All scores of one set."""
     outputs: list[Tensor] | None = [] if isinstance(task, SetScores) else None
     values = _measured(model, task, problems, outputs)
@@ -274,7 +276,7 @@ def _scores(model: Outputs, task: Task, problems: Problems, step: int, regime: s
 
 
 def _perturbed(
-    model: Outputs, task: Task, problems: Problems, change: Perturbation, noise: Stream
+    model: Outputs, task: ProblemTask, problems: Problems, change: Perturbation, noise: Stream
 ) -> Problems:
     """The problems of a perturbation, changed some at a time."""
     _, chunk = _answers(model, problems.compact())
@@ -321,7 +323,7 @@ def _mean_score(step: int, regime: str, metric: str, values: Float[Tensor, " bat
     return Score(step=step, regime=regime, metric=metric, value=mean, count=len(values))
 
 
-def evaluate(model: nn.Module, task: Task, *, seed: int = 0) -> dict[str, float]:
+def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str, float]:
     """Mean score of a network in every regime of a task: the extrapolation profile.
 
     The network is used in evaluation mode and is left as it was found.

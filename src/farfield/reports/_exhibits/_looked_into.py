@@ -10,7 +10,7 @@ from farfield.analysis import Routing, routing_of
 from farfield.core import Problems
 from farfield.records import Record, Store
 from farfield.reports._tables._report import Report, Row
-from farfield.tasks import Task
+from farfield.tasks import ProblemTask
 from farfield.training import problems_of_run, trained_network
 
 
@@ -23,7 +23,7 @@ class LookedInto(NamedTuple):
         sets: The problems that it drew, by regime.
     """
 
-    task: Task
+    task: ProblemTask
     network: nn.Module
     sets: dict[str, Problems]
 

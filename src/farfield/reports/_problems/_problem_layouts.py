@@ -32,11 +32,11 @@ from farfield.tasks import (
     IdentityRulesMiddle,
     KMNISTAdaptation,
     ObjectFrames,
+    ProblemTask,
     ProgressiveMatrices,
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
-    Task,
     TintedSameDifferent,
     TripleMatchToSample,
     VAECScale,
@@ -240,7 +240,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
 }
 
 
-def layout_of(task: Task) -> Layout:
+def layout_of(task: ProblemTask) -> Layout:
     """The layout of a task's problems; of a task of one's own, all images in one row.
 
     Args:

@@ -22,7 +22,7 @@ from farfield.records import write_whole
 from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._problems._layout import GAP, Corner, Layout
 from farfield.reports._problems._problem_layouts import layout_of
-from farfield.tasks import DrawsFirst, Task
+from farfield.tasks import DrawsFirst, ProblemTask
 
 _DPI: Final = 200
 
@@ -37,7 +37,7 @@ _WIDEST: Final = 28.0
 
 
 def problem_sheet(
-    task: Task, path: str | Path, seed: int = 0, problems_per_regime: int = 4
+    task: ProblemTask, path: str | Path, seed: int = 0, problems_per_regime: int = 4
 ) -> Path:
     """Draw problems of every regime with the right answer marked, as a PNG.
 
@@ -81,7 +81,7 @@ def problem_sheet(
     return path
 
 
-def _sets(task: Task, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
+def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
     """The sets of a run, or the first problems of large ones, and how much there is of each."""
     if isinstance(task, DrawsFirst):
         first = task.draw_first(stream(seed))

@@ -16,7 +16,7 @@ import numpy as np
 from farfield.core import excerpt, expand_home, printable, read_regular, stream
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import Task, is_at_hand
+from farfield.tasks import ProblemTask, is_at_hand
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, for the ceiling."""
@@ -169,7 +169,7 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
 
 
 @cache
-def _ceiling(task: Task, regime: str, metric: str) -> float:
+def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
     """What the rule itself gets, over a few problems."""
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)

@@ -19,7 +19,7 @@ from farfield.tasks import (
     AllSame,
     DistributionOfN,
     IdentityRulesMiddle,
-    Task,
+    ProblemTask,
     TintedSameDifferent,
     TripleMatchToSample,
 )
@@ -30,7 +30,7 @@ STEPS: Final = 500
 RUNS: Final = 5
 """Networks of each row."""
 
-TASKS: Final[tuple[tuple[str, str, Task], ...]] = (
+TASKS: Final[tuple[tuple[str, str, ProblemTask], ...]] = (
     ("all-same-6", "Are all six the same?", AllSame(num_images=6, withheld=90)),
     ("triples", "Match-to-sample with triples", TripleMatchToSample(withheld=90)),
     ("distribution-of-8", "Distribution-of-eight", DistributionOfN(row_length=8, withheld=90)),
@@ -56,7 +56,7 @@ ROWS: Final = {
 MEASURED: Final = dataclasses.replace(UNPUBLISHED, runs=RUNS)
 
 
-def _claims(group: str, title: str, task: Task, row: str) -> list[Claim]:
+def _claims(group: str, title: str, task: ProblemTask, row: str) -> list[Claim]:
     """One row of one task: a claim for each of its tests, all of one experiment."""
     experiment = Experiment(
         task=task,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from farfield.tasks._analogies._analogy_problems import NUM_CANDIDATES, PLACES, PREMISES, ROW
 from farfield.tasks._protocol._choices import ChoiceTask
+from farfield.tasks._protocol._form import GRAY, Form
 
 
 class VisualAnalogyTask(ChoiceTask):
     """Analogies from a source row to a target row: where panels come from is its own."""
+
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
 
     image_size: int
     """Width and height of a panel in pixels."""

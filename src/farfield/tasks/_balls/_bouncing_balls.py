@@ -25,6 +25,7 @@ from farfield.tasks._balls._ball_frames import (
 from farfield.tasks._balls._ball_motion import AWAY, moved, started
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import SequenceTask
 
@@ -102,8 +103,8 @@ class BouncingBalls(SequenceTask):
 
     name: ClassVar[str] = "bouncing-balls"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="sequence", answer="everywhere")
     metric: ClassVar[str] = "cross-entropy"
-    answers_everywhere: ClassVar[bool] = True
 
     balls: tuple[int, int] = (4, 4)
     test_balls: tuple[tuple[int, int], ...] = ((4, 4), (6, 8))

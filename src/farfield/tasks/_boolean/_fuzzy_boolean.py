@@ -16,6 +16,7 @@ from farfield.tasks._boolean._fuzzy_logic import disjunctions, multilinear, trut
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._draws import distinct, integers
+from farfield.tasks._protocol._form import VECTOR, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST
 
@@ -94,6 +95,7 @@ class FuzzyBoolean:
 
     name: ClassVar[str] = "fuzzy-boolean"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="single")
     metric: ClassVar[str] = "r2"
     training_scored: ClassVar[int] = 2_000
 

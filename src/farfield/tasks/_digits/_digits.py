@@ -22,6 +22,7 @@ from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
+from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST
 
@@ -88,6 +89,7 @@ class Digits(ClassTask):
 
     name: ClassVar[str] = "digits"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
     training_scored: ClassVar[int] = 2_000
 
     data_sets: tuple[str, ...] = ("mnist", "mnist-m", "svhn")

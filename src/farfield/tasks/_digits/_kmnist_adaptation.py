@@ -17,6 +17,7 @@ from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
+from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST
 
@@ -76,6 +77,7 @@ class KMNISTAdaptation(ClassTask):
 
     name: ClassVar[str] = "kmnist-adaptation"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
 
     training_samples: int = 500
     validation_images: int = 1_000

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from farfield.tasks._matrices._matrix_problems import CONTEXT, NUM_CANDIDATES, PLACES
 from farfield.tasks._protocol._choices import ChoiceTask
+from farfield.tasks._protocol._form import GRAY, Form
 
 
 class MatrixTask(ChoiceTask):
     """Matrices of 3×3 panels of which the last one lacks: where panels come from is its own."""
+
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group", answer="candidates")
 
     image_size: int
     """Width and height of a panel in pixels."""

@@ -38,16 +38,34 @@ class Regime:
 
 @runtime_checkable
 class Task(Protocol):
-    """An immutable description of problems: where they come from and how answers are scored.
+    """An immutable description of what is asked: its name, its version, its regimes and its floor.
 
     A task is a frozen dataclass whose fields are the parameters of the paper. It knows of no
-    model, no device and no training; the members below are all that the rest of the library uses.
+    model, no device and no training. What it asks is in the protocols that extend this one.
     """
 
     name: ClassVar[str]
     """Name on the command line, e.g. `"same-different"`."""
     version: ClassVar[int]
     """Raised whenever any drawn byte changes."""
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training first, then the test distributions by growing distance."""
+        ...
+
+    def chance(self, regime: str) -> float:
+        """Expected score of an answer that ignores the problem: the floor."""
+        ...
+
+
+@runtime_checkable
+class ProblemTask(Task, Protocol):
+    """A task that draws problems and scores answers to them, and knows the ceiling.
+
+    The members below and those of `Task` are all that the rest of the library needs. What a task
+    may have besides, it declares by the protocols of its abilities, e.g. `Candidates`.
+    """
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -69,11 +87,6 @@ class Task(Protocol):
         """Places that form one context each; together they cover all places once."""
         ...
 
-    @property
-    def regimes(self) -> tuple[Regime, ...]:
-        """Training first, then the test distributions by growing distance."""
-        ...
-
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name, over one table of items."""
         ...
@@ -91,10 +104,6 @@ class Task(Protocol):
 
         Higher is better, in 0…1, unless the task has a class variable `metric` that names an error.
         """
-        ...
-
-    def chance(self, regime: str) -> float:
-        """Expected score of an answer that ignores the problem: the floor."""
         ...
 
     def oracle(self, problems: Problems) -> Tensor:
@@ -181,23 +190,6 @@ class SetScores(Protocol):
 
 
 @runtime_checkable
-class AnswersEverywhere(Protocol):
-    """A task that asks at every place: outputs are `(batch, time, num_outputs)`."""
-
-    answers_everywhere: ClassVar[bool]
-    """Whether it does."""
-
-
-def answers_everywhere(task: Task) -> bool:
-    """Whether a task asks at every place of a problem, not once.
-
-    Args:
-        task: A task; one that does has a class variable `answers_everywhere`.
-    """
-    return isinstance(task, AnswersEverywhere) and task.answers_everywhere
-
-
-@runtime_checkable
 class RolledOut(Protocol):
     """A task whose first places are given; a model may go on from its own answers after them."""
 
@@ -225,7 +217,7 @@ def is_at_hand(task: Task) -> bool:
     return not isinstance(task, FromFiles) or task.is_at_hand()
 
 
-def scored_of(task: Task, regime: str, problems: Problems) -> Problems:
+def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
     """The problems of a regime that a trained network is scored on: all, or the first of training.
 
     Args:

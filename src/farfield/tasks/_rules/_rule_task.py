@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from farfield.tasks._protocol._answer_task import AnswerTask
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import Regime
 from farfield.tasks._rules import _abstract_rules as rules
 from farfield.tasks._rules._shapes import Shapes
@@ -13,6 +15,7 @@ from farfield.tasks._rules._shapes import Shapes
 class RuleTask(AnswerTask):
     """A task of abstract rules over images: what it asks and draws is its own, the rest is here."""
 
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
     shapes: Shapes | None
     """The images; `None` for the built-in 100 glyphs."""
     withheld: int

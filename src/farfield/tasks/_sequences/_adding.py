@@ -16,6 +16,7 @@ from farfield.core import Problems, check_fields
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
 from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._form import VECTOR, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST, SequenceTask
 
@@ -78,6 +79,7 @@ class Adding(SequenceTask):
 
     name: ClassVar[str] = "adding"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="sequence")
     metric: ClassVar[str] = "mse"
 
     training_length: Count = 50

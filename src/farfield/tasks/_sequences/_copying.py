@@ -16,6 +16,7 @@ from farfield.core import Problems, check_fields
 from farfield.metrics import correct
 from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._draws import integers
+from farfield.tasks._protocol._form import SYMBOL, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import SequenceTask
 
@@ -82,7 +83,7 @@ class Copying(SequenceTask):
 
     name: ClassVar[str] = "copying"
     version: ClassVar[int] = 1
-    answers_everywhere: ClassVar[bool] = True
+    form: ClassVar[Form] = Form(axes=SYMBOL, arrangement="sequence", answer="everywhere")
 
     dormant: Count = 50
     test_dormant: tuple[Count, ...] = (200, 1_000, 10_000)

@@ -15,6 +15,7 @@ from farfield.tasks._files._known_data_sets import MNIST
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
+from farfield.tasks._protocol._form import VECTOR, Form
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 from farfield.tasks._sequences._sequence_task import MOST
 
@@ -77,6 +78,7 @@ class SequentialMNIST(ClassTask):
 
     name: ClassVar[str] = "sequential-mnist"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=VECTOR, arrangement="sequence")
 
     side: int = 14
     test_sides: tuple[int, ...] = (14, 16, 19, 24)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, check_fields, stream
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._squares import _squares as squares
 from farfield.tasks._squares._squares_task import SquaresTask
 
@@ -79,6 +80,7 @@ class DynamicObjects(SquaresTask):
 
     name: ClassVar[str] = "dynamic-objects"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="sequence", answer="items")
     metric: ClassVar[str] = "mse"
 
     training_sizes: tuple[float, float] = (3.0, 13.0)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from farfield.core import Problems, check_fields, stream
 from farfield.tasks._protocol._checks import check_number, check_regime
+from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._squares import _squares as squares
 from farfield.tasks._squares._squares_task import SquaresTask
 
@@ -76,6 +77,7 @@ class ObjectFrames(SquaresTask):
 
     name: ClassVar[str] = "object-frames"
     version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="single", answer="items")
     metric: ClassVar[str] = "mse"
 
     training_sizes: tuple[float, float] = (3.0, 43.0)

@@ -15,6 +15,7 @@ from torch import Tensor
 from farfield.core import DrawnItems, Problems, Stream, check_fields
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import ChoiceTask
+from farfield.tasks._protocol._form import COLOR, Form
 from farfield.tasks._protocol._task import TRAINING, Regime
 from farfield.tasks._vaec._vaec_objects import (
     DIMENSIONS,
@@ -35,6 +36,7 @@ class VAECTask(ChoiceTask):
 
     name: ClassVar[str]
     version: ClassVar[int]
+    form: ClassVar[Form] = Form(axes=COLOR, arrangement="group", answer="candidates")
 
     train_on: int = 1
     """Number of the region or scale that training shows."""

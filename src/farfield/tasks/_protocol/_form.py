@@ -1,0 +1,116 @@
+"""What the problems of a task look like, by which models are chosen for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, final, runtime_checkable
+
+from farfield.core import check_fields
+from farfield.tasks._protocol._task import Candidates, ProblemTask
+
+Axis = Literal["channel", "height", "width", "feature", "class"]
+"""Axis of an item."""
+
+Arrangement = Literal["single", "group", "sequence"]
+"""How the items of a problem are shown: one alone, a few together, or one after another."""
+
+Answer = Literal["once", "everywhere", "candidates", "items"]
+"""What is asked: once a problem, at every position, which candidate, or for items themselves."""
+
+Reading = Literal["elements", "group", "candidates", "sequence", "items"]
+"""How a model can read a problem."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a problem looks like: the axes of its items, how they are arranged, what is asked.
+
+    Args:
+        axes: The axes of `item_shape`: `("height", "width")` for a gray image,
+            `("height", "width", "channel")` or `("channel", "height", "width")` for others,
+            `("feature",)` for a vector, `("class",)` for a symbol as a one-hot vector.
+        arrangement: `"single"` for one item a problem; `"group"` for as many items in every
+            problem, looked at together; `"sequence"` for items read in order, of which a test may
+            show more than training.
+        answer: `"once"` for one answer a problem; `"everywhere"` for one at every position;
+            `"candidates"` for a score of each candidate; `"items"` for items as answers.
+
+    Raises:
+        ValueError: If a field is none of these.
+    """
+
+    axes: tuple[Axis, ...]
+    arrangement: Arrangement
+    answer: Answer = "once"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """How models can read a problem.
+
+        `"elements"`: as the set of parts of its one item. `"group"`: all items together.
+        `"candidates"`: the premises with each candidate. `"sequence"`: one item after another.
+        `"items"`: to predict items or to give them back.
+        """
+        if self.answer in ("candidates", "items"):
+            return (self.answer,)
+        if self.arrangement == "single":
+            return ("elements",)
+        if self.arrangement == "group" and self.answer == "once":
+            return ("group", "sequence")
+        return ("sequence",)
+
+
+GRAY: tuple[Axis, ...] = ("height", "width")
+"""Axes of a gray image."""
+
+COLOR: tuple[Axis, ...] = ("height", "width", "channel")
+"""Axes of a color image."""
+
+CHANNELS_FIRST: tuple[Axis, ...] = ("channel", "height", "width")
+"""Axes of a color image with its channels first, as torch has them."""
+
+VECTOR: tuple[Axis, ...] = ("feature",)
+"""Axes of a vector."""
+
+SYMBOL: tuple[Axis, ...] = ("class",)
+"""Axes of a symbol."""
+
+
+@runtime_checkable
+class HasForm(Protocol):
+    """A task that says what its problems look like."""
+
+    @property
+    def form(self) -> Form:
+        """What a problem looks like."""
+        ...
+
+
+def form_of(task: ProblemTask) -> Form:
+    """What the problems of a task look like: its `form`, or one by its shapes where it has none.
+
+    By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
+    are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
+    an image with its channels last if that are 3 and first if not, and any other number vectors.
+
+    Args:
+        task: Any task.
+
+    Raises:
+        ValueError: If its `form` has another number of axes than its items.
+    """
+    shape = task.item_shape
+    if isinstance(task, HasForm):
+        if len(task.form.axes) != len(shape):
+            raise ValueError(f"form must name an axis for each size of {shape}, got {task.form}")
+        return task.form
+    axes = {2: GRAY, 3: COLOR if shape[-1:] == (3,) else CHANNELS_FIRST}
+    return Form(
+        axes=axes.get(len(shape), VECTOR * len(shape)),
+        arrangement="single" if task.length == 1 else "group",
+        answer="candidates" if isinstance(task, Candidates) else "once",
+    )

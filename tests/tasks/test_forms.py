@@ -1,0 +1,119 @@
+"""What tasks say of their problems, and what follows for those that say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from farfield.tasks import (
+    RAVEN,
+    TASKS,
+    BouncingBalls,
+    Candidates,
+    Digits,
+    Form,
+    HasForm,
+    ProblemTask,
+    PublishedMatrices,
+    PublishedVisualAnalogies,
+    Regime,
+    Task,
+    VAECScale,
+    form_of,
+)
+from plain import Plain
+
+EVERY = {**{name: cls() for name, cls in TASKS.items()}, "raven": RAVEN()}
+EVERY |= {"matrices": PublishedMatrices(), "analogies": PublishedVisualAnalogies()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A task that asks, and draws no problems."""
+
+    name: ClassVar[str] = "asked"
+    version: ClassVar[int] = 1
+    regimes: ClassVar[tuple[Regime, ...]] = ()
+
+    def chance(self, regime: str) -> float:
+        return 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Plain):
+    num_candidates: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated(Plain):
+    form: Form
+
+
+def test_a_task_that_draws_no_problems_is_a_task_and_no_problem_task() -> None:
+    assert isinstance(Asked(), Task)
+    assert not isinstance(Asked(), ProblemTask)
+    for task in EVERY.values():
+        assert isinstance(task, Task)
+        assert isinstance(task, ProblemTask)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_task_states_a_form_that_agrees_with_its_problems(name: str) -> None:
+    task = EVERY[name]
+    assert isinstance(task, HasForm)
+    form = form_of(task)
+    assert form is task.form
+    assert (form.arrangement == "single") == (task.length == 1)
+    assert (form.answer == "candidates") == isinstance(task, Candidates)
+    sizes = dict(zip(form.axes, task.item_shape, strict=True))
+    assert sizes.get("channel", 3) == 3
+
+
+@pytest.mark.parametrize(
+    "task, readings",
+    [
+        ("same-different", ("group", "sequence")),
+        ("raven", ("candidates",)),
+        ("adding", ("sequence",)),
+        ("bouncing-balls", ("sequence",)),
+        ("digits", ("elements",)),
+        ("object-frames", ("items",)),
+        ("dynamic-objects", ("items",)),
+    ],
+)
+def test_a_form_says_how_problems_can_be_read(task: str, readings: tuple[str, ...]) -> None:
+    assert form_of(EVERY[task]).readings == readings
+
+
+@pytest.mark.parametrize(
+    "task, axes, arrangement, answer",
+    [
+        (Plain(item_shape=(16,)), ("feature",), "group", "once"),
+        (Plain(item_shape=(3, 32, 32)), ("channel", "height", "width"), "group", "once"),
+        (Plain(item_shape=(32, 32, 3)), ("height", "width", "channel"), "group", "once"),
+        (Plain(item_shape=(3, 3), length=1), ("height", "width"), "single", "once"),
+        (Chosen(item_shape=(3,)), ("feature",), "group", "candidates"),
+    ],
+)
+def test_the_form_of_a_task_that_states_none_follows_from_its_shapes(
+    task: Plain, axes: tuple[str, ...], arrangement: str, answer: str
+) -> None:
+    assert form_of(task) == Form(axes=axes, arrangement=arrangement, answer=answer)
+
+
+@pytest.mark.parametrize("cls", [Digits, VAECScale])
+def test_the_rule_for_shapes_agrees_with_what_image_tasks_state(cls: type) -> None:
+    task = cls()
+    found = Chosen if isinstance(task, Candidates) else Plain
+    assert form_of(found(item_shape=task.item_shape, length=task.length)) == task.form
+
+
+def test_a_form_that_is_not_of_the_items_is_refused(unchecked) -> None:
+    task = Stated(item_shape=(32, 32), form=BouncingBalls.form)
+    assert form_of(task) is BouncingBalls.form
+    with pytest.raises(ValueError, match=r"an axis for each size of \(16,\), got Form"):
+        form_of(Stated(item_shape=(16,), form=BouncingBalls.form))
+    with pytest.raises(ValueError, match="arrangement must be"):
+        Form(axes=("feature",), arrangement="pile")
