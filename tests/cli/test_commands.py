@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ import torch
 from PIL import Image
 
 from farfield.cli._arguments import Train
+from farfield.cli._names import find_reader
 from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES, stream
 from farfield.execution import run_one
@@ -35,6 +37,7 @@ from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, FromFiles
 from farfield.tasks._rules._rule_task import RuleTask
+from plain import Plain
 
 KINDS = {
     "tasks": TASKS,
@@ -128,6 +131,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="fuzzy-boolean", model="neural-interpreter"), "ComponentEncoder"),
         (Train(task="digits", model="pre-norm-transformer"), "PatchEncoder"),
         (Train(task="all-same", model="neural-interpreter"), "ConvEncoder"),
+        (Train(task="same-different", model="gru"), "ConvEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -137,7 +141,7 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
     network = experiment_of(command, []).model
     assert network.encoder.cls.__name__ == encoder
     kinds = {
-        "same-different": Network,
+        "same-different": Network if command.model == "lstm" else SequenceNetwork,
         "copying": SequenceNetwork,
         "adding": SequenceNetwork,
         "fuzzy-boolean": SetNetwork,
@@ -182,7 +186,8 @@ def test_train_tells_a_model_where_the_patches_of_an_image_lie(model: str) -> No
 
 
 @pytest.mark.parametrize(
-    "task, model", [("copying", "rims"), ("fuzzy-boolean", "neural-interpreter")]
+    "task, model",
+    [("copying", "rims"), ("fuzzy-boolean", "neural-interpreter"), ("all-same", "rims")],
 )
 def test_train_refuses_a_context_where_items_are_read_one_by_one(
     farfield, task: str, model: str
@@ -193,20 +198,56 @@ def test_train_refuses_a_context_where_items_are_read_one_by_one(
 
 
 @pytest.mark.parametrize(
-    "task, model, fits",
+    "task, model, fitting",
     [
-        ("vaec-scale", "lstm", "rnn-scorer"),
-        ("all-same", "lstm-scorer", "corelnet"),
-        ("copying", "esbn", "rims"),
-        ("digits", "rims", "neural-interpreter"),
+        ("digits", "esbn", "neural-interpreter or pre-norm-transformer"),
+        ("digits", "rims", "neural-interpreter or pre-norm-transformer"),
+        ("vaec-scale", "lstm", ", ".join([*SCORERS, "neural-interpreter or pre-norm-transformer"])),
+        ("object-frames", "esbn", "a network of farfield.experiments"),
     ],
 )
-def test_train_says_which_models_fit_the_task(farfield, task: str, model: str, fits: str) -> None:
+def test_train_says_which_models_support_the_task(
+    farfield, task: str, model: str, fitting: str
+) -> None:
     ended = farfield(f"train --task {task} --model {model}")
-    assert ended.status == 2
-    assert f"model must be one that {task} can be learned with" in ended.err
-    assert fits in ended.err
-    assert f"got '{model}'" in ended.err
+    said = f"farfield: model '{model}' does not support task '{task}'; use {fitting}\n"
+    assert (ended.status, ended.err) == (2, said)
+
+
+@pytest.mark.parametrize(
+    "shape, length, models",
+    [
+        ((16,), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
+        ((3, 32, 32), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
+        ((32, 32), 2, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
+        ((3, 32, 32), 1, SET_LAYERS),
+    ],
+)
+def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], length: int, models: dict[str, type]
+) -> None:
+    task = Plain(item_shape=shape, length=length)
+    fields = [("item_shape", tuple[int, ...], shape), ("length", int, length)]
+    own = dataclasses.make_dataclass("Own", fields, bases=(Plain,), frozen=True, kw_only=True)
+    monkeypatch.setitem(TASKS, "plain", own)
+    sets = task.draw(stream(0))["training"][:4].compact()
+    for name, cls in models.items():
+        assert find_reader(task, name)[1] is cls
+        network = experiment_of(Train(task="plain", model=name), []).model.build(task, stream(0))
+        assert network(sets.table(), sets.index).shape == (4, task.num_outputs)
+    for name in {**SCORERS, **SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}.keys() - models.keys():
+        with pytest.raises(ValueError, match=f"model '{name}' does not support task 'plain'"):
+            find_reader(task, name)
+
+
+def test_list_says_how_tasks_are_read_and_models_read(farfield, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    lines = {line.split()[0]: line for line in farfield("list").out.splitlines() if line.strip()}
+    assert "Read as: group, sequence." in lines["all-same"]
+    assert "Read as: elements." in lines["digits"]
+    assert "Reads: group." in lines["esbn"]
+    assert "Reads: sequence." in lines["rims"]
+    assert "Reads: elements, group, candidates." in lines["neural-interpreter"]
 
 
 @pytest.mark.parametrize(

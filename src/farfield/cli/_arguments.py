@@ -66,15 +66,15 @@ class Train:
     task: str
     """Name of the task."""
     model: str
-    """Name of the reasoner, of the scorer where a task has candidates to score, or of the sequence
-    layer where it is read in order."""
+    """Name of a model or layer that reads problems as the task can be read: `farfield list` says
+    how that is."""
     encoder: str | None = None
-    """Name of the encoder; if not given, that of the paper for such items: conv for small grey
-    images, analogy for coloured ones, panel for the grey ones of a visual analogy, linear for
-    what is read in order."""
+    """Name of the encoder; if not given, that of the papers for such items: conv for gray images,
+    panel where they are candidates, analogy for color images, linear for vectors and for what is
+    read in order, patch or component for a single item."""
     context: str | None = None
     """What is done to the embeddings over the context of each problem, by name, or none; if not
-    given, norm, and none for what is read in order."""
+    given, norm where all items of a problem are looked at together, else none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"

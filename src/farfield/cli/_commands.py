@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.cli._arguments import Cite, Fetch, List, Show
-from farfield.cli._names import fields_of_task, find_task, options_of_task
+from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import OFFERED
 from farfield.models import REASONERS, SCORERS
@@ -22,7 +22,7 @@ from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
-from farfield.tasks import DATA_SETS, TASKS, ProblemTask, fetch
+from farfield.tasks import DATA_SETS, TASKS, ProblemTask, fetch, form_of
 
 LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}
 """Its heading by kind, where it is not that of fields."""
@@ -38,9 +38,9 @@ def list_names(command: List) -> None:
         command: What to list.
     """
     kinds: dict[str, Iterable[tuple[str, str, str]]] = {
-        "tasks": _classes(TASKS),
-        "models": _classes({**REASONERS, **SCORERS}),
-        "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS}),
+        "tasks": _classes(TASKS, _read_as),
+        "models": _classes({**REASONERS, **SCORERS}, _reads),
+        "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS}, _reads),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),
         "objectives": _classes(OBJECTIVES),
@@ -96,11 +96,26 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _classes(names: Mapping[str, type]) -> list[tuple[str, str, str]]:
+def _classes(
+    names: Mapping[str, Any], note: Callable[[Any], str] = lambda _: ""
+) -> list[tuple[str, str, str]]:
+    """Name, first line and fields of each class, with a note behind the line."""
     return [
-        (name, (inspect.getdoc(cls) or "").partition("\n")[0], _fields(cls))
+        (name, (inspect.getdoc(cls) or "").partition("\n")[0] + note(cls), _fields(cls))
         for name, cls in names.items()
     ]
+
+
+def _read_as(task: Any) -> str:
+    """How the problems of a task can be read."""
+    return f" Read as: {', '.join(form_of(task()).readings)}."
+
+
+def _reads(model: type) -> str:
+    """How a model can read problems."""
+    return (
+        f" Reads: {', '.join(way for way, models in MODELS.items() if model in models.values())}."
+    )
 
 
 def _fields(cls: type) -> str:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 import docstring_parser
 import tyro
+from torch import nn
 
 from farfield.core import UnknownNameError
-from farfield.tasks import TASKS, Shapes
+from farfield.models import REASONERS, SCORERS
+from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS
+from farfield.tasks import TASKS, ProblemTask, Reading, Shapes, form_of
 
 Named = TypeVar("Named")
+
+MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
+    "elements": SET_LAYERS,
+    "group": {**REASONERS, **SET_LAYERS},
+    "candidates": {**SCORERS, **SET_LAYERS},
+    "sequence": SEQUENCE_LAYERS,
+    "items": {},
+}
+"""What is trained on a task, by name, for every way in which problems can be read."""
 
 PLAIN = (
     int,
@@ -59,6 +71,28 @@ def find_task(name: str) -> Any:
         UnknownNameError: If no task bears the name.
     """
     return find("task", name, TASKS)
+
+
+def find_reader(task: ProblemTask, name: str) -> tuple[Reading, type[nn.Module]]:
+    """How a model reads a task, and its class.
+
+    Args:
+        task: The task.
+        name: Name of the model on the command line.
+
+    Raises:
+        UnknownNameError: If no model bears the name.
+        ValueError: If none that bears it can read the task.
+    """
+    readers: dict[str, tuple[Reading, type[nn.Module]]] = {}
+    for reading in form_of(task).readings:
+        for model, cls in MODELS[reading].items():
+            readers.setdefault(model, (reading, cls))
+    if name not in readers and any(name in models for models in MODELS.values()):
+        *most, last = readers or ["a network of farfield.experiments"]
+        fitting = f"{', '.join(most)} or {last}" if most else last
+        raise ValueError(f"model {name!r} does not support task {task.name!r}; use {fitting}")
+    return find("model", name, readers)
 
 
 def shapes_of(name: str) -> Shapes | None:

@@ -17,6 +17,7 @@ from farfield.cli._names import (
     PLAIN,
     fields_of_task,
     find,
+    find_reader,
     find_task,
     options_of_task,
     plain_dataclass,
@@ -35,11 +36,10 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
-from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of, is_at_hand
+from farfield.tasks import ProblemTask, Reading, RolledOut, form_of, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -82,7 +82,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         rest: The fields of task, model and recipe.
     """
     task = find_task(command.task)
-    part = _model_for(task(), command.model)
+    reading, part = find_reader(task(), command.model)
     groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
@@ -98,79 +98,55 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
     if chosen.get(WIDTH) is None:
         chosen.pop(WIDTH, None)
     spec = Spec(part, **chosen)
-    return Experiment(task=made, model=_network(made, spec, command), recipe=options.recipe)
+    return Experiment(
+        task=made, model=_network(made, reading, spec, command), recipe=options.recipe
+    )
 
 
-def _is_read_as_set(task: ProblemTask) -> bool:
-    """Whether a task is for layers from set to set alone: of one item that has parts."""
-    return task.length == 1 and len(task.item_shape) in (1, 3)
-
-
-def _is_read_in_order(task: ProblemTask) -> bool:
-    """Whether a task is for sequence layers: of items that are no images, or asked everywhere."""
-    if _is_read_as_set(task):
-        return False
-    return len(task.item_shape) == 1 or form_of(task).answer == "everywhere"
-
-
-def _models_for(task: ProblemTask) -> dict[str, type[nn.Module]]:
-    """What a task can be learned with, by name."""
-    if _is_read_as_set(task):
-        return SET_LAYERS
-    if _is_read_in_order(task):
-        return SEQUENCE_LAYERS
-    return {**(SCORERS if isinstance(task, Candidates) else REASONERS), **SET_LAYERS}
-
-
-def _model_for(task: ProblemTask, name: str) -> type[nn.Module]:
-    fitting = _models_for(task)
-    others = {**REASONERS, **SCORERS, **SEQUENCE_LAYERS, **SET_LAYERS}
-    if name in others and name not in fitting:
-        raise ValueError(
-            f"model must be one that {task.name} can be learned with, one of "
-            f"{', '.join(fitting)}; got {name!r}, which is for other tasks"
-        )
-    return find("model", name, fitting)
-
-
-def _usual_encoder(task: ProblemTask) -> str:
-    """Name of the encoder that the papers have for items such as those of a task."""
-    if _is_read_as_set(task):
-        return "component" if len(task.item_shape) == 1 else "patch"
-    if _is_read_in_order(task):
+def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
+    """Name of the encoder that the papers have for such items, read in such a way."""
+    form = form_of(task)
+    if reading == "elements":
+        return "patch" if "height" in form.axes else "component"
+    if form.arrangement == "sequence":
         return "linear"
-    if len(task.item_shape) == 3:
-        return "analogy"
-    return "panel" if isinstance(task, Candidates) else "conv"
+    match form.axes:
+        case ("height", "width"):
+            return "panel" if reading == "candidates" else "conv"
+        case ("height", "width", "channel"):
+            return "analogy"
+        case _:
+            return "linear"
 
 
-def _network(task: ProblemTask, part: Spec, command: Train) -> Architecture:
-    """A network that reads a task as a set or in order, scores its candidates, or answers it.
+def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) -> Architecture:
+    """A network with a model that reads a task in one way.
 
-    Where a task gives more than the first place, a network in order goes on from its own answers.
+    Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    encoder = Spec(find("encoder", command.encoder or _usual_encoder(task), ENCODERS))
-    if _is_read_as_set(task) or _is_read_in_order(task):
-        if command.context not in (None, "none"):
-            raise ValueError(
-                f"context must be none for {task.name}, whose items are read one by one, "
-                f"got {command.context!r}"
-            )
-        if _is_read_as_set(task):
-            in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
-            placed = Spec(PatchEncoder, positions=True) if in_places else encoder
-            return SetNetwork(core=part, encoder=placed)
-        if isinstance(task, RolledOut) and task.given > 1:
-            return RollOutNetwork(core=part, encoder=encoder)
-        return SequenceNetwork(core=part, encoder=encoder)
-    context = None
-    if command.context != "none":
-        context = Spec(find("context", command.context or "norm", CONTEXTS))
-    if part.cls in SET_LAYERS.values():
-        return SetNetwork(core=part, encoder=encoder, context=context)
-    if isinstance(task, Candidates):
-        return ScoringNetwork(scorer=part, encoder=encoder, context=context)
-    return Network(reasoner=part, encoder=encoder, context=context)
+    encoder = Spec(find("encoder", command.encoder or _usual_encoder(task, reading), ENCODERS))
+    if reading in ("group", "candidates"):
+        context = None
+        if command.context != "none":
+            context = Spec(find("context", command.context or "norm", CONTEXTS))
+        if part.cls in SET_LAYERS.values():
+            return SetNetwork(core=part, encoder=encoder, context=context)
+        if reading == "candidates":
+            return ScoringNetwork(scorer=part, encoder=encoder, context=context)
+        return Network(reasoner=part, encoder=encoder, context=context)
+    if command.context not in (None, "none"):
+        raise ValueError(
+            f"context must be none for {task.name}, whose items {command.model} reads one by one, "
+            f"got {command.context!r}"
+        )
+    if reading == "elements":
+        in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
+        return SetNetwork(
+            core=part, encoder=Spec(PatchEncoder, positions=True) if in_places else encoder
+        )
+    if isinstance(task, RolledOut) and task.given > 1:
+        return RollOutNetwork(core=part, encoder=encoder)
+    return SequenceNetwork(core=part, encoder=encoder)
 
 
 def _options_of_module(cls: type[nn.Module]) -> Any:
