@@ -1452,6 +1452,13 @@ TOGETHER = {
 }
 # Initializations, slopes and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "EncodesItems",
+    "EncodesToSets",
+    "EncodesWithPart",
+    "HasHiddenSize",
+    "HasOutFeatures",
+    "TakesStatistics",
+    "width_of",
     "Communication",
     "CommunicationParameters",
     "Functions",
@@ -1585,6 +1592,13 @@ def test_registries_hold_every_encoder_and_reasoner() -> None:
 
 
 UNCITED = {
+    "EncodesItems",
+    "EncodesToSets",
+    "EncodesWithPart",
+    "HasHiddenSize",
+    "HasOutFeatures",
+    "TakesStatistics",
+    "width_of",
     "ESBNKeys",
     "ESBNParameters",
     "Indexed",

@@ -86,7 +86,7 @@ class Flat(nn.Module):
 class Remembering(nn.Module):
     """Takes off the mean over all training problems, slot by slot."""
 
-    training_statistics = True
+    wants_statistics = True
 
     def __init__(self, num_features: int) -> None:
         super().__init__()

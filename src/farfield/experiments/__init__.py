@@ -8,6 +8,7 @@ from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
+from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
 from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
@@ -42,6 +43,7 @@ __all__ = [
     "Constant",
     "Cosine",
     "Experiment",
+    "ForSomeTasks",
     "Halving",
     "Network",
     "Optimizer",

@@ -23,7 +23,7 @@ from farfield.core import (
     check_fields,
 )
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
-from farfield.experiments._networks import Architecture
+from farfield.experiments._networks import Architecture, ForSomeTasks
 from farfield.experiments._optimizers import Adam, Optimizer
 from farfield.experiments._owners import is_ours
 from farfield.experiments._perturbation import Perturbation
@@ -202,10 +202,9 @@ class Experiment:
         _check_named("objective", self.objective, OBJECTIVES)
         _check_no_part("model", self.model)
         check_fields(self)
-        kind = getattr(self.model, "task_kind", None)
-        if kind is not None and not isinstance(self.task, kind):
-            model = type(self.model).__name__
-            raise ArgumentError("task", f"one for a {model}, a {kind.__name__}", self.task)
+        if isinstance(self.model, ForSomeTasks) and not isinstance(self.task, self.model.task_kind):
+            model, kind = type(self.model).__name__, self.model.task_kind.__name__
+            raise ArgumentError("task", f"one for a {model}, a {kind}", self.task)
         for name in ("task", "model", "objective", "players", "perturbations"):
             _check_can_be_described(name, getattr(self, name))
         if self.players and self.objective != Supervised():

@@ -12,11 +12,13 @@ from farfield.experiments._spec import Spec
 from farfield.models import (
     AnalogyScoring,
     AtOneSide,
+    HasOutFeatures,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     Relational,
     SequenceModel,
+    width_of,
 )
 from farfield.nn import (
     AnalogyEncoder,
@@ -32,15 +34,19 @@ from farfield.tasks import Candidates, ProblemTask, form_of
 
 @runtime_checkable
 class Architecture(Protocol):
-    """How a network is put together: a frozen dataclass of `Spec`.
-
-    One that is not for every task has a class variable `task_kind`, the protocol or class that its
-    tasks are of.
-    """
+    """How a network is put together: a frozen dataclass of `Spec`."""
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         ...
+
+
+@runtime_checkable
+class ForSomeTasks(Protocol):
+    """How a network is put together that is not for every task."""
+
+    task_kind: ClassVar[type]
+    """The protocol or class that its tasks are of."""
 
 
 @final
@@ -238,10 +244,5 @@ def encoder_and_shape(
         TypeError: If the encoder does not say how wide its embeddings are.
     """
     encoder = spec.build(shape, stream.child("encoder"))
-    width = getattr(encoder, "out_features", None)
-    if not isinstance(width, int):
-        raise TypeError(
-            f"{type(encoder).__name__} must have an integer attribute out_features, "
-            f"the width of its embeddings; got {width!r}"
-        )
+    width = width_of("encoder", encoder, HasOutFeatures)
     return encoder, {**shape, "in_features": width, "num_features": width}

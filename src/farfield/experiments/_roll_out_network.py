@@ -10,7 +10,7 @@ from torch import nn
 from farfield.core import Stream, check_fields
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
-from farfield.models import RollOut
+from farfield.models import HasHiddenSize, RollOut, width_of
 from farfield.nn import LinearDecoder, LinearEncoder
 from farfield.tasks import ProblemTask, RolledOut
 
@@ -56,11 +56,6 @@ class RollOutNetwork:
             {**shape, "input_size": shape["in_features"], "batch_first": True},
             stream.child("core"),
         )
-        width = getattr(core, "hidden_size", None)
-        if not isinstance(width, int):
-            raise TypeError(
-                f"core must have an integer attribute hidden_size, the width of what it gives; "
-                f"{type(core).__name__} has {width!r}"
-            )
+        width = width_of("core", core, HasHiddenSize)
         decoder = self.decoder.build(shape | {"in_features": width}, stream.child("decoder"))
         return RollOut(encoder, core, decoder, given=task.given, rounded=self.rounded)

@@ -10,7 +10,7 @@ from torch import nn
 from farfield.core import NonNegativeFloat, PositiveInt, Stream, check_fields
 from farfield.experiments._networks import encoder_and_shape
 from farfield.experiments._spec import Spec
-from farfield.models import AnalogyScoring, Relational, SetModel, TokenReader
+from farfield.models import AnalogyScoring, EncodesToSets, Relational, SetModel, TokenReader
 from farfield.nn import PatchEncoder
 from farfield.tasks import Candidates, ProblemTask
 
@@ -66,7 +66,7 @@ class SetNetwork:
         }
         encoder, shape = encoder_and_shape(self.encoder, shape, stream)
         outputs = 1 if candidates else task.num_outputs
-        if hasattr(encoder, "num_elements"):
+        if isinstance(encoder, EncodesToSets):
             _check_no_items_together(task, candidates, self.context)
             return SetModel(encoder, self._reader(shape, outputs, None, stream))
         reader = self._reader(shape, outputs, length, stream)

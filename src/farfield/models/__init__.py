@@ -4,6 +4,13 @@ from typing import Final
 
 from torch import nn
 
+from farfield.models._abilities import EncodesItems as EncodesItems
+from farfield.models._abilities import EncodesToSets as EncodesToSets
+from farfield.models._abilities import EncodesWithPart as EncodesWithPart
+from farfield.models._abilities import HasHiddenSize as HasHiddenSize
+from farfield.models._abilities import HasOutFeatures as HasOutFeatures
+from farfield.models._abilities import TakesStatistics as TakesStatistics
+from farfield.models._abilities import width_of as width_of
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._at_one_side import AtOneSide as AtOneSide
 from farfield.models._corelnet import CoRelNet as CoRelNet
@@ -64,6 +71,11 @@ __all__ = [
     "AnalogyScoring",
     "AtOneSide",
     "CoRelNet",
+    "EncodesItems",
+    "EncodesToSets",
+    "EncodesWithPart",
+    "HasHiddenSize",
+    "HasOutFeatures",
     "LSTMScorer",
     "LayerNormLSTMScorer",
     "NextEmbedding",
@@ -75,7 +87,9 @@ __all__ = [
     "RollOut",
     "SequenceModel",
     "SetModel",
+    "TakesStatistics",
     "TokenReader",
     "Transformer",
     "WReN",
+    "width_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, final, runtime_checkable
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
@@ -10,14 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import Size, check_arguments
-
-
-@runtime_checkable
-class _ScorerOfCandidates(Protocol):
-    """A scorer that can look at the premises of a problem once for all its candidates."""
-
-    def score_candidates(self, premises: Tensor, candidates: Tensor) -> Tensor:
-        """From `(batch, premise, feature)` and `(batch, candidate, feature)` to scores of each."""
+from farfield.models._abilities import KeepsStatistics, ScoresCandidates
 
 
 @final
@@ -96,7 +89,7 @@ class AnalogyScoring(nn.Module):
         Raises:
             ValueError: If the index leaves no place for a premise.
         """
-        if self.context is None and isinstance(self.scorer, _ScorerOfCandidates):
+        if self.context is None and isinstance(self.scorer, ScoresCandidates):
             premises, candidates = self._parted(index)
             return self.scorer.score_candidates(
                 F.embedding(premises, embeddings), F.embedding(candidates, embeddings)
@@ -128,14 +121,13 @@ class AnalogyScoring(nn.Module):
             embeddings: What `encode` gave.
             index: Which item stands at which place of which problem, candidates last.
         """
-        take = getattr(self.context, "take_statistics", None)
-        if take is not None:
-            take(F.embedding(self._sequences(index), embeddings))
+        if isinstance(self.context, KeepsStatistics):
+            self.context.take_statistics(F.embedding(self._sequences(index), embeddings))
 
     @property
     def wants_statistics(self) -> bool:
         """Whether the context normalizes by statistics of training, taken once it is over."""
-        return bool(getattr(self.context, "training_statistics", False))
+        return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
     def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:
         """The premises and one candidate behind them, for every candidate."""

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from farfield.core import check_arguments
 from farfield.functional import denormalize
+from farfield.models._abilities import KeepsStatistics
 from farfield.nn import NormalizedSequence
 
 
@@ -108,7 +109,7 @@ class ObjectPredictor(nn.Module):
     @property
     def wants_statistics(self) -> bool:
         """Whether the context uses statistics of the training sequences in evaluation."""
-        return bool(getattr(self.context, "sample", 0))
+        return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
     def take_statistics(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
@@ -119,8 +120,8 @@ class ObjectPredictor(nn.Module):
             embeddings: What `encode` gave.
             index: Which item stands at which place of which training sequence.
         """
-        if self.context is not None and self.wants_statistics:
-            self.context.take_statistics(F.embedding(index, embeddings))  # type: ignore[operator]
+        if isinstance(self.context, KeepsStatistics):
+            self.context.take_statistics(F.embedding(index, embeddings))
 
     def _in_context(self, embeddings: Tensor, index: Tensor) -> NormalizedSequence:
         if index.ndim != 2 or index.shape[1] < 2:

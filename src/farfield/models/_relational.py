@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import check_arguments
+from farfield.models._abilities import TellsError
 
 
 @final
@@ -66,14 +67,12 @@ class Relational(nn.Module):
             TypeError: If the reasoner has no such error; `MNM` has.
             ValueError: If the index is not `(batch, time)`.
         """
-        tell = getattr(self.reasoner, "answer_and_error", None)
-        if tell is None:
+        if not isinstance(self.reasoner, TellsError):
             raise TypeError(
                 "reasoner must have a method answer_and_error, as MNM has, "
                 f"got {type(self.reasoner).__name__}"
             )
-        answers: tuple[Tensor, Tensor] = tell(self.embed(items, index))
-        return answers
+        return self.reasoner.answer_and_error(self.embed(items, index))
 
     def embed(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]

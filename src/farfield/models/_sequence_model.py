@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import Indexed, uninitialized
+from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""
@@ -71,20 +72,15 @@ class SequenceModel(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        width = getattr(core, "hidden_size", None)
-        if not isinstance(width, int):
-            raise TypeError(
-                f"core must have an integer attribute hidden_size, the width of what it gives; "
-                f"{type(core).__name__} has {width!r}"
-            )
         self.encoder = encoder
         self.core = core
+        width = width_of("core", core, HasHiddenSize)
         self.output = uninitialized(nn.Linear, width, num_outputs)
         nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
         nn.init.zeros_(self.output.bias)
         self.answers_everywhere = answers_everywhere
         self.dropout = dropout
-        self.takes_indexed = getattr(core, "takes_indexed", False)
+        self.takes_indexed = isinstance(core, TakesIndexed) and core.takes_indexed
 
     @classmethod
     def released(

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import PositiveFloat, Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._abilities import HasNumFeatures, width_of
 from farfield.models._checks import check_length, check_sequence
 
 
@@ -79,12 +80,7 @@ class TokenReader(nn.Module):
                 f"places_std must be left out for a set without places, got {places_std} and no "
                 "length"
             )
-        width = getattr(core, "num_features", None)
-        if not isinstance(width, int):
-            raise TypeError(
-                "core must have an integer attribute num_features, the width of its elements; "
-                f"{type(core).__name__} has {width!r}"
-            )
+        width = width_of("core", core, HasNumFeatures)
         self.in_features, self.num_tokens, self.length = in_features, num_tokens, length
         self.core = core
         self.embedding = (

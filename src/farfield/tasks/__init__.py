@@ -22,27 +22,29 @@ from farfield.tasks._matrices._progressive_matrices import (
 from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
+from farfield.tasks._protocol._abilities import Candidates as Candidates
+from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
+from farfield.tasks._protocol._abilities import FromFiles as FromFiles
+from farfield.tasks._protocol._abilities import HasForm as HasForm
+from farfield.tasks._protocol._abilities import InParts as InParts
+from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
+from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
+from farfield.tasks._protocol._abilities import RolledOut as RolledOut
+from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
+from farfield.tasks._protocol._abilities import SetScores as SetScores
+from farfield.tasks._protocol._abilities import SeveralAnswers as SeveralAnswers
+from farfield.tasks._protocol._abilities import form_of as form_of
+from farfield.tasks._protocol._abilities import is_at_hand as is_at_hand
+from farfield.tasks._protocol._abilities import metric_of as metric_of
+from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
+from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._form import Form as Form
-from farfield.tasks._protocol._form import HasForm as HasForm
 from farfield.tasks._protocol._form import Reading as Reading
-from farfield.tasks._protocol._form import form_of as form_of
 from farfield.tasks._protocol._task import TRAINING as TRAINING
 from farfield.tasks._protocol._task import VALIDATION as VALIDATION
-from farfield.tasks._protocol._task import Candidates as Candidates
-from farfield.tasks._protocol._task import DrawsFirst as DrawsFirst
-from farfield.tasks._protocol._task import FromFiles as FromFiles
-from farfield.tasks._protocol._task import InParts as InParts
-from farfield.tasks._protocol._task import NoMemoryLoss as NoMemoryLoss
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
-from farfield.tasks._protocol._task import RolledOut as RolledOut
-from farfield.tasks._protocol._task import SetScores as SetScores
-from farfield.tasks._protocol._task import SeveralAnswers as SeveralAnswers
 from farfield.tasks._protocol._task import Task as Task
-from farfield.tasks._protocol._task import is_at_hand as is_at_hand
-from farfield.tasks._protocol._task import metric_of as metric_of
-from farfield.tasks._protocol._task import no_memory_loss as no_memory_loss
-from farfield.tasks._protocol._task import scored_of as scored_of
 from farfield.tasks._rules._all_same import AllSame as AllSame
 from farfield.tasks._rules._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distribution_of_three import DistributionOfThree as DistributionOfThree
@@ -117,6 +119,7 @@ __all__ = [
     "IdentityRulesMiddle",
     "InParts",
     "KMNISTAdaptation",
+    "NamesMetric",
     "NoMemoryLoss",
     "ObjectFrames",
     "ProblemTask",
@@ -128,6 +131,7 @@ __all__ = [
     "RelationalMatchToSample",
     "RolledOut",
     "SameDifferent",
+    "ScoresSomeTraining",
     "SequentialMNIST",
     "SetScores",
     "SeveralAnswers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeGuard, runtime_checkable
+from typing import TypeGuard
 
 import torch
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, Stream, forked_generators, joined, stream
 from farfield.experiments import Experiment, Perturbation
+from farfield.models import EncodesItems, TakesStatistics
 from farfield.records import Score
 from farfield.tasks import (
     TRAINING,
@@ -39,33 +40,6 @@ ITEMS = 512
 
 Outputs = Callable[[Tensor, Tensor], Tensor]
 """From `(items, index)` to outputs."""
-
-
-@runtime_checkable
-class TwoStages(Protocol):
-    """A model that encodes items one by one before it looks at problems."""
-
-    def encode(self, items: Tensor) -> Tensor:
-        """From items `(item, *shape)` to embeddings `(item, *)`."""
-        ...
-
-    def answer(self, embeddings: Tensor, index: Tensor) -> Tensor:
-        """From embeddings and index to outputs."""
-        ...
-
-
-@runtime_checkable
-class TakesStatistics(TwoStages, Protocol):
-    """A model of two stages that keeps statistics of the training problems."""
-
-    def take_statistics(self, embeddings: Tensor, index: Tensor) -> None:
-        """Keep what is to be known of all training problems."""
-        ...
-
-    @property
-    def wants_statistics(self) -> bool:
-        """Whether it uses what it would keep."""
-        ...
 
 
 def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
@@ -140,7 +114,7 @@ def _measures(
 
 def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
     """From a part of the problems to the outputs of the model, and how large a part may be."""
-    if isinstance(model, TwoStages) and len(problems.items) < problems.index.numel():
+    if isinstance(model, EncodesItems) and len(problems.items) < problems.index.numel():
         embeddings = encode_all(model, problems)
         return (lambda part: model.answer(embeddings, part.index)), CHUNK
 
@@ -153,7 +127,7 @@ def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], T
     return whole, min(CHUNK, GROUP * max(1, groups))
 
 
-def encode_all(model: TwoStages, problems: Problems) -> Float[Tensor, "item ..."]:
+def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item ..."]:
     """Embeddings of all items of the table, some of them at a time.
 
     Args:

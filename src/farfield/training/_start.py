@@ -14,9 +14,10 @@ from torch.nn.parameter import is_lazy
 
 from farfield.core import Problems, forked_generators, stream
 from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
+from farfield.models import EncodesItems, EncodesWithPart
 from farfield.records import from_tensors, to_tensors
 from farfield.tasks import TRAINING
-from farfield.training._evaluate import TwoStages, encode_all, problems_of_run
+from farfield.training._evaluate import encode_all, problems_of_run
 from farfield.training._settings import fixed_settings
 
 
@@ -154,11 +155,11 @@ def has_fixed_encoder(network: nn.Module) -> bool:
     Args:
         network: Any network; in one that is not Farfield's, nobody knows what is encoded.
     """
-    encoder = getattr(network, "encoder", None)
-    if not isinstance(network, TwoStages) or not isinstance(encoder, nn.Module):
+    if not isinstance(network, EncodesWithPart) or not is_ours(type(network)):
         return False
+    encoder = network.encoder
     return (
-        is_ours(type(network))
+        isinstance(encoder, nn.Module)
         and vars(type(encoder)).get("is_pure") is True
         and not any(parameter.requires_grad for parameter in encoder.parameters())
     )
@@ -189,7 +190,7 @@ def embedded(network: nn.Module, problems: Problems) -> Problems:
     Raises:
         TypeError: If the network does not embed items one by one.
     """
-    if not isinstance(network, TwoStages):
+    if not isinstance(network, EncodesItems):
         raise TypeError(f"network must have methods encode and answer, got {network!r}")
     problems = problems.compact()
     with torch.no_grad():

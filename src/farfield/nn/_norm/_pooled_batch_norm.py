@@ -102,6 +102,11 @@ class PooledBatchNorm(nn.Module):
         """Normalize the embeddings of a batch of problems."""
         return normalized_as_trained(self, over_batch_and_places, z)
 
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether it normalizes by a training set in evaluation mode."""
+        return self.mean is not None
+
     @torch.no_grad()
     def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
         """Take mean and variance of these embeddings, those of the whole training set.

@@ -269,6 +269,11 @@ class TimeStepNorm(nn.Module):
         )
         return _normalized(z, read, foreseen, self.weight, self.bias)
 
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether it normalizes by a sample of training in evaluation mode."""
+        return self.mean is not None
+
     @torch.no_grad()
     def take_statistics(self, z: _Sequence) -> None:
         """Keep the statistics of each place over the first `sample` sequences.

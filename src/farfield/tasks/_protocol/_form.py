@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, final, runtime_checkable
+from typing import Literal, final
 
 from farfield.core import check_fields
-from farfield.tasks._protocol._task import Candidates, ProblemTask
 
 Axis = Literal["channel", "height", "width", "feature", "class"]
 """Axis of an item."""
@@ -78,39 +77,3 @@ VECTOR: tuple[Axis, ...] = ("feature",)
 
 SYMBOL: tuple[Axis, ...] = ("class",)
 """Axes of a symbol."""
-
-
-@runtime_checkable
-class HasForm(Protocol):
-    """A task that says what its problems look like."""
-
-    @property
-    def form(self) -> Form:
-        """What a problem looks like."""
-        ...
-
-
-def form_of(task: ProblemTask) -> Form:
-    """What the problems of a task look like: its `form`, or one by its shapes where it has none.
-
-    By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
-    are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
-    an image with its channels last if that are 3 and first if not, and any other number vectors.
-
-    Args:
-        task: Any task.
-
-    Raises:
-        ValueError: If its `form` has another number of axes than its items.
-    """
-    shape = task.item_shape
-    if isinstance(task, HasForm):
-        if len(task.form.axes) != len(shape):
-            raise ValueError(f"form must name an axis for each size of {shape}, got {task.form}")
-        return task.form
-    axes = {2: GRAY, 3: COLOR if shape[-1:] == (3,) else CHANNELS_FIRST}
-    return Form(
-        axes=axes.get(len(shape), VECTOR * len(shape)),
-        arrangement="single" if task.length == 1 else "group",
-        answer="candidates" if isinstance(task, Candidates) else "once",
-    )

@@ -1,0 +1,132 @@
+"""What models and their parts may be able to do, or say of themselves: all optional abilities.
+
+A module has an ability by having its members, a module of one's own too.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor, nn
+
+
+@runtime_checkable
+class EncodesItems(Protocol):
+    """A model that encodes items one by one before it looks at problems."""
+
+    def encode(self, items: Tensor) -> Tensor:
+        """From items `(item, *shape)` to embeddings `(item, *)`."""
+        ...
+
+    def answer(self, embeddings: Tensor, index: Tensor) -> Tensor:
+        """From embeddings and index to outputs."""
+        ...
+
+
+@runtime_checkable
+class EncodesWithPart(EncodesItems, Protocol):
+    """A model that encodes items with one of its parts."""
+
+    encoder: nn.Module
+
+
+@runtime_checkable
+class TakesStatistics(EncodesItems, Protocol):
+    """A model that keeps statistics of the training problems."""
+
+    def take_statistics(self, embeddings: Tensor, index: Tensor) -> None:
+        """Keep what is to be known of all training problems."""
+        ...
+
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether it uses what it would keep."""
+        ...
+
+
+@runtime_checkable
+class KeepsStatistics(Protocol):
+    """A context that can normalize by statistics of training in evaluation."""
+
+    def take_statistics(self, z: Tensor) -> None:
+        """Keep the statistics of the embeddings of training problems."""
+        ...
+
+    @property
+    def wants_statistics(self) -> bool:
+        """Whether it was made to use them."""
+        ...
+
+
+@runtime_checkable
+class HasOutFeatures(Protocol):
+    """An encoder that says how wide its embeddings are."""
+
+    out_features: int
+
+
+@runtime_checkable
+class EncodesToSets(Protocol):
+    """An encoder that makes a set of elements of each item."""
+
+    num_elements: int
+
+
+@runtime_checkable
+class HasHiddenSize(Protocol):
+    """A layer over sequences that says how wide it answers."""
+
+    hidden_size: int
+
+
+@runtime_checkable
+class TakesIndexed(Protocol):
+    """A layer over sequences that may take `farfield.functional.Indexed`."""
+
+    takes_indexed: bool
+
+
+@runtime_checkable
+class HasNumFeatures(Protocol):
+    """A layer from set to set that says how wide its elements are."""
+
+    num_features: int
+
+
+@runtime_checkable
+class TellsError(Protocol):
+    """A reasoner that tells how far its memory is from what it was given."""
+
+    def answer_and_error(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """From `(batch, time, feature)` to answers and errors."""
+        ...
+
+
+@runtime_checkable
+class ScoresCandidates(Protocol):
+    """A scorer that can look at the premises of a problem once for all its candidates."""
+
+    def score_candidates(self, premises: Tensor, candidates: Tensor) -> Tensor:
+        """From `(batch, premise, feature)` and `(batch, candidate, feature)` to scores of each."""
+        ...
+
+
+def width_of(name: str, part: nn.Module, ability: type) -> int:
+    """The width that a part of a model says it has.
+
+    Args:
+        name: Name of the part, for the error.
+        part: The part.
+        ability: What says it: `HasOutFeatures`, `HasHiddenSize` or `HasNumFeatures`.
+
+    Raises:
+        TypeError: If the part does not say it.
+    """
+    (attribute,) = ability.__annotations__
+    width = getattr(part, attribute, None)
+    if not isinstance(width, int):
+        raise TypeError(
+            f"{name} must have an integer attribute {attribute}, its width; "
+            f"{type(part).__name__} has {width!r}"
+        )
+    return width

@@ -1,0 +1,197 @@
+"""What a task may be able to do besides what every task does: all optional abilities.
+
+A task has an ability by having its members. Others ask `isinstance(task, InParts)`, or the function
+beside the protocol, which knows what holds for a task without.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar, Protocol, runtime_checkable
+
+from torch import Tensor
+
+from farfield.core import Problems, Stream
+from farfield.tasks._protocol._form import CHANNELS_FIRST, COLOR, GRAY, VECTOR, Form
+from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
+
+
+@runtime_checkable
+class HasForm(Protocol):
+    """A task that says what its problems look like."""
+
+    @property
+    def form(self) -> Form:
+        """What a problem looks like."""
+        ...
+
+
+def form_of(task: ProblemTask) -> Form:
+    """What the problems of a task look like: its `form`, or one by its shapes where it has none.
+
+    By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
+    are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
+    an image with its channels last if that are 3 and first if not, and any other number vectors.
+
+    Args:
+        task: Any task.
+
+    Raises:
+        ValueError: If its `form` has another number of axes than its items.
+    """
+    shape = task.item_shape
+    if isinstance(task, HasForm):
+        if len(task.form.axes) != len(shape):
+            raise ValueError(f"form must name an axis for each size of {shape}, got {task.form}")
+        return task.form
+    axes = {2: GRAY, 3: COLOR if shape[-1:] == (3,) else CHANNELS_FIRST}
+    return Form(
+        axes=axes.get(len(shape), VECTOR * len(shape)),
+        arrangement="single" if task.length == 1 else "group",
+        answer="candidates" if isinstance(task, Candidates) else "once",
+    )
+
+
+@runtime_checkable
+class Candidates(Protocol):
+    """A task whose last places are candidates, one of which answers: what a model scores.
+
+    `num_outputs` is `num_candidates`, and `segments` speaks of the places of one sequence to be
+    scored: the premises and one candidate behind them.
+    """
+
+    @property
+    def num_candidates(self) -> int:
+        """Number of candidates, which stand at the last places of a problem."""
+        ...
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """A task whose problems are of several kinds, each scored by itself as well."""
+
+    def parts(self, problems: Problems) -> dict[str, Tensor]:
+        """Which problems are of which kind: `(batch,)` booleans by the name of the kind."""
+        ...
+
+
+@runtime_checkable
+class SeveralAnswers(Protocol):
+    """A task that asks for several things at once, each scored by itself as well."""
+
+    def answer_scores(self, outputs: Tensor, problems: Problems) -> dict[str, Tensor]:
+        """The score of each answer, `(batch,)`, by the name of the answer."""
+        ...
+
+
+@runtime_checkable
+class NoMemoryLoss(Protocol):
+    """A task that knows what its loss is without memory: the floor of a claim about the loss."""
+
+    def no_memory_loss(self, regime: str) -> float:
+        """Least loss of a model that remembers nothing."""
+        ...
+
+
+def no_memory_loss(task: Task, regime: str) -> float:
+    """Least loss without memory; NaN for a task that does not say.
+
+    Args:
+        task: The task.
+        regime: Name of the regime.
+    """
+    return task.no_memory_loss(regime) if isinstance(task, NoMemoryLoss) else math.nan
+
+
+@runtime_checkable
+class DrawsFirst(Protocol):
+    """A task with sets so large that it also draws the first problems of each alone."""
+
+    def draw_first(self, stream: Stream) -> dict[str, Problems]:
+        """The first problems of the sets that `draw` gives, a thousand or more of each."""
+        ...
+
+    def num_problems(self, regime: str) -> int:
+        """How many problems there are in a set."""
+        ...
+
+
+@runtime_checkable
+class SetScores(Protocol):
+    """A task with scores of a whole set that are no means over problems: perplexity, FID, R²."""
+
+    def set_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, float]:
+        """Scores of a set, by their names in records.
+
+        Args:
+            outputs: What a model answers to all of its problems.
+            problems: The set.
+        """
+        ...
+
+
+@runtime_checkable
+class RolledOut(Protocol):
+    """A task whose first places are given; a model may go on from its own answers after them."""
+
+    @property
+    def given(self) -> int:
+        """How many places are given."""
+        ...
+
+
+@runtime_checkable
+class FromFiles(Protocol):
+    """A task whose problems nobody can generate: they are read from files a user has."""
+
+    def is_at_hand(self) -> bool:
+        """Whether the files are on this machine."""
+        ...
+
+
+def is_at_hand(task: Task) -> bool:
+    """Whether the problems of a task can be had on this machine: generated, or its files read.
+
+    Args:
+        task: A task.
+    """
+    return not isinstance(task, FromFiles) or task.is_at_hand()
+
+
+@runtime_checkable
+class ScoresSomeTraining(Protocol):
+    """A task whose training set is too large to be scored as a whole."""
+
+    training_scored: ClassVar[int]
+    """How many of its problems are scored."""
+
+
+def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
+    """The problems of a regime that a trained network is scored on: all, or the first of training.
+
+    Args:
+        task: A task, which may be one that `ScoresSomeTraining`.
+        regime: Name of the regime.
+        problems: The set.
+    """
+    if regime != TRAINING or not isinstance(task, ScoresSomeTraining):
+        return problems
+    return problems[: task.training_scored]
+
+
+@runtime_checkable
+class NamesMetric(Protocol):
+    """A task whose score is no accuracy; of an error, lower is better."""
+
+    metric: ClassVar[str]
+    """Name of what the score measures, e.g. `"mse"`."""
+
+
+def metric_of(task: Task) -> str:
+    """Name of what the score of a task measures: `"accuracy"`, where the task names no other.
+
+    Args:
+        task: A task, which may be one that `NamesMetric`.
+    """
+    return task.metric if isinstance(task, NamesMetric) else "accuracy"
