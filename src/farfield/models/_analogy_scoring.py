@@ -11,10 +11,11 @@ from torch.nn import functional as F
 
 from farfield.core import Size, check_arguments
 from farfield.models._abilities import KeepsStatistics, ScoresCandidates
+from farfield.models._composition import Composition
 
 
 @final
-class AnalogyScoring(nn.Module):
+class AnalogyScoring(Composition):
     """Encoder, context and scorer as one model of problems with candidates.
 
     A problem is a row of premises and candidates. Each distinct item is encoded once, however
@@ -54,28 +55,6 @@ class AnalogyScoring(nn.Module):
         self.context = context
         self.scorer = scorer
         self.num_candidates = num_candidates
-
-    def forward(
-        self, items: Tensor, index: Int[Tensor, "batch place"]
-    ) -> Float[Tensor, "batch candidate"]:
-        """Score the candidates of every problem.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem, candidates last.
-
-        Raises:
-            ValueError: If the index leaves no place for a premise.
-        """
-        return self.answer(self.encode(items), index)
-
-    def encode(self, items: Tensor) -> Float[Tensor, "item feature"]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]

@@ -9,10 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import check_arguments
+from farfield.models._composition import Composition
 
 
 @final
-class ObjectAutoencoder(nn.Module):
+class ObjectAutoencoder(Composition):
     """Encoder and decoder as one model of problems of a single item: what is shown comes back.
 
     Args:
@@ -31,28 +32,6 @@ class ObjectAutoencoder(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
-
-    def forward(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch ..."]:
-        """Give every item back.
-
-        Args:
-            items: The distinct items.
-            index: Which item each problem shows.
-
-        Raises:
-            ValueError: If a problem shows another number of items than one.
-        """
-        return self.answer(self.encode(items), index)
-
-    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]

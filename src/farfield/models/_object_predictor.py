@@ -12,11 +12,12 @@ from torch.nn import functional as F
 from farfield.core import check_arguments
 from farfield.functional import denormalize
 from farfield.models._abilities import KeepsStatistics
+from farfield.models._composition import Composition
 from farfield.nn import NormalizedSequence
 
 
 @final
-class ObjectPredictor(nn.Module):
+class ObjectPredictor(Composition):
     r"""Encoder, context, predictor and decoder as one model: each next frame of a sequence.
 
     $$z_t = E(x_t), \qquad \hat z_{t+1} = \mu + \sigma \, P(\mathrm{CN}(z_1), \dots,
@@ -52,28 +53,6 @@ class ObjectPredictor(nn.Module):
         self.context = context
         self.predictor = predictor
         self.decoder = decoder
-
-    def forward(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch _ ..."]:
-        """Predict every item of a sequence but the first.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which sequence.
-
-        Raises:
-            ValueError: If the index is not `(batch, time)` of at least two places.
-        """
-        return self.answer(self.encode(items), index)
-
-    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]

@@ -10,10 +10,11 @@ from torch.nn import functional as F
 
 from farfield.core import check_arguments
 from farfield.models._abilities import TellsError
+from farfield.models._composition import Composition
 
 
 @final
-class Relational(nn.Module):
+class Relational(Composition):
     """Encoder, context and reasoner as one model of problems.
 
     Each distinct item is encoded once, however many problems show it; the embeddings are then
@@ -39,20 +40,6 @@ class Relational(nn.Module):
         self.encoder = encoder
         self.context = context
         self.reasoner = reasoner
-
-    def forward(
-        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-
-        Raises:
-            ValueError: If the index is not `(batch, time)`.
-        """
-        return self.answer(self.encode(items), index)
 
     def answer_and_error(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
@@ -87,14 +74,6 @@ class Relational(nn.Module):
             ValueError: If the index is not `(batch, time)`.
         """
         return self._in_context(self.encode(items), index)
-
-    def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from farfield.core import Dropout, Size, check_arguments
 from farfield.functional import Indexed, uninitialized
 from farfield.models._abilities import HasHiddenSize, TakesIndexed, width_of
+from farfield.models._composition import Composition
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""
@@ -22,7 +23,7 @@ PLACES = 64
 
 
 @final
-class SequenceModel(nn.Module):
+class SequenceModel(Composition):
     """Encoder, sequence layer and output as one model of problems.
 
     Each distinct item is encoded once; the embeddings are put into place and read in order, from a
@@ -109,28 +110,6 @@ class SequenceModel(nn.Module):
             dropout=0.5,
             generator=generator,
         )
-
-    def forward(
-        self, items: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch ..."]:
-        """Answer every problem of a batch.
-
-        Args:
-            items: The distinct items.
-            index: Which item stands at which place of which problem.
-
-        Raises:
-            ValueError: If the index is not `(batch, time)` with at least one place.
-        """
-        return self.answer(self.encode(items), index)
-
-    def encode(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item ..."]:
-        """Embed every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, "batch time"]

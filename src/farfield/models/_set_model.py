@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import check_arguments
+from farfield.models._composition import Composition
 
 
 @final
-class SetModel(nn.Module):
+class SetModel(Composition):
     """An encoder that makes a set of each item, and what reads the set, as a model of problems.
 
     A problem shows one item, e.g. an image whose patches are the elements of the set. `Relational`
@@ -37,26 +38,6 @@ class SetModel(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.reader = reader
-
-    def forward(self, items: Tensor, index: Int[Tensor, "batch place"]) -> Float[Tensor, "batch _"]:
-        """Answer every problem of a batch.
-
-        Args:
-            items: The distinct items.
-            index: Which item each problem shows.
-
-        Raises:
-            ValueError: If the index is not `(batch, 1)`.
-        """
-        return self.answer(self.encode(items), index)
-
-    def encode(self, items: Tensor) -> Float[Tensor, "item element feature"]:
-        """The elements of every item: the first of two stages.
-
-        Args:
-            items: The distinct items.
-        """
-        return self.encoder(items)
 
     def answer(
         self,

@@ -1,0 +1,48 @@
+"""What models that encode items one by one have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor, nn
+
+
+class Composition(nn.Module):
+    """A model in two stages: embed every distinct item once, then answer from the embeddings.
+
+    What is done with the embeddings is its own.
+    """
+
+    encoder: nn.Module
+    """From items `(item, *shape)` to embeddings `(item, *)`."""
+
+    def forward(
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, ...]
+    ) -> Float[Tensor, "batch ..."]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which position of which problem.
+        """
+        return self.answer(self.encode(items), index)
+
+    def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item ..."]:
+        """Embed every item: the first of two stages.
+
+        Args:
+            items: The distinct items.
+        """
+        return self.encoder(items)
+
+    @abstractmethod
+    def answer(
+        self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, ...]
+    ) -> Float[Tensor, "batch ..."]:
+        """Answer every problem from the embeddings of the items: the second of two stages.
+
+        Args:
+            embeddings: What `encode` gave.
+            index: Which item stands at which position of which problem.
+        """
