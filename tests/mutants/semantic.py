@@ -290,9 +290,9 @@ MUTANTS = [
     ),
     (
         "encoder and reasoner share a stream",
-        "experiments/_networks.py",
-        'encoder = spec.build(shape, stream.child("encoder"))',
-        'encoder = spec.build(shape, stream.child("reasoner"))',
+        "experiments/_parts.py",
+        'encoder = self.part("encoder", spec)',
+        'encoder = self.part("reasoner", spec)',
         "experiments/test_experiment.py::test_each_part_of_a_network_draws_from_the_stream_of_its_name",
     ),
     # records

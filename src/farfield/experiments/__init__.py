@@ -11,6 +11,7 @@ from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetw
 from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
 from farfield.experiments._networks import Network as Network
 from farfield.experiments._networks import PredictionNetwork as PredictionNetwork
+from farfield.experiments._networks import RollOutNetwork as RollOutNetwork
 from farfield.experiments._networks import ScoringNetwork as ScoringNetwork
 from farfield.experiments._networks import SequenceNetwork as SequenceNetwork
 from farfield.experiments._optimizers import SGD as SGD
@@ -22,7 +23,6 @@ from farfield.experiments._owners import is_ours as is_ours
 from farfield.experiments._perturbation import Perturbation as Perturbation
 from farfield.experiments._players import Player as Player
 from farfield.experiments._players import check_parts as check_parts
-from farfield.experiments._roll_out_network import RollOutNetwork as RollOutNetwork
 from farfield.experiments._schedules import Constant as Constant
 from farfield.experiments._schedules import Cosine as Cosine
 from farfield.experiments._schedules import Halving as Halving

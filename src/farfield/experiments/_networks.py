@@ -8,15 +8,17 @@ from typing import ClassVar, Protocol, final, runtime_checkable
 from torch import nn
 
 from farfield.core import Dropout, PositiveInt, Stream, check_fields
+from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
 from farfield.models import (
     AnalogyScoring,
     AtOneSide,
-    HasOutFeatures,
+    HasHiddenSize,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     Relational,
+    RollOut,
     SequenceModel,
     width_of,
 )
@@ -26,10 +28,11 @@ from farfield.nn import (
     ConvEncoder,
     FrameDecoder,
     FrameEncoder,
+    LinearDecoder,
     LinearEncoder,
     PastNorm,
 )
-from farfield.tasks import Candidates, ProblemTask, form_of
+from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of
 
 
 @runtime_checkable
@@ -71,16 +74,9 @@ class Network:
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
-        shape: dict[str, object] = {
-            "item_shape": task.item_shape,
-            "length": task.length,
-            "num_outputs": task.num_outputs,
-            "segments": task.segments,
-        }
-        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
-        context = self.context.build(shape, stream.child("context")) if self.context else None
-        reasoner = self.reasoner.build(shape, stream.child("reasoner"))
-        return Relational(encoder=encoder, context=context, reasoner=reasoner)
+        parts = Parts(task, stream)
+        encoder, context = parts.encoder(self.encoder), parts.context(self.context)
+        return Relational(encoder, context, parts.part("reasoner", self.reasoner))
 
 
 @final
@@ -115,16 +111,9 @@ class ScoringNetwork:
                 f"task must have candidates to score (num_candidates), got {type(task).__name__}; "
                 "Network answers such a task"
             )
-        shape: dict[str, object] = {
-            "item_shape": task.item_shape,
-            "length": task.length - task.num_candidates + 1,
-            "num_outputs": 1,
-            "segments": task.segments,
-            "num_candidates": task.num_candidates,
-        }
-        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
-        context = self.context.build(shape, stream.child("context")) if self.context else None
-        scorer = self.scorer.build(shape, stream.child("scorer"))
+        parts = Parts(task, stream, candidates=task.num_candidates)
+        encoder, context = parts.encoder(self.encoder), parts.context(self.context)
+        scorer = parts.part("scorer", self.scorer)
         return AnalogyScoring(encoder, context, scorer, num_candidates=task.num_candidates)
 
 
@@ -146,9 +135,8 @@ class AutoencoderNetwork:
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
-        encoder, shape = encoder_and_shape(self.encoder, {"item_shape": task.item_shape}, stream)
-        decoder = self.decoder.build(shape, stream.child("decoder"))
-        return ObjectAutoencoder(encoder, decoder)
+        parts = Parts(task, stream)
+        return ObjectAutoencoder(parts.encoder(self.encoder), parts.part("decoder", self.decoder))
 
 
 @final
@@ -178,12 +166,10 @@ class PredictionNetwork:
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
-        shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
-        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
-        context = self.context.build(shape, stream.child("context")) if self.context else None
-        predictor = self.predictor.build(shape, stream.child("predictor"))
-        decoder = self.decoder.build(shape, stream.child("decoder"))
-        return ObjectPredictor(encoder, context, predictor, decoder)
+        parts = Parts(task, stream)
+        encoder, context = parts.encoder(self.encoder), parts.context(self.context)
+        predictor = parts.part("predictor", self.predictor)
+        return ObjectPredictor(encoder, context, predictor, parts.part("decoder", self.decoder))
 
 
 @final
@@ -213,15 +199,10 @@ class SequenceNetwork:
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
-        shape: dict[str, object] = {"item_shape": task.item_shape, "length": task.length}
-        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
-        core = self.core.build(
-            {**shape, "input_size": shape["in_features"], "batch_first": True},
-            stream.child("core"),
-        )
+        parts = Parts(task, stream)
         model = SequenceModel(
-            encoder,
-            core,
+            parts.encoder(self.encoder),
+            parts.part("core", self.core),
             num_outputs=task.num_outputs,
             answers_everywhere=form_of(task).answer == "everywhere",
             dropout=self.dropout,
@@ -230,19 +211,43 @@ class SequenceNetwork:
         return model if self.side is None else AtOneSide(model, side=self.side)
 
 
-def encoder_and_shape(
-    spec: Spec, shape: dict[str, object], stream: Stream
-) -> tuple[nn.Module, dict[str, object]]:
-    """The encoder, and the shape of the task with the width of its embeddings.
+@final
+@dataclass(frozen=True, kw_only=True)
+class RollOutNetwork:
+    """A network that predicts frames and goes on from its own: its parts, each a `Spec`.
 
     Args:
-        spec: How the encoder is made.
-        shape: Of the task, by the names that constructors have for it.
-        stream: Stream of the network.
-
-    Raises:
-        TypeError: If the encoder does not say how wide its embeddings are.
+        core: What reads the embeddings: a layer that is used as `torch.nn.LSTM` is, with the axis
+            of the batch first.
+        encoder: Frame → embedding.
+        decoder: What the core gives → logits of the pixels of a frame.
+        rounded: Whether its own frames are black and white when they are read.
     """
-    encoder = spec.build(shape, stream.child("encoder"))
-    width = width_of("encoder", encoder, HasOutFeatures)
-    return encoder, {**shape, "in_features": width, "num_features": width}
+
+    task_kind: ClassVar[type] = RolledOut
+
+    core: Spec
+    encoder: Spec = Spec(LinearEncoder)
+    decoder: Spec = Spec(LinearDecoder)
+    rounded: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
+        """The network for `task`, with initial weights from `stream`.
+
+        Raises:
+            TypeError: If the task does not say how many places are given, or the core not how wide
+                it answers.
+        """
+        if not isinstance(task, RolledOut):
+            raise TypeError(
+                f"task must say how many places are given, got {type(task).__name__}; "
+                "SequenceNetwork answers such a task"
+            )
+        parts = Parts(task, stream)
+        encoder, core = parts.encoder(self.encoder), parts.part("core", self.core)
+        width = width_of("core", core, HasHiddenSize)
+        decoder = parts.part("decoder", self.decoder, in_features=width)
+        return RollOut(encoder, core, decoder, given=task.given, rounded=self.rounded)

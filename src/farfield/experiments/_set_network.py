@@ -8,7 +8,7 @@ from typing import final
 from torch import nn
 
 from farfield.core import NonNegativeFloat, PositiveInt, Stream, check_fields
-from farfield.experiments._networks import encoder_and_shape
+from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
 from farfield.models import AnalogyScoring, EncodesToSets, Relational, SetModel, TokenReader
 from farfield.nn import PatchEncoder
@@ -58,48 +58,32 @@ class SetNetwork:
             ValueError: If the answers of the task cannot be divided among tokens.
         """
         candidates = task.num_candidates if isinstance(task, Candidates) else 0
-        length = task.length - candidates + 1 if candidates else task.length
-        shape: dict[str, object] = {
-            "item_shape": task.item_shape,
-            "length": length,
-            "segments": task.segments,
-        }
-        encoder, shape = encoder_and_shape(self.encoder, shape, stream)
-        outputs = 1 if candidates else task.num_outputs
-        if isinstance(encoder, EncodesToSets):
-            _check_no_items_together(task, candidates, self.context)
-            return SetModel(encoder, self._reader(shape, outputs, None, stream))
-        reader = self._reader(shape, outputs, length, stream)
-        context = self.context.build(shape, stream.child("context")) if self.context else None
-        if candidates:
-            return AnalogyScoring(encoder, context, reader, num_candidates=candidates)
-        return Relational(encoder, context, reader)
-
-    def _reader(
-        self, shape: dict[str, object], outputs: int, length: int | None, stream: Stream
-    ) -> TokenReader:
-        each = self.outputs_per_token or outputs
+        parts = Parts(task, stream, candidates=candidates)
+        encoder, context = parts.encoder(self.encoder), parts.context(self.context)
+        is_set = isinstance(encoder, EncodesToSets)
+        if is_set and (candidates or task.length != 1 or context is not None):
+            raise ValueError(
+                "encoder must give one embedding an item where a problem shows several or has a "
+                f"context, as those of {task.name} ({task.length} items)"
+            )
+        outputs, each = parts.num_outputs, self.outputs_per_token or parts.num_outputs
         if outputs % each:
             raise ValueError(
                 f"outputs_per_token must divide the {outputs} numbers of an answer, got {each}"
             )
-        return TokenReader(
-            self.core.build(shape, stream.child("core")),
-            int(str(shape["in_features"])),
+        reader = TokenReader(
+            parts.part("core", self.core),
+            parts.width,
             outputs,
             num_tokens=outputs // each,
-            length=length,
+            length=None if is_set else parts.length,
             shared=self.shared,
             shared_head=self.shared_head,
             places_std=self.places_std,
             generator=stream.child("reader").torch(),
         )
-
-
-def _check_no_items_together(task: ProblemTask, candidates: int, context: Spec | None) -> None:
-    """Raise `ValueError` if items are to be looked at together that are a set each."""
-    if candidates or task.length != 1 or context is not None:
-        raise ValueError(
-            "encoder must give one embedding an item where a problem shows several or has a "
-            f"context, as those of {task.name} ({task.length} items)"
-        )
+        if is_set:
+            return SetModel(encoder, reader)
+        if candidates:
+            return AnalogyScoring(encoder, context, reader, num_candidates=candidates)
+        return Relational(encoder, context, reader)

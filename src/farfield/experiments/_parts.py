@@ -1,0 +1,75 @@
+"""Makes the parts of a network for a task."""
+
+from __future__ import annotations
+
+from typing import final
+
+from torch import nn
+
+from farfield.core import Stream
+from farfield.experiments._spec import Spec
+from farfield.models import HasOutFeatures, width_of
+from farfield.tasks import ProblemTask
+
+
+@final
+class Parts:
+    """Makes the parts of a network one after the other, each from the stream of its name.
+
+    A constructor is told what it has a parameter for: the shape of the problems and of answers
+    and, once there is an encoder, how wide embeddings are.
+
+    Args:
+        task: The task that the network is for.
+        stream: Stream of the network.
+        candidates: Number of candidates of a problem, each to be scored in a sequence with the
+            premises; 0 where all items of a problem are read together.
+    """
+
+    def __init__(self, task: ProblemTask, stream: Stream, *, candidates: int = 0) -> None:
+        self.length = task.length - candidates + 1 if candidates else task.length
+        self.num_outputs = 1 if candidates else task.num_outputs
+        self.width = 0
+        self._stream = stream
+        self._known: dict[str, object] = {
+            "item_shape": task.item_shape,
+            "length": self.length,
+            "num_outputs": self.num_outputs,
+            "segments": task.segments,
+            "batch_first": True,
+        }
+        if candidates:
+            self._known["num_candidates"] = candidates
+
+    def encoder(self, spec: Spec) -> nn.Module:
+        """The encoder; from then on `width` is the width of its embeddings.
+
+        Args:
+            spec: How it is made.
+
+        Raises:
+            TypeError: If it does not say how wide its embeddings are.
+        """
+        encoder = self.part("encoder", spec)
+        self.width = width_of("encoder", encoder, HasOutFeatures)
+        names = ("in_features", "input_size", "num_features")
+        self._known |= dict.fromkeys(names, self.width)
+        return encoder
+
+    def context(self, spec: Spec | None) -> nn.Module | None:
+        """The context, if there is one.
+
+        Args:
+            spec: How it is made.
+        """
+        return None if spec is None else self.part("context", spec)
+
+    def part(self, name: str, spec: Spec, **known: object) -> nn.Module:
+        """Any part.
+
+        Args:
+            name: Its name, which is that of its stream.
+            spec: How it is made.
+            known: What its constructor is told in place of what others are.
+        """
+        return spec.build({**self._known, **known}, self._stream.child(name))

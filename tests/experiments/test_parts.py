@@ -1,0 +1,60 @@
+"""What the parts of a network are told when they are made."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from farfield.core import stream
+from farfield.experiments import Spec
+from farfield.experiments._parts import Parts
+from farfield.nn import MLPEncoder, PanelEncoder
+from farfield.tasks import RelationalMatchToSample, VisualAnalogies
+
+
+class Told(nn.Module):
+    """A module that keeps what it is made with."""
+
+    def __init__(
+        self,
+        *,
+        in_features: int = 0,
+        input_size: int = 0,
+        num_features: int = 0,
+        length: int = 0,
+        num_outputs: int = 0,
+        num_candidates: int = 0,
+        segments: object = None,
+        batch_first: bool = False,
+        other: int = 3,
+    ) -> None:
+        super().__init__()
+        self.told = {name: value for name, value in locals().items() if name != "self"}
+
+
+def test_a_part_is_told_of_the_problems_and_of_the_embeddings() -> None:
+    task = RelationalMatchToSample()
+    parts = Parts(task, stream(0))
+    assert parts.part("early", Spec(Told)).told["in_features"] == 0
+    parts.encoder(Spec(MLPEncoder, out_features=10))
+    told = parts.part("reasoner", Spec(Told, num_outputs=5)).told
+    names = {"in_features", "input_size", "num_features"}
+    assert (parts.width, {told[name] for name in names}) == (10, {10})
+    assert (told["length"], told["segments"], told["batch_first"]) == (6, task.segments, True)
+    assert (told["num_outputs"], told["num_candidates"], told["other"]) == (5, 0, 3)
+    assert parts.part("decoder", Spec(Told), in_features=7).told["in_features"] == 7
+
+
+def test_a_part_that_scores_candidates_is_told_of_one_sequence() -> None:
+    task = VisualAnalogies()
+    parts = Parts(task, stream(0), candidates=task.num_candidates)
+    parts.encoder(Spec(PanelEncoder))
+    told = parts.part("scorer", Spec(Told)).told
+    assert (told["length"], told["num_outputs"], told["num_candidates"]) == (6, 1, 4)
+    assert (parts.length, parts.num_outputs) == (6, 1)
+
+
+@pytest.mark.parametrize("spec", [None, Spec(Told)])
+def test_there_is_a_context_where_one_is_described(spec: Spec | None) -> None:
+    context = Parts(RelationalMatchToSample(), stream(0)).context(spec)
+    assert isinstance(context, Told) if spec else context is None
