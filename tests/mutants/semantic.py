@@ -295,6 +295,13 @@ MUTANTS = [
         'encoder = self.part("reasoner", spec)',
         "experiments/test_experiment.py::test_each_part_of_a_network_draws_from_the_stream_of_its_name",
     ),
+    (
+        "candidates are scored in sequences of all items",
+        "experiments/_parts.py",
+        "task.length - candidates + 1 if candidates else task.length",
+        "task.length",
+        "experiments/test_parts.py::test_a_part_that_scores_candidates_is_told_of_one_sequence",
+    ),
     # records
     (
         "a finished run is overwritten",
@@ -338,6 +345,13 @@ MUTANTS = [
         '    problems = stream(seed, "problems")\n',
         '    problems = stream(0, "problems")\n',
         "training/test_training.py::test_every_seed_has_problems_of_its_own",
+    ),
+    (
+        "the whole training set is scored, however large",
+        "tasks/_protocol/_abilities.py",
+        "return problems[: task.training_scored]",
+        "return problems",
+        "tasks/test_forms.py::test_of_a_large_training_set_the_first_problems_are_scored",
     ),
     (
         "scores are taken with dropout",
@@ -456,6 +470,20 @@ MUTANTS = [
         "reports/test_embedding_plate.py::test_shares_and_linearity_are_those_of_all_networks",
     ),
     # cli
+    (
+        "a group of items is offered no sequence layer",
+        "tasks/_protocol/_form.py",
+        'return ("group", "sequence")',
+        'return ("group",)',
+        "cli/test_commands.py::test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it",
+    ),
+    (
+        "a model is offered for tasks that it cannot read",
+        "cli/_names.py",
+        "for reading in form_of(task).readings:",
+        "for reading in MODELS:",
+        "cli/test_commands.py::test_train_says_which_models_support_the_task",
+    ),
     (
         "the budget is not heeded",
         "cli/_reproduce.py",

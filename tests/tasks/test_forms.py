@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import pytest
 
+from farfield.core import stream
 from farfield.tasks import (
     RAVEN,
     TASKS,
+    TRAINING,
     BouncingBalls,
     Candidates,
     Digits,
@@ -22,6 +24,9 @@ from farfield.tasks import (
     Task,
     VAECScale,
     form_of,
+    is_at_hand,
+    metric_of,
+    scored_of,
 )
 from plain import Plain
 
@@ -117,3 +122,21 @@ def test_a_form_that_is_not_of_the_items_is_refused(unchecked) -> None:
         form_of(Stated(item_shape=(16,), form=BouncingBalls.form))
     with pytest.raises(ValueError, match="arrangement must be"):
         Form(axes=("feature",), arrangement="pile")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Large(Plain):
+    metric: ClassVar[str] = "mse"
+    training_scored: ClassVar[int] = 7
+
+
+def test_of_a_large_training_set_the_first_problems_are_scored() -> None:
+    problems = Plain().draw(stream(0))[TRAINING]
+    assert len(scored_of(Large(), TRAINING, problems)) == 7
+    for task, regime in ((Large(), "test"), (Plain(), TRAINING)):
+        assert len(scored_of(task, regime, problems)) == len(problems)
+
+
+def test_a_task_names_its_metric_or_measures_accuracy() -> None:
+    assert (metric_of(Large()), metric_of(Plain())) == ("mse", "accuracy")
+    assert is_at_hand(Plain())
