@@ -13,9 +13,9 @@ def correct(
     r"""Correctness of each answer: 1 where it is right, 0 where it is wrong.
 
     One output is the logit of class 1: above 0 it answers 1, below 0 it answers 0. Two outputs or
-    more are the logits of as many classes, and the largest is the answer. A tie is never
-    right, whichever class comes first: a model whose outputs are all alike scores 0, and so does one
-    that gives NaN. Every task counts by this rule.
+    more are the logits of as many classes, and the largest is the answer. A tie is never right,
+    whichever class comes first: a model whose outputs are all alike scores 0, and so does one that
+    gives NaN. Every task counts by this rule.
 
     Args:
         outputs: Logits. Leading axes are free: seeds, problems, places.
