@@ -33,7 +33,7 @@ CAPTION: Final = (
     "over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
     "distance of white blobs from those of the true frame, each matched with at most one and cut "
     "off at {cutoff:g} pixels. Dashed: the best prediction from frame {given} alone, pixel by "
-    "pixel, and its blobs at rest. Dotted: the mean frame. Cross-entropies of the findings are over "
+    "pixel, and its blobs at rest. Dotted: the mean frame. Cross-entropies of the findings are of "
     "all frames after those given of all test sequences."
 )
 

@@ -11,7 +11,7 @@ from farfield.tasks._rules._shapes import Shapes
 
 
 class RuleTask(AnswerTask):
-    """A task of abstract rules over images: what it asks and draws is its own, the rest is here."""
+    """Base of the tasks of abstract rules over images."""
 
     shapes: Shapes | None
     """The images; `None` for the built-in 100 glyphs."""
