@@ -136,7 +136,7 @@ def test_other_networks_and_problems_are_refused() -> None:
     with pytest.raises(ValueError, match="network must be an AnalogyScoring, got Identity"):
         embeddings_of(torch.nn.Identity(), problems(), None)
     table = Problems(items=drawn(5, 2), index=INDEX, target=torch.zeros(3))
-    with pytest.raises(ValueError, match="drawn from a row of numbers each"):
+    with pytest.raises(ValueError, match="must have rendered items"):
         embeddings_of(network(None), table, None)
     embeddings, shown = some_embeddings()
     with pytest.raises(ValueError, match="for each of 2 dimensions, got 1"):

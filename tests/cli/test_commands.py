@@ -722,7 +722,7 @@ def test_data_that_is_not_at_hand_is_named_before_anything_is_made(
     monkeypatch.setenv("FARFIELD_CACHE", str(folder / "cache"))
     ended = farfield("train --task digits --model neural-interpreter --seeds 1")
     assert ended.status == 2
-    assert ended.err.startswith("farfield: train-images-idx3-ubyte.gz of mnist must be at hand")
+    assert ended.err.startswith("farfield: train-images-idx3-ubyte.gz of mnist must exist")
     assert "run `farfield fetch mnist`" in ended.err
     assert list(folder.iterdir()) == []
 

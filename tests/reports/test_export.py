@@ -132,7 +132,7 @@ def with_record(**changes):
         (lambda lines: [lines[0], b"\xff\xfe\n"], "line 2: not a record"),
         (lambda lines: [lines[0], b"[" * 100_000 + b"\n"], "line 2: not a record"),
         (lambda lines: [lines[0], b" " * 2_000_000 + b"\n"], "line 2: the line is cut short or lo"),
-        (lambda lines: [lines[0], lines[0]], "line 2: seed 0 of esbn/withheld-98 is there twice"),
+        (lambda lines: [lines[0], lines[0]], "line 2: seed 0 of esbn/withheld-98 occurs twice"),
         (broken(lambda line: line.pop("cell")), "line 2: not a record: .*`cell`"),
         (broken(lambda line: line.update(extra=1)), "line 2: not a record: .*`extra`"),
         (with_record(extra=1), "line 2: not a record: .*`extra`"),
@@ -154,7 +154,7 @@ def with_record(**changes):
         (with_score(metric="r2", value=1.5), "line 2: no run can leave"),
         (with_score(count=0), "line 2: no run can leave"),
         (with_score(step=101), "line 2: no run can leave"),
-        (with_score(regime="training"), "line 2: a score is there twice"),
+        (with_score(regime="training"), "line 2: scores must be unique, got one twice"),
     ],
 )
 def test_damaged_lines_are_named(path, damage, message):

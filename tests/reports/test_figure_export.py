@@ -238,7 +238,7 @@ def picture(path: Path) -> Path:
         (lambda path: damaged(path, images="../../x"), "must be those of its name"),
         (lambda path: damaged(path, networks=[]), "not what a figure measures"),
         (lambda path: damaged(path, exhibits=[]), "not what a figure measures"),
-        (lambda path: damaged_part(path, "networks", cell="ni/k-mnist"), "no cell of the figure"),
+        (lambda path: damaged_part(path, "networks", cell="ni/k-mnist"), "be a cell of the figure"),
         (lambda path: damaged_part(path, "exhibits", name="../x"), "names of their own"),
         (lambda path: twice(path, "exhibits"), "names of their own"),
         (lambda path: picture(path).unlink(), "cannot read .*curve.png"),

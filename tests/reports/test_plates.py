@@ -218,7 +218,7 @@ def test_tests_are_those_of_the_means(store: Store) -> None:
         assert f"t = {test.t:.2f}".replace("-", "−") in finding.ours
         assert f"{test.difference:.2f} points".replace("-", "−") in finding.ours
         assert "13 of 17 conditions, 2 networks each" in finding.ours
-    printed = [finding for finding in plate.findings if "as printed" in finding.what]
+    printed = [finding for finding in plate.findings if "published means" in finding.what]
     assert [finding.paper for finding in printed] == [
         "t = −1.7, p = 0.1",
         "t = 1.6, p = 0.13",
@@ -372,7 +372,7 @@ def test_keys_are_measured_over_the_networks(keys: Plate, store: Store) -> None:
     error = 100 * abs(overlaps[0].astray - overlaps[1].astray) / 2
     assert astray.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
     assert astray.paper == "no overlap"
-    recalled = found["recalled, places 1, 2, 3: training told from test"].ours
+    recalled = found["recalled, places 1, 2, 3: training distinguished from test"].ours
     means = [
         100 * np.mean(part) for part in zip(*(o.recalled_told_apart for o in overlaps), strict=True)
     ]

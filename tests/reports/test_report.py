@@ -16,7 +16,7 @@ DEMO = TABLES["webb2021/demo"]
 
 
 def column():
-    """Three rows of one column; the last two differ in print from the first."""
+    """Three rows of one column; the last two differ by the published numbers from the first."""
     return Table(
         key="webb2021/some",
         title="Some",

@@ -28,8 +28,8 @@ def test_rounding_of_print_is_half_a_unit_of_the_last_digit():
     [
         (lambda: made_up.published(90.0, -0.1), "spread must be at least 0, got -0.1"),
         (lambda: made_up.published(90.0, 0.1, runs=0), "runs must be at least 1, got 0"),
-        (lambda: made_up.published(99.98, 0.1), "digits printed of the mean 99.98, got 1"),
-        (lambda: made_up.published(99.9, 0.04), "digits printed of the spread 0.04, got 1"),
+        (lambda: made_up.published(99.98, 0.1), "published digits of the mean 99.98, got 1"),
+        (lambda: made_up.published(99.9, 0.04), "published digits of the spread 0.04, got 1"),
     ],
 )
 def test_impossible_numbers_are_refused(call, message):
@@ -128,7 +128,7 @@ def test_a_selection_names_the_tables_it_draws_on():
 def test_tables_refuse_nothing_and_doubles():
     with pytest.raises(ValueError, match="must not be empty"):
         table()
-    with pytest.raises(ValueError, match="must bear different names"):
+    with pytest.raises(ValueError, match="must have different names"):
         table(made_up.claim(), made_up.claim())
 
 

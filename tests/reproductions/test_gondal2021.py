@@ -1,4 +1,4 @@
-"""gondal2021 as claims: the numbers of print, and the experiments behind them."""
+"""gondal2021 as claims: the published numbers, and the experiments behind them."""
 
 from __future__ import annotations
 

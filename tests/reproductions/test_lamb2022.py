@@ -1,4 +1,4 @@
-"""Chapter 8 of lamb2022 as claims: the numbers of print, and the experiments behind them."""
+"""Chapter 8 of lamb2022 as claims: the published numbers, and the experiments behind them."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ def test_deviations_are_over_the_parts_of_a_score() -> None:
         ({"paper": "webb2022"}, "paper"),
         ({"low": 2.0, "high": 1.0}, "low must not exceed high"),
         ({"margin": -1.0}, "margin must be at least 0"),
-        ({"comparison": None}, "missing must say what it takes"),
+        ({"comparison": None}, "missing must not be empty"),
     ],
 )
 def test_impossible_statements_are_refused(options, message: str) -> None:

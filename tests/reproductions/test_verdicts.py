@@ -89,7 +89,7 @@ def test_one_seed_has_no_interval():
 
 
 def alone(mean: float = 63.0):
-    """A cell of which one network was printed, without a spread."""
+    """A cell of which one network was published, without a spread."""
     own = dataclasses.replace(made_up.published(mean, 0.0, runs=1), spread=None)
     return dataclasses.replace(made_up.claim(), published=own)
 
@@ -342,7 +342,7 @@ def test_the_order_alone_is_direction_only():
     judgement = judge(*runs[0], runs)
     assert judgement.verdict is Verdict.DIRECTION_ONLY
     assert judgement.reason == "differs, but the order against 2 rows holds"
-    # LSTM and NTM are not clearly apart in print, so only ESBN counts for either.
+    # LSTM and NTM are not clearly apart as published, so only ESBN counts for either.
     assert judge(*runs[1], runs).verdict is Verdict.DIRECTION_ONLY
 
 

@@ -41,7 +41,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def mirror() -> Iterator[Callable[[Reply], str]]:
-    """Starts a server that answers as it is told; gives its address."""
+    """Starts a server that answers as instructed; gives its address."""
     opened: list[socket.socket] = []
 
     def start(reply: Reply) -> str:

@@ -122,7 +122,7 @@ def test_the_pool_is_the_whole_file_only_where_it_is_asked_for(
     monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
     (tmp_path / "kmnist").mkdir()
     assert not is_at_hand(SMALL)
-    with pytest.raises(ValueError, match="of kmnist must be at hand"):
+    with pytest.raises(ValueError, match="of kmnist must exist"):
         SMALL.draw(stream(0))
     for name in ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"):
         shutil.copy(data_folder / "kmnist" / name, tmp_path / "kmnist" / name)
@@ -136,7 +136,7 @@ def test_the_pool_is_the_whole_file_only_where_it_is_asked_for(
 def test_what_is_missing_can_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
-    said = r"^train-images-idx3-ubyte\.gz of kmnist must be at hand.*run `farfield fetch kmnist`"
+    said = r"^train-images-idx3-ubyte\.gz of kmnist must exist.*run `farfield fetch kmnist`"
     with pytest.raises(ValueError, match=said):
         SMALL.draw(stream(0))
 

@@ -271,7 +271,7 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(
 
 
 class OwnTime:
-    """A clock on which an update takes a second, and the processor works when it is told to."""
+    """A clock on which an update takes a second, and the processor works on request."""
 
     def __init__(self) -> None:
         self.passed = self.worked = 0.0

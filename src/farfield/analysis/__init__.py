@@ -1,4 +1,4 @@
-"""Looking into trained networks: what they embed, write and recall, and how fast they learnt."""
+"""Analysis of trained networks: embeddings, memory, routing, activation, speed of learning."""
 
 from farfield.analysis._activation import PhaseDifference as PhaseDifference
 from farfield.analysis._activation import active_of as active_of

@@ -1,4 +1,4 @@
-"""Which mechanisms of RIMs are active, step by step, and whether phases of a sequence differ."""
+"""Activity of the mechanisms of RIMs step by step, and its change between phases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from farfield.nn import RIMs
 @final
 @dataclass(frozen=True, kw_only=True)
 class PhaseDifference:
-    """How the active sets of two phases of a sequence differ, averaged over sequences.
+    """Difference of the active sets of two phases of a sequence, averaged over sequences.
 
     Args:
         differing: Share of the steps of the second phase whose active set occurs at no step of the
@@ -34,7 +34,7 @@ class PhaseDifference:
 
 
 def active_of(network: nn.Module, problems: Problems) -> Bool[Tensor, "batch time mechanism"]:
-    """Which mechanisms of the last layer of a trained network are active at which step.
+    """Activity of each mechanism of the last layer of a trained network, step by step.
 
     Args:
         network: A `SequenceModel` with `RIMs`, e.g. from `trained_network`.
@@ -57,7 +57,7 @@ def active_of(network: nn.Module, problems: Problems) -> Bool[Tensor, "batch tim
 def phase_difference(
     active: Bool[Tensor, "batch time mechanism"], first: slice, second: slice
 ) -> PhaseDifference:
-    """How the active sets of two phases differ.
+    """Compare the active sets of two phases.
 
     Args:
         active: Which mechanisms are active at which step.

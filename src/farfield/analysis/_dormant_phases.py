@@ -1,4 +1,4 @@
-"""What a network recalls after dormant phases of many lengths."""
+"""Recall of a trained network after dormant phases of many lengths."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Embeddings(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Along:
-    """The first principal component of embeddings against one dimension of what they show.
+    """Linear fit of the first principal component to one latent dimension.
 
     Args:
         values: Along the dimension.
@@ -60,7 +60,7 @@ class FirstComponent:
 
 
 def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | None) -> Embeddings:
-    """What the scorer of a trained network receives, beside what it was drawn from.
+    """The inputs of a trained network's scorer, with the latent values of the problems.
 
     The premises are there once for each candidate, as the scorer has them.
 
@@ -80,7 +80,7 @@ def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | N
     if not isinstance(network, AnalogyScoring):
         raise ValueError(f"network must be an AnalogyScoring, got {network!r}")
     if not isinstance(problems.items, DrawnItems) or problems.items.latent.ndim != 2:
-        raise ValueError("problems must be over items that are drawn from a row of numbers each")
+        raise ValueError("problems must have rendered items, each of a row of latent values")
     levels, nothing, shown = problems.items.latent.double(), nn.Identity(), problems.compact()
     plain = AnalogyScoring(nothing, context, nothing, num_candidates=network.num_candidates)
     with torch.inference_mode():

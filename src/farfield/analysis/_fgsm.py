@@ -17,7 +17,7 @@ from farfield.tasks import Regime
 @final
 @dataclass(frozen=True, kw_only=True)
 class FGSM:
-    r"""Items moved by a step in the direction in which the loss grows, all numbers alike.
+    r"""Step of the items along the sign of the loss gradient, of one size for all numbers.
 
     $$x' = \operatorname{clip}\left(x + \epsilon \operatorname{sign} \nabla_x \ell(f(x), y)\right)$$
 

@@ -1,4 +1,4 @@
-"""How far the keys of the first places are from each other, and those of two sets of problems."""
+"""Overlap of the keys of an ESBN between positions, and between two sets of problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farfield.analysis._keys import Keys
 @final
 @dataclass(frozen=True, kw_only=True)
 class KeyOverlap:
-    """What the picture of a network's keys shows, in numbers.
+    """Measures of the overlap of a network's keys.
 
     With F first places (whose items come again) and T places in all:
 
@@ -36,7 +36,7 @@ class KeyOverlap:
             test set lies from that on the training set, in the unit of the spread. 0 is no shift.
         recalled_shift: The same of the keys recalled.
         written_told_apart: For each of the first F places, how often the keys written on the
-            training set are told from those of the test set, as `told_apart`. 0.5 is complete
+            training set are separated from those of the test set, as `told_apart`. 0.5 is complete
             overlap, however small the scale.
         recalled_told_apart: The same of the keys recalled.
     """
@@ -63,7 +63,7 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
             problems.
 
     Reference:
-        webb2021, appendix A.6 and figure 9, where this is told in words.
+        webb2021, appendix A.6 and figure 9, where this is described in words.
     """
     if min(len(training.written), len(test.written)) < 2:
         raise ValueError(
@@ -92,7 +92,7 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
 
 
 def mean_keys(keys: Float[Tensor, "batch ..."]) -> Float[Tensor, " *_"]:
-    """Mean over a set of problems, in float64; equal keys have exactly themselves for a mean.
+    """Mean over a set of problems in float64, exact where all keys are equal.
 
     Args:
         keys: Keys of a set of problems, one or more for each.
@@ -114,7 +114,7 @@ def spread(keys: Float[Tensor, "batch time key"]) -> Float[Tensor, " time"]:
 def nearest(
     keys: Float[Tensor, "batch time key"], means: Float[Tensor, "slot key"]
 ) -> Int[Tensor, "batch time"]:
-    """Which of some means each key lies nearest to.
+    """Index of the mean nearest to each key.
 
     Args:
         keys: Keys of a set of problems.
@@ -125,7 +125,7 @@ def nearest(
 
 
 def told_apart(first: Float[Tensor, "batch key"], second: Float[Tensor, "_ key"]) -> float:
-    """How often a key is put to the right one of two sets, by the nearer of their means.
+    """Accuracy of assigning keys to one of two sets by the nearest mean.
 
     The means are those of one half of each set (every second key) and the keys judged those of the
     other half, then the reverse. Both sets count the same, however many keys they have; a key

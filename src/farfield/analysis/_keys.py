@@ -55,7 +55,7 @@ def keys_of(network: nn.Module, problems: Problems, *, first: int = FIRST) -> Ke
 
 
 def second_appearance(index: Int[Tensor, "batch time"], first: int) -> Int[Tensor, "batch item"]:
-    """Where the items of the first places are seen next.
+    """Position of the next appearance of each of the first items.
 
     Args:
         index: Which item stands at which place.

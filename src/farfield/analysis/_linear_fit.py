@@ -68,7 +68,7 @@ def mean_line(
         num_bins: Bins between the least and the largest value.
 
     Raises:
-        ValueError: If there is no bin or no point.
+        ValueError: If there are no bins or no points.
     """
     if num_bins < 1 or not len(values):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Points of many dimensions on a plane, neighbours beside each other (t-SNE)."""
+"""Embedding of points in a plane by t-SNE."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 FEWEST = 8
-"""Points that a map is made of, at least."""
+"""Least number of points of a map."""
 
 
 def neighbour_map(
     points: Float[Tensor, "item feature"], *, seed: int = 0
 ) -> Float[Tensor, "item 2"]:
-    """Places on a plane that keep near points near: t-SNE of scikit-learn.
+    """Coordinates in the plane by scikit-learn's t-SNE.
 
     It starts from the first two principal components. Distances between far points mean nothing,
     and neither do the axes.

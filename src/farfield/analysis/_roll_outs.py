@@ -1,4 +1,4 @@
-"""Frames that trained networks go on with by themselves."""
+"""Roll-outs of trained networks, and the last frame copied as their floor."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from farfield.core import Problems
 from farfield.models import RollOut
 
 SURE = 9.0
-"""Logit of a pixel of a frame that is shown again."""
+"""Logit of a white pixel of a copied frame."""
 
 
 def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch time value"]:
-    """Logits of the frames after those that a trained network is given, from its own frames.
+    """Logits of the frames that a trained network predicts from its own predictions.
 
     Args:
         network: A `RollOut`, e.g. from `trained_network`.
@@ -35,7 +35,7 @@ def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch t
 
 
 def stood_still(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
-    """Logits of the last frame given, in the place of every frame after it: who sees no motion.
+    """Logits of the last given frame, copied for every later one.
 
     Args:
         problems: Sequences of black and white frames.

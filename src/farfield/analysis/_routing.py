@@ -1,4 +1,4 @@
-"""How a Neural Interpreter routes elements through functions, and what it is worth with less."""
+"""Routing of elements through the functions of a Neural Interpreter, and pruning of functions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from farfield.tasks import ProblemTask
 
 
 class Routing(NamedTuple):
-    """What a Neural Interpreter does with the elements of sets, iteration by iteration.
+    """Routing of the elements of sets by a Neural Interpreter, iteration by iteration.
 
     Attributes:
-        compatibility: Which function has access to which element, `(iteration, batch, function,
+        compatibility: Access of each function to each element, `(iteration, batch, function,
             item)`; the iterations of all scripts one after another.
         types: Types of the elements, of length 1, `(iteration, batch, item, type)`.
         nearest: The function whose signature is nearest to each type, `(iteration, batch, item)`,
@@ -56,7 +56,7 @@ def interpreter_of(network: nn.Module) -> NeuralInterpreter:
 
 
 def routing_of(network: nn.Module, problems: Problems) -> Routing:
-    """How a trained network routes the elements of problems.
+    """Routing of the elements of problems in a trained network.
 
     Args:
         network: A network with a `NeuralInterpreter`, e.g. from `trained_network`.
@@ -97,7 +97,7 @@ def _nearest(
 def path_similarity(
     compatibility: Float[Tensor, "iteration batch function item"],
 ) -> float:
-    r"""How alike two samples are routed: 1 if they take the same paths, 0 if they share none.
+    r"""Similarity of the paths of samples: 1 if they are the same, 0 if they share nothing.
 
     $$\frac{1}{|P|} \sum_{(a, b) \in P} \Big\langle \sum_u
       \min(\bar C^a_{ui}, \bar C^b_{ui}) \Big\rangle_{i, t}$$
@@ -126,7 +126,7 @@ def clustering(
     types: Float[Tensor, "iteration batch item type"],
     nearest: Int[Tensor, "iteration batch item"],
 ) -> list[float]:
-    r"""How far types have gathered around functions, iteration by iteration.
+    r"""Clustering of types around functions, iteration by iteration.
 
     The share of the variance of the types that lies between the groups of those that are nearest to
     the same function: 0 where groups do not differ, 1 where each group is a point.
@@ -149,7 +149,7 @@ def clustering(
 def scores_by_iterations(
     network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int]
 ) -> list[float]:
-    """Mean score of a trained network whose scripts call their functions so many times.
+    """Mean score of a trained network by the number of iterations of its scripts.
 
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
@@ -184,7 +184,7 @@ def _iterations_kept(core: NeuralInterpreter) -> Iterator[None]:
 def scores_without_functions(
     network: nn.Module, task: ProblemTask, problems: Problems, numbers: Sequence[int], place: Stream
 ) -> list[float]:
-    """Mean score of a trained network after so many of its functions, drawn at random, are removed.
+    """Mean score of a trained network by the number of its functions removed at random.
 
     Args:
         network: A network with a `NeuralInterpreter`; it is left as it was.
@@ -194,7 +194,7 @@ def scores_without_functions(
         place: Where the functions to remove are drawn from: the first of one order.
 
     Raises:
-        ValueError: If the network has no Neural Interpreter, a number is no whole number from 0 on,
+        ValueError: If the network has no Neural Interpreter, a number is not an integer ≥ 0,
             or none of its functions would be left.
 
     Reference:

@@ -89,7 +89,7 @@ def time_course(records: Sequence[Record], metric: str = "accuracy") -> TimeCour
         metric: `"accuracy"`, `"loss"`, or what else the task's runs leave.
 
     Raises:
-        ValueError: If there is no record, the records are of several experiments, or no number of
+        ValueError: If there are no records, they are of several experiments, or no number of
             updates is common to all.
     """
     if len({record.key for record in records}) != 1:

@@ -1,4 +1,4 @@
-"""What every floor stands on: random streams, problems, errors, citations."""
+"""Shared foundations: random streams, problems, errors, citations."""
 
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields

@@ -1,4 +1,4 @@
-"""Arguments as their annotations ask for them, checked in one place.
+"""Run-time checks of arguments against their annotations.
 
 There are two ways in which a class takes arguments, and one function for each: a frozen dataclass
 calls `check_fields(self)` first in its `__post_init__`; an ordinary constructor or function is
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 def check_fields(owner: DataclassInstance) -> None:
-    """Make every field of a dataclass what its annotation says.
+    """Convert and check every field of a dataclass by its annotation.
 
     Args:
         owner: The dataclass, frozen or not, whose fields are set.
@@ -50,7 +50,7 @@ def _field_kinds(cls: type[DataclassInstance]) -> tuple[tuple[str, Kind], ...]:
 
 
 def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """A function, or a method as `__init__`, that takes only what its annotations say.
+    """Decorate a function or method so that its arguments are checked by their annotations.
 
     Its signature, name and docstring stay. Defaults are not checked, and what does not fit the
     signature fails as without the check. Annotations are read at the first call.
@@ -86,13 +86,13 @@ class _Signature(NamedTuple):
     kinds: dict[str, Kind]
 
     def names_at(self, position: int) -> tuple[str, str]:
-        """What an argument by position is called, and under which name its kind is."""
+        """Name of a positional argument, and the parameter that gives its type."""
         if position < len(self.positions):
             return self.positions[position], self.positions[position]
         return f"{self.more}[{position - len(self.positions)}]", self.more
 
     def take(self, name: str, known_as: str, value: Any) -> Any:
-        """An argument as its annotation asks for it."""
+        """The argument, converted and checked by its annotation."""
         kind = self.kinds.get(known_as)
         return value if kind is None else kind.take(name, value)
 

@@ -1,4 +1,4 @@
-"""Checks of what layers, models and tasks of every floor are made with."""
+"""Checks of constructor arguments, shared by all packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def check_flags(owner: DataclassInstance) -> None:
-    """Refuse what is neither True nor False in a field that is declared as `bool`.
+    """Raise `ValueError` unless every field declared as `bool` is True or False.
 
     Args:
         owner: A dataclass.

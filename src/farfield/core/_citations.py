@@ -14,7 +14,7 @@ class Reference:
     Args:
         key: Name used everywhere in code, claims and reports, e.g. `"webb2021"`.
         authors: Authors, in BibTeX form.
-        title: Title as printed.
+        title: Title as published.
         venue: Journal, conference or school.
         year: Year of publication.
         kind: BibTeX entry type.

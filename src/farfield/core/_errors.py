@@ -1,4 +1,4 @@
-"""Errors that say what was received and what would be right."""
+"""Errors shared by all packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import final
 
 @final
 class UnknownNameError(ValueError):
-    """A name that nothing here bears, with the nearest name that something does.
+    """An unknown name, with the nearest known one.
 
     Args:
         kind: What was looked up, e.g. `"task"`.

@@ -1,4 +1,4 @@
-"""Files: where a path leads, what is read of them, where one may be written."""
+"""Safe opening, reading and replacing of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotations as checks: the value of an annotated type that was given for an argument."""
+"""Checkers built from type annotations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import torch
 
 @final
 class ArgumentError(ValueError):
-    """An argument of the wrong type, or a number outside of its limits.
+    """An argument of the wrong type, or a number outside its limits.
 
     Args:
         name: Of the argument, or of the part of it that is wrong, e.g. `"sizes[1]"`.
@@ -34,7 +34,7 @@ class ArgumentError(ValueError):
         super().__init__(f"{name} must be {wanted}, got {_shown(value)}{mend and '; ' + mend}")
 
     def says_more(self, name: str) -> bool:
-        """Whether it names a part of the argument `name`, or a mend.
+        """True if the error names a part of the argument `name`, or a correction.
 
         Args:
             name: Of the argument.
@@ -60,7 +60,7 @@ class Limits:
     below: float | None = None
 
     def hold(self, value: float) -> bool:
-        """Whether a number is within the limits.
+        """True if a number is within the limits.
 
         Args:
             value: The number.
@@ -85,19 +85,19 @@ _LARGEST = 2**63 - 1
 """Largest integer that torch and SQLite take; no error names it as a limit."""
 
 Seed = Annotated[int, Limits(at_least=0)]
-"""A seed of a random stream, as large as one likes."""
+"""A seed of a random stream, of any size."""
 
 PositiveInt = Annotated[int, Limits(at_least=1, at_most=_LARGEST)]
-"""A number of things of which there must be one."""
+"""An integer of at least 1."""
 
 NonNegativeInt = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
-"""A number of things of which there may be none."""
+"""An integer of at least 0."""
 
 Size = Annotated[int, Limits(at_least=1, at_most=2**24)]
-"""A number of features, slots or steps: more of them fill any memory, or take for ever."""
+"""A number of features, slots or steps; larger ones would exhaust any memory."""
 
 Depth = Annotated[int, Limits(at_least=1, at_most=2**10)]
-"""A number of modules one after the other, or of times that one runs."""
+"""A number of stacked modules, or of iterations of one."""
 
 PositiveFloat = Annotated[float, Limits(above=0)]
 """A number above 0."""
@@ -110,11 +110,11 @@ Fraction = Annotated[float, Limits(at_least=0, at_most=1)]
 
 
 Dropout = Annotated[float, Limits(at_least=0, below=1)]
-"""A probability to drop a number, which leaves some."""
+"""A probability of dropout, below 1."""
 
 
 class Kind(NamedTuple):
-    """What an annotation asks for.
+    """Checker of one annotation.
 
     Attributes:
         words: In words, e.g. `"an int"`.
@@ -128,7 +128,7 @@ class Kind(NamedTuple):
 
 @cache
 def kind_of(hint: Any) -> Kind:
-    """What an annotation asks for; anything at all where it is none that can be checked.
+    """Checker of an annotation; one that accepts everything where the annotation cannot be checked.
 
     Args:
         hint: The annotation, resolved: a type, and no text.
@@ -145,7 +145,7 @@ def kind_of(hint: Any) -> Kind:
 
 
 def _simple(words: str, convert: Callable[[Any], Any]) -> Kind:
-    """A kind by a function that raises `TypeError` for what is none of it."""
+    """Checker from a function that raises `TypeError` for other types."""
 
     def take(name: str, value: Any) -> Any:
         try:
@@ -180,7 +180,7 @@ def _float(value: Any) -> float:
 
 
 def _check_number(value: Any) -> None:
-    """Raise `TypeError` for flags, and for arrays that are no constant of one number."""
+    """Raise `TypeError` for flags, and for arrays that are not a constant of one number."""
     array = isinstance(value, np.ndarray | torch.Tensor)
     if isinstance(value, bool | np.bool_) or (
         array and (value.ndim or value.dtype in (torch.bool, np.bool_) or _is_learned(value))
@@ -229,7 +229,7 @@ _PLAIN: dict[Any, Kind] = {
 
 
 def _limited(hint: Any) -> Kind:
-    """A kind of number within the limits among the marks of its annotation."""
+    """Checker of a number with the `Limits` of its annotation."""
     kind = kind_of(hint.__origin__)
     limits = [mark for mark in hint.__metadata__ if isinstance(mark, Limits)]
     if not limits:
@@ -249,7 +249,7 @@ def _limited(hint: Any) -> Kind:
 
 
 def _any_of(hint: Any) -> Kind:
-    """A union: what is of one of the types already, else what can stand for the first one."""
+    """Checker of a union: a value of one of the types, else one that the first type converts."""
     late = {float: 1, type(None): 2}  # an int is an int first; None is named last
     hints = sorted(typing.get_args(hint), key=lambda part: late.get(_bare(part), 0))
     kinds = [kind_of(part) for part in hints]
@@ -290,7 +290,7 @@ def _one_of(hint: Any) -> Kind:
 
 
 def _tuple_of(hint: Any) -> Kind:
-    """A tuple, from whatever has its parts in an order and is no text."""
+    """Checker of a tuple, which converts any ordered iterable but text."""
     hints = typing.get_args(hint)
     endless = len(hints) == 2 and hints[1] is Ellipsis
     kinds = [kind_of(hint) for hint in (hints[:1] if endless else hints)]
@@ -317,7 +317,7 @@ def _has_parts_in_order(value: object) -> bool:
 
 
 def _class_of(hint: Any) -> Kind:
-    """A class, or a class under a given one."""
+    """Checker of a class, or of a subclass of a given one."""
     (parent,) = typing.get_args(hint) or (None,)
     if not isinstance(parent, type):
         return _simple("a class", _take_class)
@@ -338,7 +338,7 @@ def _take_class(value: Any) -> type:
 
 
 def _instance_of(cls: type) -> Kind:
-    """An object of a class or protocol; text is no sequence here."""
+    """Checker of an instance of a class or protocol; text does not count as a sequence."""
     words = f"{'an' if cls.__name__[0] in 'AEIOUaeiou' else 'a'} {cls.__name__}"
     if getattr(cls, "_is_protocol", False) and not getattr(cls, "_is_runtime_protocol", False):
         return _ANYTHING
@@ -363,7 +363,7 @@ _BUILT: dict[Any, Callable[[Any], Kind]] = {
 
 
 def _mend(cls: type, value: Any) -> str:
-    """How an object of the class may be written where `value` was given."""
+    """Suggestion of the expression that was probably meant by `value`, or an empty text."""
     if isinstance(value, type) and _may_stand_for(cls, value):
         return f"write {value.__name__}(…)"
     if getattr(cls, "_is_protocol", False):
@@ -393,7 +393,7 @@ def _missing(protocol: type, value: Any) -> str:
 
 
 def _may_stand_for(cls: type, value: type) -> bool:
-    """Whether objects of the class `value` are of the class or protocol `cls`."""
+    """True if instances of the class `value` are instances of the class or protocol `cls`."""
     return isinstance(value, cls) if getattr(cls, "_is_protocol", False) else issubclass(value, cls)
 
 
@@ -412,7 +412,7 @@ T = TypeVar("T")
 
 @cache
 def hints_of(code: Callable[..., object]) -> dict[str, Any]:
-    """The annotations of what a class is made with, or of a function, resolved.
+    """Resolved annotations of a function, or of a class's constructor arguments.
 
     Args:
         code: A class or a function.

@@ -1,4 +1,4 @@
-"""Items that are made when they are asked for, so that a table of them takes no memory."""
+"""Tables of items that are rendered on demand, or of several shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch import Tensor
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DrawnItems:
-    """A table of items that exist only as what they are made from.
+    """A table of items that are rendered from their latent description on demand.
 
     It stands in the place of a tensor of items: `index_select` and indexing give tensors, drawn at
     that moment. A hundred thousand images so take the memory of their descriptions.
@@ -48,7 +48,7 @@ class DrawnItems:
 
     @cached_property
     def _nothing(self) -> Tensor:
-        """No items: what shape and type the others would have."""
+        """An empty table, which gives the shape and type of the items."""
         return self.draw(self.latent[:0])
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class DrawnItems:
         return self.cast if self.cast and self.is_floating_point() else self._nothing.dtype
 
     def is_floating_point(self) -> bool:
-        """Whether the items are of a floating-point type."""
+        """True if the items are of a floating-point type."""
         return self._nothing.is_floating_point()
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ class RaggedItems:
         tensors: The items, all of one type.
 
     Raises:
-        ValueError: If there is no item, or their types differ.
+        ValueError: If there are no items, or their types differ.
     """
 
     tensors: tuple[Tensor, ...]
@@ -158,7 +158,7 @@ class RaggedItems:
 
     @property
     def device(self) -> torch.device:
-        """Where the items are."""
+        """Device of the items."""
         return self.tensors[0].device
 
     @property
@@ -167,7 +167,7 @@ class RaggedItems:
         return tuple(tensor.shape for tensor in self.tensors)
 
     def is_floating_point(self) -> bool:
-        """Whether the items are of a floating-point type."""
+        """True if the items are of a floating-point type."""
         return self.tensors[0].is_floating_point()
 
     def only(self, rows: Tensor) -> RaggedItems:

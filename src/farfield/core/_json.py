@@ -1,4 +1,4 @@
-"""JSON between processes and sittings, in which a number that is not finite stays what it is."""
+"""JSON lines that keep numbers that are not finite."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def from_line(line: str | bytes, kind: type[T]) -> T:
         kind: Its type.
 
     Raises:
-        ValueError: If the line is no JSON, or no value of this type.
+        ValueError: If the line is not JSON, or not a value of this type.
     """
     try:
         return msgspec.convert(json.loads(line), kind)

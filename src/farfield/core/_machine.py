@@ -1,4 +1,4 @@
-"""What this process may use of the machine."""
+"""Resources of the machine that this process may use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def num_cores() -> int:
-    """Cores that this process may run on, where the system tells; else those of the machine."""
+    """Cores that this process may use, or all of the machine where the system does not say."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Modules called with parameters and buffers that are given from outside."""
+"""Functional calls of modules with given parameters and buffers."""
 
 from __future__ import annotations
 

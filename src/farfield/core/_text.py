@@ -1,4 +1,4 @@
-"""Text of others, fit to be shown."""
+"""Sanitizing of untrusted text for display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST: Final = 400
 
 
 def printable(text: object) -> str:
-    r"""Text in one line in which nothing moves a cursor, changes a color or the reading order.
+    r"""The text in one line, without control characters or changes of reading order.
 
     Control characters, marks of direction, separators and bytes that are no text are written as
     escapes, e.g. `\x1b`.

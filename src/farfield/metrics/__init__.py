@@ -1,4 +1,4 @@
-"""Scores with a leading seed axis, and what a handful of seeds can say: means and intervals."""
+"""Scores with a leading seed axis, and statistics over seeds: means and intervals."""
 
 from farfield.metrics._accuracy import accuracy as accuracy
 from farfield.metrics._accuracy import correct as correct

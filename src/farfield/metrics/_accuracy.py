@@ -1,4 +1,4 @@
-"""How often an answer is right."""
+"""Accuracy of answers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch import Tensor
 def correct(
     outputs: Float[Tensor, "*batch class"], target: Int[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    r"""Which answers are right: 1 where they are, 0 where they are not.
+    r"""Correctness of each answer: 1 where it is right, 0 where it is wrong.
 
     One output is the logit of class 1: above 0 it answers 1, below 0 it answers 0. Two outputs or
-    more are the logits of as many classes, and the largest is the answer. A tie is no answer and
-    never right, whichever class comes first: a model whose outputs are all alike scores 0, and so
-    does one that gives NaN. Every task counts by this rule.
+    more are the logits of as many classes, and the largest is the answer. A tie is never right,
+    whichever class comes first: a model whose outputs are all alike scores 0, and so does one that
+    gives NaN. Every task counts by this rule.
 
     Args:
         outputs: Logits. Leading axes are free: seeds, problems, places.
@@ -60,7 +60,7 @@ def accuracy(
         - result: `(*seed)`
 
     Raises:
-        ValueError: If the leading axes differ, or there is no problem to score.
+        ValueError: If the leading axes differ, or there are no problems to score.
 
     Example:
         >>> accuracy(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))

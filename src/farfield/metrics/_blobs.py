@@ -1,4 +1,4 @@
-"""How far the white blobs of two frames lie from each other."""
+"""Distance between the white blobs of two frames."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def blob_distance(
 
 
 def _centres(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "item 2"]:
-    """Where the blobs of a frame are, row and column."""
+    """Centers of the blobs of a frame, row and column."""
     labels, count = ndimage.label(white)
     rows, columns = np.nonzero(white)
     numbers = labels[rows, columns] - 1
@@ -70,7 +70,7 @@ def _centres(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "it
 def _distance(
     one: Float64[np.ndarray, "item 2"], other: Float64[np.ndarray, "slot 2"], cutoff: float
 ) -> float:
-    """The distance of two sets of places."""
+    """Mean distance of two sets of points, optimally matched."""
     most = max(len(one), len(other))
     if most == 0:
         return 0.0

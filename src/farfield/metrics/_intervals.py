@@ -22,7 +22,7 @@ class Summary:
         standard_error: Standard deviation over the networks (divisor n − 1) over √n; nan for one
             network, whose spread nobody knows.
         count: Number of networks.
-        mean_rounding: Half a unit of the last digit known of the mean, where it was read in print.
+        mean_rounding: Half a unit of the last digit of the mean, where it is a published number.
         error_rounding: The same of the standard error.
 
     Raises:
@@ -69,11 +69,11 @@ class Interval:
         return (self.high - self.low) / 2
 
     def contains(self, value: float) -> bool:
-        """Whether `value` lies between the ends."""
+        """True if `value` lies between the ends."""
         return self.low <= value <= self.high
 
     def within(self, margin: float) -> bool:
-        """Whether every number of the interval lies in −margin…margin."""
+        """True if the whole interval lies in −margin…margin."""
         return -margin <= self.low and self.high <= margin
 
 
@@ -94,7 +94,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """True if the interval does not contain zero."""
         return self.interval.low > 0 or self.interval.high < 0
 
 
@@ -122,7 +122,7 @@ def mean_and_standard_error(values: Sequence[float]) -> Summary:
         values: One score per network.
 
     Raises:
-        ValueError: If there is no score.
+        ValueError: If there are no scores.
     """
     row = _checked(values)
     # Shifted by the first score, so that equal scores have a spread of exactly 0.
@@ -145,7 +145,7 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
         confidence: Share of intervals made so that hold the true mean.
 
     Raises:
-        ValueError: If there is no score, or the confidence is not between 0 and 1.
+        ValueError: If there are no scores, or the confidence is not between 0 and 1.
 
     Example:
         >>> t_interval([90.0, 92.0, 94.0])
@@ -166,9 +166,9 @@ def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> 
 
     $$\nu = \frac{v^2}{e^4/(n-1) + e'^4/(n'-1)}.$$
 
-    A number read in print is known to half a unit of its last digit, $h$. Uniform rounding has the
+    A published number is known to half a unit of its last digit, $h$. Uniform rounding has the
     variance $h^2/3$ and does not come from few networks: that of a mean enters $v$ but not the
-    denominator. That of a standard error raises its mean square by $h^2/3$, so that a printed 0.0
+    denominator. That of a standard error raises its mean square by $h^2/3$, so that a published 0.0
     is not taken for an error of zero. With neither rounding nor spread the interval is a point.
     One network on either side, whose error nobody knows, gives the whole line.
 

@@ -1,4 +1,4 @@
-"""What a score measures, and how it is read and written."""
+"""Kinds of scores: direction, unit and format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, final
 @final
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A kind of score: its name, and what makes a reader understand it.
+    """A kind of score: its name, direction and unit.
 
     Args:
         name: Name in records, e.g. `"accuracy"`.
@@ -39,7 +39,7 @@ class Measure:
 
     @property
     def unit(self) -> str:
-        """What stands behind a number."""
+        """Suffix of a number."""
         return " %" if self.percent else ""
 
     def worst(self, values: tuple[float, ...]) -> float:
@@ -73,7 +73,7 @@ MEASURES: Final[dict[str, Measure]] = {
 
 
 def measure_of(metric: str) -> Measure:
-    """The measure behind a metric; one that is not known is taken for a share, higher is better.
+    """The measure of a metric; an unknown one counts as a fraction, higher is better.
 
     Args:
         metric: Name in records; that of a part of the problems follows a slash, `"accuracy/size"`.

@@ -1,4 +1,4 @@
-"""Whether two things differ that were measured under the same conditions."""
+"""Paired t-test of two series measured under the same conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.special import stdtr
 @final
 @dataclass(frozen=True, kw_only=True)
 class PairedTest:
-    """What a paired t-test says.
+    """Result of a paired t-test.
 
     Args:
         difference: Mean of first − second over the conditions.

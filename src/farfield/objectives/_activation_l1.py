@@ -1,4 +1,4 @@
-"""Supervised learning with a price on what named layers give."""
+"""Supervised learning with an L1 penalty on the outputs of named layers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from farfield.objectives._watching import Share, joined, share_of
 @final
 @dataclass(frozen=True, kw_only=True)
 class ActivationL1(Objective):
-    r"""The mean of the task's loss, and the mean size of what named layers give.
+    r"""The mean of the task's loss, and the mean absolute output of named layers.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
       + \alpha \sum_{l, t} \frac{1}{N_l} \sum_{n, j} \left|z^{(l)}_{tnj}\right|$$
 
     with $\ell$ the loss of the task, $f$ the model, $B$ the number of problems of the batch and
     $z^{(l)}_t$ the $N_l$ numbers that layer $l$ gives in its call $t$. It is the baseline of
-    `CentredL1` for networks without normalizers, where there is no mean to take off.
+    `CentredL1` for networks without normalizers, where no mean is subtracted.
 
     Args:
         layers: Names of the layers, as in `model.named_modules()`, e.g. `("encoder.conv1",)`.

@@ -33,7 +33,7 @@ class Augmented(Objective):
         magnitude: How strong they are, above 0 and below 30.
 
     Raises:
-        ValueError: If there is no operation, or the magnitude is out of range.
+        ValueError: If no operation is given, or the magnitude is out of range.
 
     Reference:
         gondal2021, section 4.2, which says neither how many operations nor how strong; the

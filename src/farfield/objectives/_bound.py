@@ -1,4 +1,4 @@
-"""A network with parameters that are given from outside, and hooks on its layers."""
+"""Functional calls of a network, and hooks on its layers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Bound:
             name: Its name, as in `named_modules`.
 
         Raises:
-            ValueError: If there is no layer of that name.
+            ValueError: If no layer has that name.
         """
         layers = dict(self.module.named_modules())
         if name not in layers:
@@ -75,7 +75,7 @@ class Bound:
 
 @contextmanager
 def tapped(network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]) -> Iterator[None]:
-    """Change the outputs of named layers as long as a `with` block lasts.
+    """Replace the outputs of named layers as long as a `with` block lasts.
 
     Args:
         network: The network.

@@ -1,4 +1,4 @@
-"""Supervised learning with a price on what normalizers receive."""
+"""Supervised learning with an L1 penalty on the centered inputs of normalizers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from farfield.objectives._watching import Share, joined, share_of
 @final
 @dataclass(frozen=True, kw_only=True)
 class CentredL1(Objective):
-    r"""The mean of the task's loss, and the mean size of what the normalizers divide.
+    r"""The mean of the task's loss, and the mean absolute centered input of the normalizers.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
       + \alpha \sum_{l, t} \frac{1}{N_l} \sum_{n, j} \left|v^{(l)}_{tnj}\right|$$
@@ -88,7 +88,7 @@ class CentredL1(Objective):
 
 
 def check_weight(weight: float) -> None:
-    """Refuse a weight that is none.
+    """Raise `ValueError` unless a weight is finite and ≥ 0.
 
     Args:
         weight: What a penalty counts beside the loss.

@@ -1,4 +1,4 @@
-"""Mean teacher: agreement with a running mean of one's own weights."""
+"""Mean teacher: consistency with a running mean of the weights."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MeanTeacher(Objective):
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems that a step reads a batch of."""
+        """Names of the sets of problems from which a step reads batches."""
         return tuple(dict.fromkeys((TRAINING, self.consistency)))
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:

@@ -68,7 +68,7 @@ class Objective(Protocol):
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems that a step reads a batch of."""
+        """Names of the sets of problems from which a step reads batches."""
         return (TRAINING,)
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
@@ -93,7 +93,7 @@ class Objective(Protocol):
         return {}
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The number that the optimizer makes smaller, and what to remember.
+        """Loss to minimize, and the tensors to remember.
 
         Args:
             update: The step.

@@ -1,4 +1,4 @@
-"""Learning to predict the next embedding of a sequence."""
+"""Prediction of the next embedding of a sequence."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from farfield.objectives._objective import Objective, Tensors, Update
 @final
 @dataclass(frozen=True, kw_only=True)
 class PredictingEmbeddings(Objective):
-    r"""The mean squared error of predicted embeddings, whatever they are decoded to.
+    r"""The mean squared error of predicted embeddings.
 
     $$L = \frac{1}{B (T - 1) H} \sum_{i,t,k} \left(\hat z_{itk} - z_{itk}\right)^2$$
 
     with $B$ sequences, $T$ places, of which the first is not predicted, and $H$ features. Both are
-    normalized, as the predictor has them, or both are embeddings. It needs a model that tells
+    normalized, as the predictor has them, or both are embeddings. It needs a model that gives
     them: one with a method `predict` from `(items, index)` to normalized predictions and a
     `farfield.nn.NormalizedSequence`, as `farfield.models.ObjectPredictor` has. `Supervised` on the
     same model is the error in the pixels.

@@ -37,7 +37,7 @@ Images = Float[Tensor, "item 3 height width"] | UInt8[Tensor, "item 3 height wid
 
 
 def rand_augmented(images: Images, *, operations: int, magnitude: float, stream: Stream) -> Images:
-    """Images after some operations each, drawn for each from all of them and the identity.
+    """Images after operations drawn for each of them, identity included.
 
     Args:
         images: Floating-point numbers of 0…1, or bytes, in which case the result is bytes.
@@ -85,7 +85,7 @@ def check_images(images: Tensor) -> None:
 
 @contextlib.contextmanager
 def drawing_from(stream: Stream) -> Iterator[None]:
-    """Let torch's global generator give a stream's numbers, and put it back afterwards.
+    """Seed torch's global generator from a stream, and restore it afterwards.
 
     For code of others that draws from nothing else: kornia draws its parameters on the CPU, and
     from there alone, wherever the images are.
@@ -106,7 +106,7 @@ def _operation(place: int, magnitude: float) -> nn.Module:
 
 
 def _kornia() -> Any:
-    """The part of kornia that augments; nothing else of the library needs it.
+    """Import `kornia.augmentation`, an optional dependency.
 
     Raises:
         ModuleNotFoundError: If it is not installed.

@@ -1,4 +1,4 @@
-"""Supervised learning of a network whose memory is to give back what was written."""
+"""Supervised learning with a reconstruction loss of the memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from farfield.objectives._objective import Objective, Tensors, Update
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reconstructing(Objective):
-    r"""The mean of the task's loss, and of how far the memory is from what was written to it.
+    r"""The mean of the task's loss, and of the reconstruction error of the memory.
 
     $$L = \frac{1}{B} \sum_b \left(\ell(f(x_b), y_b) + w \, e(x_b)\right)$$
 
     with $\ell$ the loss of the task, $e$ the reconstruction error of the model's memory and $B$
-    the number of problems of the batch. It needs a model that tells its error: one with a method
+    the number of problems of the batch. It needs a model that gives its error: one with a method
     `answer_and_error` from `(items, index)` to outputs and errors, as `farfield.models.Relational`
     has with an `MNM`.
 

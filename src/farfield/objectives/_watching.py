@@ -1,4 +1,4 @@
-"""The mean size of what passes through modules of a model, over all their calls."""
+"""Mean absolute values of the outputs of modules, over all their calls."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 Share = tuple[Tensor, int]
-"""Mean absolute value of the numbers of one call, and how many they are."""
+"""Mean absolute value and number of the elements of one call."""
 
 
 def share_of(x: Tensor) -> Share:
-    """Mean absolute value and number of the numbers of a tensor.
+    """Mean absolute value and number of the elements of a tensor.
 
     Args:
         x: What passed through a module in one call.

@@ -1,4 +1,4 @@
-"""What runs leave, and the folder that keeps it."""
+"""Records of finished runs, and the folder that stores them."""
 
 from farfield.records._environment import environment as environment
 from farfield.records._errors import BusyError as BusyError

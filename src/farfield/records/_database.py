@@ -56,13 +56,13 @@ FROM scores WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed, step, regi
 _UNWRITABLE: Final = {
     sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY,
 }  # fmt: skip
-"""What SQLite says where it cannot make the files that it keeps beside a database."""
+"""Messages of SQLite where it cannot make its auxiliary files."""
 
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
-"""What SQLite says of a file whose structure is broken."""
+"""Messages of SQLite about a damaged file."""
 
 Found = tuple[dict[int, Record], dict[Any, str]]
-"""Records by seed, and why others cannot be read, by seed."""
+"""Records by seed, and the errors of unreadable ones by seed."""
 
 
 @final
@@ -91,7 +91,7 @@ class Database:
                 _upgrade(connection)
 
     def _check_ours(self, connection: sqlite3.Connection) -> None:
-        """Refuse to make tables in a database that has others."""
+        """Raise `StoreError` if the database has tables of another program."""
         columns = connection.execute(
             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
             "WHERE m.type = 'table'"
@@ -132,7 +132,7 @@ class Database:
             return _read(connection, key, seed)
 
     def seeds(self, key: str) -> set[int]:
-        """Numbers of the runs of an experiment, of those that cannot be read as well.
+        """Seeds of the runs of an experiment, unreadable ones included.
 
         Args:
             key: `Experiment.key`.
@@ -154,7 +154,7 @@ class Database:
         return {key for (key,) in {*runs} & {*scores}}, {key for (key,) in {*runs} ^ {*scores}}
 
     def replace(self, records: Sequence[Record]) -> None:
-        """Write runs, in place of what there is of them: all or none, however the process ends.
+        """Replace runs in one transaction: all or none, however the process ends.
 
         Args:
             records: What the runs left.
@@ -203,7 +203,7 @@ def _code(error: Exception) -> int:
 
 
 def _advice(error: Exception) -> str:
-    """What to do about a file that SQLite cannot read."""
+    """Advice for a file that SQLite cannot read."""
     if _code(error) not in _DAMAGED and not isinstance(error, UnicodeError):
         return ""
     return (
@@ -213,12 +213,12 @@ def _advice(error: Exception) -> str:
 
 
 def _is_read_only(folder: Path) -> bool:
-    """Whether nothing can be written to a folder."""
+    """True if a folder is read-only."""
     return folder.is_dir() and not os.access(folder, os.W_OK)
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once; SQLite's own patience does not hold for this."""
+    """Enable write-ahead logging, with retries, as SQLite's own timeout does not cover this."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -237,7 +237,7 @@ def _format(connection: sqlite3.Connection) -> int:
 
 
 def _has_digests(connection: sqlite3.Connection) -> bool:
-    """Whether runs are to have digests: in every database but an old one."""
+    """True if runs have digests, as in every database but an old one."""
     columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
     return _format(connection) == FORMAT or "digest" in columns
 
@@ -273,7 +273,7 @@ def _read(connection: sqlite3.Connection, key: str, seed: int | None = None) -> 
 
 
 def _replace(connection: sqlite3.Connection, record: Record) -> None:
-    """Write a run in place of what there is of it, as part of a transaction."""
+    """Replace a run, as part of a transaction."""
     place = (record.key, record.seed)
     if _read(connection, *place)[1]:
         connection.execute("REINDEX")  # the index may name other rows than there are

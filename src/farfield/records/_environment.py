@@ -54,14 +54,14 @@ def _processor() -> str:
 
 
 def _capability(device: str) -> str:
-    """The instructions that sums are made with, and depend on: of vectors on a processor."""
+    """Instruction set of the device, on which sums depend."""
     if device.startswith("cuda"):
         return ".".join(map(str, torch.cuda.get_device_capability(device)))
     return torch.backends.cpu.get_cpu_capability()
 
 
 def environment(*, device: str, engine: str) -> dict[str, str]:
-    """What a record says of where it was made.
+    """Machine and versions, as a record states them.
 
     Args:
         device: Device the networks were on, as torch names it.

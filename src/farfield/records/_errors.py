@@ -1,4 +1,4 @@
-"""What can go wrong with the folder of records."""
+"""Errors of the folder of records."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import final
 
 @final
 class StoreError(RuntimeError):
-    """The folder of records cannot be read or written; what was finished before is still there."""
+    """The folder of records cannot be read or written; finished runs are kept."""
 
 
 @final
 class BusyError(RuntimeError):
-    """Another process is at the same run."""
+    """Another process is training the same run."""
 
 
 @final
 class DamageWarning(UserWarning):
-    """Something of a run is not what was written; the run counts as not done."""
+    """A run is damaged; it counts as not done."""

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under a temporary name, synced, renamed."""
+"""Atomic writing of files: under a temporary name, synced, renamed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SCRAP_SECONDS = 3600.0
 """No living process takes this long between the first byte and the renaming."""
 
 LARGEST_HEADER: Final = 4 << 20
-"""Bytes of the names and shapes of a file of tensors; 50,000 tensors take as many."""
+"""Largest header of a file of tensors in bytes; 50,000 tensors take as many."""
 MOST_TENSORS: Final = 10_000
-"""Of a file: each takes as long to read as thousands of numbers."""
+"""Largest number of tensors of a file: each takes as long to read as thousands of numbers."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that whoever looks finds the old bytes or all of the new ones.
+    """Write a file atomically: readers find all of the old bytes or all of the new ones.
 
     What processes killed at the same file left beside it, an hour ago or more, is swept up.
 
@@ -52,7 +52,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _named(verb: str, path: Path) -> Iterator[None]:
-    """An error of the system, as one that names the file."""
+    """The `StoreError` that names the file for an error of the system."""
     try:
         yield
     except OSError as error:
@@ -77,7 +77,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def scraps(path: Path) -> Iterator[Path]:
-    """What processes that were killed while they wrote a file left beside it.
+    """Temporary files of a file, left by processes that were killed.
 
     Args:
         path: The file.
@@ -95,7 +95,7 @@ def _sweep_old(path: Path) -> None:
 
 
 def set_aside(path: Path, reason: str) -> None:
-    """Rename a file that cannot be used, never over an earlier one, and warn of it.
+    """Rename an unusable file, never over an earlier one, and warn.
 
     Args:
         path: The file; where there is none, the warning is all.
@@ -116,7 +116,7 @@ def set_aside(path: Path, reason: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where the system can."""
+    """Sync a folder, so that a renaming survives a power cut, where the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -191,7 +191,7 @@ def _header(content: bytes) -> bytes:
 
 
 def _described(header: bytes, size: int) -> dict[str, Any]:
-    """What a file of tensors says that it holds, which must be as much as there is.
+    """The tensors that a file describes, checked against its size.
 
     Args:
         header: The names and shapes of its tensors.
@@ -205,7 +205,7 @@ def _described(header: bytes, size: int) -> dict[str, Any]:
         tensors = [value for name, value in described.items() if name != "__metadata__"]
         end = max((int(tensor["data_offsets"][1]) for tensor in tensors), default=0)
     except (TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
-        raise ValueError(f"it holds no names and shapes: {error}") from error
+        raise ValueError(f"it must hold names and shapes of tensors: {error}") from error
     if len(tensors) > MOST_TENSORS:
         raise ValueError(f"it must hold at most {MOST_TENSORS:,} tensors, got {len(tensors):,}")
     if 8 + len(header) + end != size:
@@ -214,8 +214,8 @@ def _described(header: bytes, size: int) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON in which each name stands once."""
+    """A JSON object with unique names."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("names must be unique, got one twice")
     return found

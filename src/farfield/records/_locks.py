@@ -1,4 +1,4 @@
-"""Locks that the system takes back when their process ends, however it ends."""
+"""File locks that the system releases when their process ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from farfield.records._errors import BusyError, StoreError
 @final
 @dataclass(frozen=True, kw_only=True)
 class Lock:
-    """A file that this process holds.
+    """A file locked by this process.
 
     Args:
         path: Where it was made.
@@ -28,7 +28,7 @@ class Lock:
     descriptor: int
 
     def is_in_place(self) -> bool:
-        """Whether others who look for the lock still find this file, and not another or none."""
+        """True if the path of the lock still leads to this file."""
         try:
             found = self.path.lstat()
         except OSError:
@@ -38,7 +38,7 @@ class Lock:
 
 @contextlib.contextmanager
 def hold(path: Path, run: str) -> Iterator[Lock]:
-    """Hold a file as long as the context lasts; it is removed at the end.
+    """Lock a file as long as the context lasts; it is removed at the end.
 
     Args:
         path: Where; its folder is made if need be.
@@ -63,7 +63,7 @@ def hold(path: Path, run: str) -> Iterator[Lock]:
 
 
 def _acquire(path: Path, run: str) -> Lock:
-    """Open and lock a file, which need not be the one that others find."""
+    """Open and lock a file, which may have been replaced meanwhile."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
@@ -87,14 +87,14 @@ def _acquire(path: Path, run: str) -> Lock:
 
 
 def _holder(path: Path) -> str:
-    """The process that holds a file, as it says there."""
+    """The process that holds a lock, as its file says."""
     with contextlib.suppress(OSError):
         return path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
     return "unknown"
 
 
 def _sign(lock: Lock) -> None:
-    """Write into a lock who holds it."""
+    """Write the process and machine into a lock."""
     try:
         os.ftruncate(lock.descriptor, 0)
         os.write(lock.descriptor, str(os.getpid()).encode())
@@ -103,7 +103,7 @@ def _sign(lock: Lock) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """Kind and place of the file system that holds a path, where the system lists them."""
+    """Kind and mount point of the file system of a path, where the system lists them."""
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a finished run leaves."""
+"""Records of finished runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from farfield.tasks import TRAINING
 
 DIVERGED: Final = "diverged"
-"""The metric of a mark in the record of a network that diverged; its step says since when."""
+"""Metric that marks a diverged network; its step is the first diverged one."""
 
 
 @final
@@ -75,7 +75,7 @@ class Record(
         raise KeyError(f"no {metric} of regime {regime!r} at step {self.steps} in {self.key}")
 
     def diverged(self, *regimes: str) -> int | None:
-        """Step from which the network gives no finite numbers; `None` for one that does.
+        """First step without finite numbers; `None` where the network did not diverge.
 
         A network has diverged if after its last step a loss or a score is not finite, in training
         or in one of the regimes. One whose loss was infinite once, and is not at the end, has not.
@@ -91,7 +91,7 @@ class Record(
         return marks[0] if marks else self._first_broken()
 
     def _first_broken(self) -> int:
-        """The first point of the curves of training from which nothing is finite any more."""
+        """First point of the training curves after which nothing is finite."""
         step = self.steps
         for score in sorted(self.scores, key=lambda score: -score.step):
             if score.regime == TRAINING and score.metric == "loss":

@@ -1,4 +1,4 @@
-"""A record as rows of two tables, and the digest that tells whether they are what was written."""
+"""A record as rows of two tables, with a digest that shows damage."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from farfield.core import printable
 from farfield.records._record import Record
 
 RUN: Final = ("experiment", "steps", "seconds", "environment", "weights")
-"""What the table of runs holds of a record, beside key, seed and digest."""
+"""Fields of a record in the table of runs, beside key, seed and digest."""
 
 SCORE: Final = ("step", "regime", "metric", "value", "count")
-"""What the table of scores holds of a score, beside key and seed."""
+"""Fields of a score in the table of scores, beside key and seed."""
 
 
 def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
@@ -46,7 +46,7 @@ def _stored(number: float) -> float | str:
 
 
 def digest_of(key: str, seed: Any, run: Sequence[Any], scores: Iterable[Sequence[Any]]) -> str:
-    """SHA-256 of what the tables hold of a run, in hexadecimal digits.
+    """SHA-256 of a run's rows, in hexadecimal digits.
 
     Args:
         key: `Experiment.key`.

@@ -1,4 +1,4 @@
-"""State dictionaries as tensors that share no memory, and back."""
+"""Conversion of state dictionaries to tensors that share no memory, and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 JSON: Final = "_extra_state.json"
-"""End of the name of extra state that is no tensor: its text in UTF-8."""
+"""Suffix of the name of extra state stored as JSON text in UTF-8."""
 
 
 def to_tensors(state: Mapping[str, Any]) -> dict[str, Tensor]:

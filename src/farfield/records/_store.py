@@ -1,4 +1,4 @@
-"""One folder that holds every finished run."""
+"""The folder of records."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Store:
         self._locks: dict[tuple[str, int], list[Lock]] = {}
 
     def write(self, record: Record, weights: Mapping[str, Any]) -> None:
-        """Keep a finished run; one that is already there stays as it is.
+        """Store a finished run; one that is already there stays as it is.
 
         Args:
             record: The numbers.
@@ -61,7 +61,7 @@ class Store:
         self.write_all([(record, weights)])
 
     def write_all(self, runs: Sequence[tuple[Record, Mapping[str, Any]]]) -> None:
-        """Keep runs that finished together: all of them or none, however the process ends.
+        """Store runs that finished together: all or none, however the process ends.
 
         Args:
             runs: Numbers and trained networks; what is already there stays as it is, unless the
@@ -89,7 +89,7 @@ class Store:
         self._database.replace(records)
 
     def find(self, key: str, seed: int) -> Record | None:
-        """The record of one run, or `None` if it is not finished, or damaged; the latter warns.
+        """The record of one run; `None` if it is not finished, or damaged, which warns.
 
         Args:
             key: `Experiment.key`.
@@ -100,7 +100,7 @@ class Store:
         return found.get(seed)
 
     def records(self, key: str) -> list[Record]:
-        """Every finished run of one experiment, by seed, but for damaged ones, which warn.
+        """Finished runs of one experiment by seed; damaged ones are left out with a warning.
 
         Args:
             key: `Experiment.key`.
@@ -117,7 +117,7 @@ class Store:
         return sorted(key for key in whole if isinstance(key, str))
 
     def seeds(self, key: str) -> set[int]:
-        """Numbers of the runs of an experiment that were finished, of damaged ones as well.
+        """Seeds of the finished runs of an experiment, damaged ones included.
 
         Args:
             key: `Experiment.key`.
@@ -125,7 +125,7 @@ class Store:
         return self._database.seeds(key)
 
     def is_whole(self, key: str, seed: int) -> bool:
-        """Whether a run is finished, and its numbers and its network are what was written.
+        """True if a run is finished, and its scores and its network are undamaged.
 
         Args:
             key: `Experiment.key`.
@@ -138,7 +138,7 @@ class Store:
         return True
 
     def whole_seeds(self, key: str) -> set[int]:
-        """Numbers of the finished runs of an experiment that are what was written.
+        """Seeds of the finished and undamaged runs of an experiment.
 
         Args:
             key: `Experiment.key`.
@@ -159,7 +159,7 @@ class Store:
         return self._weights(key, seed, is_recorded=False)
 
     def _weights(self, key: str, seed: int, *, is_recorded: bool) -> dict[str, Any]:
-        """The trained network of one run, which may have to be recorded."""
+        """State dictionary of one run, which may be required to have a record."""
         found, damaged = self._database.read(key, seed)
         for number, reason in damaged.items():
             raise StoreError(self._damage(key, number, reason))
@@ -169,17 +169,17 @@ class Store:
         return from_tensors(read_tensors(self.weights_path(key, seed), digest)[0])
 
     def _damage(self, key: str, seed: Any, reason: str) -> str:
-        """That a run cannot be read, in words."""
+        """Message that a run cannot be read."""
         return f"{self._database.path} holds a damaged record of {key}, seed {seed}: {reason}"
 
     def _warn(self, key: str, damaged: Mapping[Any, str]) -> None:
-        """Name the runs that cannot be read."""
+        """Warn of the runs that cannot be read."""
         for seed, reason in damaged.items():
             text = f"{self._damage(key, seed, reason)}; it counts as missing"
             warnings.warn(text, DamageWarning, stacklevel=3)
 
     def set_aside(self, key: str, seed: int, reason: str) -> None:
-        """Rename the network of a run that cannot be used, and warn; the run counts as missing.
+        """Rename the unusable network of a run, and warn; the run counts as missing.
 
         To be called by whoever holds the run.
 
@@ -194,7 +194,7 @@ class Store:
         set_aside(self.weights_path(key, seed), reason)
 
     def sweep(self, key: str, seed: int) -> None:
-        """Remove what is left of a finished run: its checkpoint, and files half-written.
+        """Remove the checkpoint and temporary files of a finished run.
 
         What another process holds stays.
 
@@ -213,16 +213,16 @@ class Store:
                     path.unlink(missing_ok=True)
 
     def weights_path(self, key: str, seed: int) -> Path:
-        """Where the trained network of a run lies."""
+        """Path of the trained network of a run."""
         return self.folder / "weights" / key / f"{seed}.safetensors"
 
     def checkpoint_path(self, key: str, seed: int) -> Path:
-        """Where the state of an unfinished run lies."""
+        """Path of the checkpoint of an unfinished run."""
         return self.folder / "checkpoints" / key / f"{seed}.safetensors"
 
     @contextlib.contextmanager
     def claim(self, key: str, seed: int) -> Iterator[None]:
-        """Hold a run, so that no second process trains the same network meanwhile.
+        """Lock a run, so that no other process trains the same network meanwhile.
 
         The system lets go of it when the process ends, however it ends. There are two locks, one
         of them beside the network: who removes the folder `locks` lets no second process in.
@@ -247,7 +247,7 @@ class Store:
                 del self._locks[key, seed]
 
     def _check_lock(self, key: str, seed: int) -> None:
-        """Refuse to write a run that this store held and that another process may have taken."""
+        """Raise `StoreError` if the lock of a run was lost to another process."""
         locks = self._locks.get((key, seed), [])
         if locks and not any(lock.is_in_place() for lock in locks):
             raise StoreError(
@@ -256,7 +256,7 @@ class Store:
             )
 
     def _check_folders(self, key: str) -> None:
-        """Refuse to write through a link that leads out of the folder."""
+        """Raise `StoreError` if a subfolder is a link that leads elsewhere."""
         own = Path(os.path.realpath(self.folder))
         for name in ("locks", "weights", f"weights/{key}", "checkpoints", f"checkpoints/{key}"):
             place = Path(os.path.realpath(self.folder / name))

@@ -1,4 +1,4 @@
-"""Published numbers as claims: what a paper prints, what tests it, and what became of it."""
+"""Published numbers as claims: each with its experiment, verdict rule and verdict."""
 
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim

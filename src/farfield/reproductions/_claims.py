@@ -24,7 +24,7 @@ Json = Any
 @final
 @unique
 class Budget(StrEnum):
-    """How many of the paper's training steps are spent."""
+    """Number of training steps of a run: the paper's, or fewer."""
 
     QUICK = "quick"
     PAPER = "paper"
@@ -33,13 +33,13 @@ class Budget(StrEnum):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One cell of a published table, and how it is put to the test.
+    """One cell of a published table, with the experiment that tests it.
 
     Args:
         paper: Key of the paper, e.g. `"webb2021"`.
         table: Where it stands, e.g. `"table-11"`.
-        row: Row as printed, e.g. `"ESBN + TCN"`.
-        column: Column as printed, e.g. `"m = 95"`.
+        row: Row as published, e.g. `"ESBN + TCN"`.
+        column: Column as published, e.g. `"m = 95"`.
         published: The number, and what it means; or what stands in its place.
         experiment: What tests it, with the paper's own number of steps.
         rule: How the verdict is reached.
@@ -126,7 +126,7 @@ class Claim:
         return f"{self.home}/{self.cell}"
 
     def command(self, budget: Budget) -> str:
-        """What a reader types to put this claim to the test.
+        """Command that runs this claim.
 
         Args:
             budget: How many steps to spend.
@@ -136,7 +136,7 @@ class Claim:
         return f"farfield reproduce {self.home} --cell {self.cell}{whole}"
 
     def same_experiment(self, other: Mapping[str, Json], steps: int) -> bool:
-        """Whether an experiment as JSON tests this claim, at some number of steps.
+        """True if an experiment as JSON tests this claim, at some number of steps.
 
         Args:
             other: What `Experiment.to_json` returned.
@@ -161,7 +161,7 @@ class Claim:
         return tuple(stage.recipe.steps for stage in self.experiment.stages)
 
     def lacks(self, described: Mapping[str, Json]) -> list[str]:
-        """What an experiment as JSON falls short of the paper's steps in, stage by stage.
+        """Stages in which an experiment as JSON has fewer steps than the paper.
 
         Args:
             described: What `Experiment.to_json` returned.
@@ -191,7 +191,7 @@ class Claim:
         return {**described, "task": kept}
 
     def at(self, budget: Budget) -> Experiment:
-        """The experiment that `budget` pays for."""
+        """The experiment at a budget."""
         if budget is Budget.PAPER:
             return self.experiment
         return self.experiment.at_fraction(self.quick, before=self.quick_before)
@@ -204,7 +204,7 @@ def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
         described: What `Experiment.to_json` returned.
 
     Raises:
-        ValueError: If a stage is no object, or has not a whole number of steps, at least one.
+        ValueError: If a stage is not an object, or its steps are not an integer ≥ 1.
     """
     found: list[int] = []
     stage: Json = described
@@ -213,8 +213,7 @@ def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
         steps = _field(recipe, "steps")
         if type(steps) is not int or steps < 1:
             raise ValueError(
-                "experiment must have a whole number of at least 1 as recipe.steps, "
-                f"got {reprlib.repr(steps)}"
+                f"experiment must have an integer ≥ 1 as recipe.steps, got {reprlib.repr(steps)}"
             )
         found.append(steps)
         first = stage.get("starts_from")
@@ -223,7 +222,7 @@ def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:
 
 
 def _field(described: Json, name: str) -> Json:
-    """What an object of an experiment as JSON has in a field that must be there."""
+    """Required field of a JSON object of an experiment."""
     if not isinstance(described, Mapping) or described.get(name) is None:
         raise ValueError(
             f"experiment must have an object with {name} there, got {reprlib.repr(described)}"
@@ -234,7 +233,7 @@ def _field(described: Json, name: str) -> Json:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Claims that are read together: a published table, or a selection from several.
+    """A table of claims: a published table, or a selection from several.
 
     Args:
         key: Name on the command line, e.g. `"webb2021/table-11"`.
@@ -247,7 +246,7 @@ class Table:
         tuned: What was chosen for the rows, and on what, in words; `None` to say nothing of it.
 
     Raises:
-        ValueError: If there is no claim, or two bear one name.
+        ValueError: If there are no claims, or two have the same name.
     """
 
     key: str
@@ -261,7 +260,7 @@ class Table:
         if not self.claims:
             raise ValueError(f"claims of {self.key} must not be empty")
         if len(self.cells) < len(self.claims):
-            raise ValueError(f"claims of {self.key} must bear different names")
+            raise ValueError(f"claims of {self.key} must have different names")
 
     @cached_property
     def cells(self) -> dict[str, Claim]:

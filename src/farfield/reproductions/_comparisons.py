@@ -1,4 +1,4 @@
-"""Numbers that are computed from several cells: ratios, differences, orders, counts."""
+"""Comparisons of several cells: ratios, differences, orders, counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Find = Callable[[Claim], Sequence[Record]]
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cells:
-    """The mean of some cells, as one quantity in the unit of print.
+    """The mean of some cells, as one quantity in the published unit.
 
     Args:
         claims: The cells.
@@ -55,10 +55,10 @@ class Cells:
     def published(self) -> float | None:
         """The mean of the cells as published; `None` where one of them is not."""
         numbers = [claim.published for claim in self.claims]
-        printed = [number.mean for number in numbers if isinstance(number, Published)]
-        if self.parts or len(printed) < len(numbers):
+        means = [number.mean for number in numbers if isinstance(number, Published)]
+        if self.parts or len(means) < len(numbers):
             return None
-        pairs = zip(self.claims, printed, strict=True)
+        pairs = zip(self.claims, means, strict=True)
         return float(np.mean([self._turned(claim, mean) for claim, mean in pairs]))
 
     def ours(self, find: Find) -> list[tuple[float, Summary]]:
@@ -98,14 +98,14 @@ class Cells:
         return scale * float(np.std(found, ddof=1))
 
     def _turned(self, claim: Claim, value: float) -> float:
-        """The error of a score, if that is meant."""
+        """One less the score where the error is meant, else the score."""
         if not self.error or measure_of(claim.metric).lower_is_better:
             return value
         return claim.published.scale - value
 
 
 Of = Callable[[Cells], Values]
-"""What a quantity is, draw by draw."""
+"""Function from cells to their values, draw by draw."""
 
 
 @final
@@ -197,7 +197,7 @@ class Single:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Wins:
-    """How often a quantity is above all of its rivals.
+    """Number of contests in which a quantity is above all of its rivals.
 
     Args:
         contests: The quantity and its rivals, each time.
@@ -216,7 +216,7 @@ class Wins:
         return tuple(one for contest in self.contests for one in contest)
 
     def value(self, of: Of) -> Values:
-        """How often it is above all."""
+        """Number of contests won."""
         margins = [
             np.min([of(first) - of(rival) for rival in rivals], axis=0)
             for first, *rivals in self.contests
@@ -232,7 +232,7 @@ class Wins:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Numbers that a network has to learn.
+    """Number of parameters of a network.
 
     Args:
         experiment: What it is trained in.
@@ -243,7 +243,7 @@ class Parameters:
     neutral: ClassVar[float | None] = None
 
     def value(self, _of: Of) -> Values:
-        """How many."""
+        """Number of parameters."""
         return np.asarray([_parameters(self.experiment)], dtype=np.float64)
 
     def text(self, value: float) -> str:
@@ -252,7 +252,7 @@ class Parameters:
 
 
 Comparison = Ratio | Gap | Single | Wins | Parameters
-"""What a statement computes."""
+"""A comparison that a statement makes."""
 
 
 @cache
@@ -274,7 +274,7 @@ def as_published(comparison: Comparison) -> float | None:
 
 
 def as_measured(comparison: Comparison, find: Find) -> tuple[float, Values]:
-    """The number from our means, and from draws of what they could have been.
+    """The number from our means, and from draws of their sampling distribution.
 
     Each experiment's mean is drawn around ours as its standard error and number of networks let it
     be (Student's t); draws of one network are nan, since nobody knows its spread.

@@ -1,4 +1,4 @@
-"""A published number and what it means, and what stands in its place where none is printed."""
+"""Published numbers, and their substitute where no paper has one."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Final, Literal, final
 from farfield.metrics import Summary
 
 SCALES: Final[dict[str, float]] = {"percent": 100.0, "fraction": 1.0}
-"""What a score of 1 is printed as, by unit."""
+"""Published value of a score of 1, by unit."""
 
 
 FEWEST: Final = 3
-"""Networks of ours that a verdict takes at least: fewer do not tell how far they scatter."""
+"""Least number of our networks for a verdict: fewer give no estimate of their spread."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """One number as a paper prints it, with what it takes to compare another with it.
+    """One published number, with all that a comparison needs.
 
     Args:
-        mean: The mean, as printed.
-        spread: What stands behind ±, as printed, in the same unit; `None` where nothing does, and
+        mean: The mean, as published.
+        spread: The number after ±, as published, in the same unit; `None` where nothing does, and
             the mean is compared as if it were exact.
         spread_kind: What the spread is, of the mean or over the networks.
         runs: Number of trained networks behind it.
-        decimals: Digits printed after the point, of the mean and of the spread.
+        decimals: Published digits after the point, of the mean and of the spread.
         unit: Unit of both.
         selection: Which weights were scored, and how they were chosen.
         split: Which problems they were scored on.
 
     Raises:
         ValueError: If the runs are below 1, or below 2 beside a standard deviation over them, the
-            spread is negative, or the digits given do not suffice to print the number.
+            spread is negative, or the digits given do not suffice to write the number.
     """
 
     mean: float
@@ -57,22 +57,22 @@ class Published:
             value = getattr(self, name)
             if value is not None and (digits < 0 or round(value, digits) != value):
                 raise ValueError(
-                    f"decimals must give the digits printed of the {name} {value}, got {digits}"
+                    f"decimals must give the published digits of the {name} {value}, got {digits}"
                 )
 
     @property
     def scale(self) -> float:
-        """What a score of 1 is printed as."""
+        """Published value of a score of 1."""
         return SCALES[self.unit]
 
     @property
     def needed(self) -> int:
-        """Networks of ours behind a verdict: as many as in print, and three at least."""
+        """Networks of ours behind a verdict: as many as published, and at least three."""
         return max(self.runs, FEWEST)
 
     @property
     def summary(self) -> Summary:
-        """The number as a summary of its networks, with the rounding of print."""
+        """The number as a summary of its networks, with its rounding."""
         mean_half, spread_half = (0.5 * 10.0**-digits for digits in self.decimals)
         return Summary(
             mean=self.mean,
@@ -84,7 +84,7 @@ class Published:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean, or 0 where no spread is printed."""
+        """Standard error of the mean, or 0 where no spread is published."""
         return 0.0 if self.spread is None else self.spread / self._divisor
 
     @property
@@ -93,11 +93,11 @@ class Published:
 
     @property
     def _divisor(self) -> float:
-        """What a spread as printed is divided by to give the standard error."""
+        """Divisor that turns the published spread into the standard error."""
         return math.sqrt(self.runs) if self._is_deviation else 1.0
 
     def __str__(self) -> str:
-        """The number as printed, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7` without a spread."""
+        """The number as published, e.g. `99.7 ± 0.1`, `99.7 ± 0.3 SD`, or `99.7`."""
         mean_digits, spread_digits = self.decimals
         kind = " SD" if self._is_deviation else ""
         spread = "" if self.spread is None else f" ± {self.spread:.{spread_digits}f}{kind}"
@@ -107,7 +107,7 @@ class Published:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Unpublished:
-    """Stands where no paper prints a number: ours is shown as it is, or judged by a goal.
+    """Substitute where no paper has a number: ours is shown as it is, or judged by a goal.
 
     Args:
         runs: Number of networks to train.
@@ -135,7 +135,7 @@ class Unpublished:
 
     @property
     def scale(self) -> float:
-        """What a score of 1 is shown as."""
+        """Shown value of a score of 1."""
         return SCALES[self.unit]
 
     @property

@@ -68,4 +68,4 @@ STATEMENTS: Final[dict[str, Statement]] = {
     for paper in (gondal2021, lamb2022, webb2020, webb2021)
     for statement in paper.STATEMENTS
 }
-"""What the papers say of several cells at once, and what they draw without a table, by name."""
+"""Statements of the papers on several cells, and curves without a table, by name."""

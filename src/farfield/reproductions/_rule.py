@@ -1,4 +1,4 @@
-"""When a published number counts as reproduced."""
+"""Rule by which a published number counts as reproduced."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from farfield.metrics import Difference
 @final
 @dataclass(frozen=True, kw_only=True)
 class VerdictRule:
-    r"""When a claim counts as reproduced, fixed before the run.
+    r"""Rule by which a claim counts as reproduced, fixed before the run.
 
-    Let $d$ be ours minus the published mean, $I$ its Welch interval with the rounding of print in
+    Let $d$ be ours minus the published mean, $I$ its Welch interval with the published rounding in
     it, and $e'$ the published standard error. A claim with as many networks and steps as the
     paper's is *reproduced* if either
 
     1. all of $I$ lies within ±`margin`: whatever the difference is, it does not matter; or
     2. $I$ holds 0, $|d| \le w$ and the half width of $I$ is at most `reach` · w, where
        $w = \max(\texttt{margin}, \texttt{noise} \cdot e')$: the difference is no larger than the
-       paper's own noise would make it, and ours is no noisier than can be told from it.
+       paper's own noise would make it, and ours is precise enough to be compared with it.
 
     The last condition keeps networks that scatter widely from passing for a published cell that
     does not. Where $I$ is wider than ±`widest`, what would be reproduced is *compatible, wide*:
@@ -36,10 +36,10 @@ class VerdictRule:
     claims are reproduced at all. The tests measure all of this.
 
     Args:
-        margin: Difference that would not matter, in the unit of print.
+        margin: Difference that would not matter, in the published unit.
         noise: Published standard errors that a difference may have where they exceed the margin.
         reach: Largest half width of the interval, in widths of what is allowed.
-        widest: Largest half width of an interval that still tells enough, in the unit of print: 10
+        widest: Largest half width of an interval that is informative, in the published unit: 10
             points, or a tenth of the range of what is measured.
         confidence: Of all intervals.
 
@@ -65,7 +65,7 @@ class VerdictRule:
         return max(self.margin, self.noise * standard_error)
 
     def equivalent(self, difference: Difference, standard_error: float) -> bool:
-        """Whether a difference from a published mean with that standard error counts as none."""
+        """True if a difference from a published mean of that standard error counts as none."""
         if difference.interval.within(self.margin):
             return True
         allowed = self.allowed(standard_error)
@@ -76,5 +76,5 @@ class VerdictRule:
         )
 
     def is_wide(self, difference: Difference) -> bool:
-        """Whether a difference is known too badly to say that there is none."""
+        """True if the interval of a difference is too wide to say that there is none."""
         return difference.interval.half_width > self.widest

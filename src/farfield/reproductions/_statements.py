@@ -1,4 +1,4 @@
-"""What a paper says of several cells at once, and what became of it."""
+"""Statements of a paper on several cells at once, and their verdicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNMEASURED = (Verdict.NOT_RUN, Verdict.NEEDS_DATA)
 @final
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A number or an order that a paper prints in its text, or a curve that it only draws.
+    """A number or an order in a paper's text, or a curve that it only draws.
 
     Args:
         paper: Key of the paper, e.g. `"webb2020"`.
@@ -72,7 +72,7 @@ class Statement:
                 f"got {self.low}, {self.high} and {self.margin}"
             )
         if (self.comparison is None) != bool(self.missing):
-            raise ValueError("missing must say what it takes where there is no comparison")
+            raise ValueError("missing must not be empty where there is no comparison")
 
     @property
     def key(self) -> str:
@@ -87,7 +87,7 @@ class Statement:
         return tuple(named.values())
 
     def allows(self, interval: Interval) -> bool:
-        """Whether all of an interval is what the words allow, or so near that it does not matter.
+        """True if all of an interval is within the statement's limits and margin.
 
         Args:
             interval: The interval.
@@ -95,14 +95,14 @@ class Statement:
         return self.low - self.margin <= interval.low and interval.high <= self.high + self.margin
 
     def touches(self, interval: Interval) -> bool:
-        """Whether some of an interval is."""
+        """True if some of an interval is within the statement's limits and margin."""
         return self.low - self.margin <= interval.high and interval.low <= self.high + self.margin
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class StatementJudgement:
-    """A verdict and what it rests on.
+    """A verdict, with the numbers behind it.
 
     Args:
         verdict: The word.
@@ -171,7 +171,7 @@ def judge_statement(
 def _verdict(
     statement: Statement, neutral: float | None, interval: Interval
 ) -> tuple[Verdict, str]:
-    """The word for an interval of networks that are as many, and trained for as long."""
+    """The verdict on an interval, for as many networks and steps as published."""
     if statement.allows(interval):
         return Verdict.REPRODUCED, "all of the interval is what the words allow"
     above = neutral is not None and min(statement.low, interval.low) > neutral

@@ -1,4 +1,4 @@
-"""Models of published numbers that are not built here."""
+"""Placeholders for published models that are not implemented here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 
 @final
 class Unbuilt(nn.Module):
-    """A published model that has a name here and nothing else.
+    """A published model that is not implemented here.
 
     It gives a published cell its place in the ledger. Its experiment has a key of its own, and is
     never run.

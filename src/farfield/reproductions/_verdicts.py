@@ -1,4 +1,4 @@
-"""How a published number and freshly trained networks become one word."""
+"""Verdicts on claims from records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from farfield.reproductions._published import Published, Unpublished
 @final
 @unique
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """Outcome of a claim."""
 
     REPRODUCED = "reproduced"
     COMPATIBLE = "compatible, wide"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """A verdict and what it rests on, in the unit of print.
+    """A verdict, with the numbers behind it in the published unit.
 
     Args:
         verdict: The word.
@@ -115,7 +115,7 @@ def judge(
 
 
 def summarize(claim: Claim, records: Sequence[Record]) -> Summary:
-    """Mean and standard error of the claim's score, in its unit of print.
+    """Mean and standard error of the claim's score, in its published unit.
 
     Args:
         claim: Which score.
@@ -141,12 +141,12 @@ def diverged(claim: Claim, records: Sequence[Record]) -> tuple[tuple[int, int], 
 
 
 def _since(gone: Sequence[tuple[int, int]]) -> str:
-    """The networks that diverged, in words."""
+    """Text on the networks that diverged."""
     return ", ".join(f"seed {seed} at step {step:,}" for seed, step in gone)
 
 
 def _scores(claim: Claim, records: Sequence[Record]) -> list[float]:
-    """The claim's score of each network that did not diverge, in its unit of print."""
+    """The claim's score of each network that did not diverge, in its published unit."""
     scale = claim.published.scale
     kept = [record for record in records if record.diverged(claim.regime) is None]
     return [scale * record.final(claim.regime, claim.metric) for record in kept]
@@ -159,7 +159,7 @@ def _comparison(
     difference: Difference,
     others: Sequence[tuple[Claim, Sequence[Record]]],
 ) -> tuple[Verdict, str]:
-    """Whether a published number is reproduced."""
+    """Verdict by the difference from a published number."""
     if not claim.rule.equivalent(difference, published.standard_error):
         return _direction(claim, ours, others)
     if claim.rule.is_wide(difference):
@@ -169,7 +169,7 @@ def _comparison(
 
 
 def _goal(claim: Claim, scores: Sequence[float]) -> tuple[Verdict, str]:
-    """Whether a goal of our own is reached: by the whole interval, which excludes the floor too."""
+    """Verdict on a goal of our own, which the whole interval must reach, above the floor."""
     published = claim.published
     if isinstance(published, Published) or published.goal is None:
         return Verdict.MEASURED, "no published number, no goal"
@@ -190,7 +190,7 @@ def _goal(claim: Claim, scores: Sequence[float]) -> tuple[Verdict, str]:
 
 
 def _down(value: float, digits: int, sign: int) -> str:
-    """A number rounded to the worse side: what misses a goal must not read as if it did not.
+    """A number rounded to the worse side, so that a missed goal does not read as reached.
 
     Args:
         value: The number, turned over where less is better.
@@ -204,7 +204,7 @@ def _down(value: float, digits: int, sign: int) -> str:
 
 
 def _check_records(claim: Claim, records: Sequence[Record]) -> None:
-    """Refuse records that do not belong together, or not to the claim."""
+    """Raise `ValueError` unless all records are of the claim and belong together."""
     keys = {record.key for record in records}
     seeds = [record.seed for record in records]
     if len(keys) > 1:
@@ -225,7 +225,7 @@ def _check_records(claim: Claim, records: Sequence[Record]) -> None:
 
 
 def _lack(claim: Claim, records: Sequence[Record]) -> str:
-    """What the records fall short of the paper in; empty if in nothing."""
+    """Respects in which the records have less than the paper; empty if none."""
     runs = claim.published.needed
     lacks = [f"{len(records)} of {runs} networks"] if len(records) < runs else []
     return ", ".join([*lacks, *claim.lacks(records[0].experiment)])
@@ -234,7 +234,7 @@ def _lack(claim: Claim, records: Sequence[Record]) -> str:
 def _direction(
     claim: Claim, ours: Summary, others: Sequence[tuple[Claim, Sequence[Record]]]
 ) -> tuple[Verdict, str]:
-    """Whether the published order against the other rows of the column holds.
+    """Verdict by the published order against the other rows of the column.
 
     Only rows count from which the published number differs clearly. All of them must have been
     run with as many networks and steps as the paper's, and ours must differ from each as clearly
@@ -265,7 +265,7 @@ def _direction(
 
 
 def _same_column(claim: Claim, other: Claim) -> bool:
-    """Whether `other` is another row of the claim's column."""
+    """True if `other` is another row of the claim's column."""
     place = (claim.home, claim.group, claim.column, claim.metric)
     there = (other.home, other.group, other.column, other.metric)
     return other.row != claim.row and there == place

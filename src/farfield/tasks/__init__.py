@@ -1,4 +1,4 @@
-"""The problems: graded benchmarks that know of no model."""
+"""Tasks: graded benchmarks, independent of models."""
 
 from farfield.tasks._analogies._published_analogies import (
     PublishedVisualAnalogies as PublishedVisualAnalogies,

@@ -1,1 +1,1 @@
-"""What figures show, one file each."""
+"""Exhibits of figures, one file each."""

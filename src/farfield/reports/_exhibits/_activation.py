@@ -1,4 +1,4 @@
-"""Which mechanisms of trained RIMs are active on a sequence, and how its phases differ."""
+"""Activity of the mechanisms of trained RIMs, and its difference between phases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CAPTION: Final = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Network:
-    """What one trained network does.
+    """Activity of one trained network.
 
     Args:
         seed: Number of its run.
@@ -51,9 +51,9 @@ class _Network:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ActivationOverTime:
-    """Which mechanisms of RIMs are active at which step, and how two phases of sequences differ.
+    """Activity of the mechanisms of RIMs by step, and the difference of two phases.
 
-    The quantities bear the names of the fields of `farfield.analysis.PhaseDifference`.
+    The quantities are named after the fields of `farfield.analysis.PhaseDifference`.
 
     Args:
         regime: Whose sequences are shown.

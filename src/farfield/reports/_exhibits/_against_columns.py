@@ -1,4 +1,4 @@
-"""Scores against a number that the columns of a table name: samples, functions."""
+"""Scores against the number in the column's name, e.g. of samples or functions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap
 @final
 @dataclass(frozen=True, kw_only=True)
 class AgainstColumns:
-    """Scores against the number that each column begins with, and how rows differ in pairs.
+    """Scores against the number that each column begins with, and differences of pairs of rows.
 
-    The quantity bears the name `difference`.
+    The quantity is named `difference`.
 
     Args:
         label: What the columns count, e.g. `"training samples"`.
@@ -85,7 +85,7 @@ class AgainstColumns:
 
 
 def _goal(pair: tuple[str, str], label: str, apart_to: int, report: Report) -> Finding:
-    """Whether one row is above another everywhere, as far as the networks that were run tell."""
+    """Finding on the goal that one row is above another everywhere."""
     first, second = (
         {_number(row): row for row in report.rows if row.claim.row == name} for name in pair
     )
@@ -110,14 +110,14 @@ def _is_open(row: Row) -> bool:
 
 
 def _lead(first: Row, second: Row) -> float:
-    """By how much the mean of one is above that of another; 0 where one was not run."""
+    """Mean of one row less that of another; 0 where one was not run."""
     if not (first.values and second.values):
         return 0.0
     return mean_and_standard_error(first.values).mean - mean_and_standard_error(second.values).mean
 
 
 def _apart(first: Row, second: Row) -> bool:
-    """Whether the 95 % intervals of two means do not overlap; no where there are none."""
+    """True if the 95 % intervals of two means do not overlap."""
     if min(len(first.values), len(second.values)) < 2:
         return False
     one, other = t_interval(first.values), t_interval(second.values)

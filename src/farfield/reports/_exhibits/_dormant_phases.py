@@ -1,4 +1,4 @@
-"""What trained networks recall after every length of the dormant phase."""
+"""Recall of trained networks by the length of the dormant phase."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Courses = list[list[float]]
 @final
 @dataclass(frozen=True, kw_only=True)
 class DormantPhases:
-    """What networks of the copying task recall after every length of the dormant phase.
+    """Recall of networks of the copying task by the length of the dormant phase.
 
-    The quantities bear the names `least`, `most` and, of networks with slots, `remainder`.
+    The quantities are named `least`, `most` and, of networks with slots, `remainder`.
 
     Args:
         lengths: The lengths, ascending.
@@ -94,7 +94,7 @@ def _course(
 def _findings(
     figure: Figure, row: Row, analysis: DormantPhases, courses: Courses, *, slots: int | None
 ) -> Iterator[Finding]:
-    """How far recall spreads beyond the length of training, and among lengths that are alike."""
+    """Range of recall beyond the length of training, and among lengths of one remainder."""
     beyond = np.array(analysis.lengths) > analysis.trained
     name = row.claim.row
     for what, choose in (("least", min), ("most", max)):

@@ -1,4 +1,4 @@
-"""Embeddings along their first principal component, against each dimension of what they show."""
+"""First principal component of embeddings against each latent dimension."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CAPTION: Final = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Looked:
-    """What was found in the networks of a row.
+    """Findings in the networks of a row.
 
     Args:
         row: The cell.
@@ -72,9 +72,9 @@ class _Looked:
 @final
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingsByDimension:
-    """First principal component of the embeddings, against each dimension of what they show.
+    """First principal component of the embeddings against each latent dimension.
 
-    A row's quantities bear the name of its cells without the regime, then `share` for the
+    A row's quantities have the name of its cells without the regime, then `share` for the
     component's share of the variance and `linearity/` with the dimension for the R² of the
     straight line, e.g. `context-norm/share` and `context-norm/linearity/size`.
     """
@@ -196,7 +196,7 @@ def _draw(looked: Sequence[_Looked], theme: Theme) -> Picture:
 
 
 def _subject(looked: Sequence[_Looked]) -> str:
-    """Of what and whom, e.g. `VAEC, regions, Region 2: seed 0, 20 % of steps`."""
+    """Subject and network, e.g. `VAEC, regions, Region 2: seed 0, 20 % of steps`."""
     rows = [one.row for one in looked]
     seeds = sorted({row.records[0].seed for row in rows})
     fractions = [row.judgement.fraction or 0.0 for row in rows]
@@ -208,7 +208,7 @@ def _subject(looked: Sequence[_Looked]) -> str:
 
 
 def _marks(theme: Theme) -> Mapping[str, Line2D]:
-    """What is drawn, at the foot."""
+    """Legend entries."""
     dots, red = theme.models[0], theme.models[1]
     return {
         "embedding": Line2D(

@@ -14,7 +14,7 @@ from farfield.reproductions import Table
 
 @runtime_checkable
 class Exhibit(Protocol):
-    """One thing that a figure shows: what it measures on trained networks, and how it is drawn."""
+    """Measurement on trained networks for a figure, with its drawing."""
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
         """The picture with what was found; `None` where there is nothing to show.
@@ -30,7 +30,7 @@ class Exhibit(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """What a paper says of a quantity, in its own words or numbers.
+    """A paper's statement on a quantity, quoted or in numbers.
 
     Args:
         of: Names of the quantities; `*` stands for anything.
@@ -66,7 +66,7 @@ class Figure:
             raise ValueError(f"quick_networks must be at least 1, got {self.quick_networks}")
 
     def words(self, quantity: str) -> str:
-        """What the paper says of a quantity; empty if nothing.
+        """The paper's statement on a quantity; empty if there is none.
 
         Args:
             quantity: Its name.

@@ -1,4 +1,4 @@
-"""How low one row falls, and how high the others rise where it is hardest."""
+"""Lowest score of one row, and highest of the others in the hardest regimes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LOWEST: Final = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class Generalization:
-    """How low one row falls over all regimes, and how high the others rise in the hardest.
+    """Lowest score of one row over all regimes, and highest of the others in the hardest.
 
-    The quantities bear the names `lowest` and `others`.
+    The quantities are named `lowest` and `others`.
 
     Args:
-        row: The row as printed, e.g. `"ESBN + TCN"`.
+        row: The row as published, e.g. `"ESBN + TCN"`.
     """
 
     row: str

@@ -1,4 +1,4 @@
-"""Keys of an ESBN along their first two principal components, and how far they overlap."""
+"""Keys of an ESBN along their first two principal components, and their overlap."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ CAPTION: Final = (
     "the first {first} places. (c) Read where the items of the first {first} places come again. "
     "Numbers stand at the means. Distances are in units of the root mean square distance between "
     "the mean keys of the first {first} places. Nearest: of the mean keys written at all {length} "
-    "places on training problems. Told apart: how often the nearer of the two sets' means is the "
-    "right one, cross-validated; 50 % is complete overlap. Keys of places 1 and 2 are the same for "
+    "places on training problems. Distinguished: share of keys nearer to the mean of their own of "
+    "two sets, cross-validated; 50 % is complete overlap. Keys of places 1 and 2 are the same for "
     "every problem by construction: when they are written, the controller has read nothing."
 )
 
@@ -76,7 +76,7 @@ class _Network:
 class KeysByPlace:
     """Principal components of the keys of an ESBN, and their overlap between places and sets.
 
-    The quantities bear the names of the fields of `farfield.analysis.KeyOverlap`.
+    The quantities are named after the fields of `farfield.analysis.KeyOverlap`.
     """
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
@@ -126,7 +126,7 @@ def _followed(network: _Network) -> int:
 
 
 def _findings(figure: Figure, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, ...]:
-    """What the picture says, in numbers over the networks."""
+    """Findings over the networks."""
     first = len(overlaps[0].recognized)
     length = len(overlaps[0].spread)
     earlier, later = f"places 1–{first}", f"places {first + 1}–{length}"
@@ -152,7 +152,7 @@ def _findings(figure: Figure, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, 
          share([overlap.astray for overlap in overlaps])),
         ("written_shift", f"written, places {each}: shift from training to test",
          length_of(*column("written_shift"))),
-        ("written_told_apart", f"written, places {each}: training told from test",
+        ("written_told_apart", f"written, places {each}: training distinguished from test",
          share(*column("written_told_apart"))),
         ("recognized", f"written on test problems, places {each}: nearest to their own",
          share(*column("recognized"))),
@@ -160,7 +160,7 @@ def _findings(figure: Figure, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, 
          share(*column("recalled"))),
         ("recalled_shift", f"recalled, places {each}: shift from training to test",
          length_of(*column("recalled_shift"))),
-        ("recalled_told_apart", f"recalled, places {each}: training told from test",
+        ("recalled_told_apart", f"recalled, places {each}: training distinguished from test",
          share(*column("recalled_told_apart"))),
     )  # fmt: skip
     return tuple(
@@ -267,5 +267,5 @@ def _panel(
 
 
 def _label(components: PrincipalComponents, axis: int) -> str:
-    """Which component, and its share of the variance."""
+    """Label of a component, with its share of the variance."""
     return f"component {axis + 1} ({100 * float(components.shares[axis]):.0f} % of variance)"

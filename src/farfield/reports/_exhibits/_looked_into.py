@@ -1,4 +1,4 @@
-"""What a plate looks into: the trained network of a run, and the problems that the run drew."""
+"""Trained networks of runs, with the problems that the runs drew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farfield.training import problems_of_run, trained_network
 
 
 class LookedInto(NamedTuple):
-    """A run whose network is looked into.
+    """A run with its trained network and problems.
 
     Attributes:
         task: Its task.
@@ -48,7 +48,7 @@ def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
 def routings(
     report: Report, regime: str, samples: int, store: Store
 ) -> tuple[Row, list[Routing]] | None:
-    """The row that was trained for most of its steps, and how each of its networks routes.
+    """The row with the largest share of its steps, and the routing of its networks.
 
     `None` where none was run.
 

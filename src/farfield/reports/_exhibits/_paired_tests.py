@@ -1,4 +1,4 @@
-"""Paired differences of two rows in every condition, and their t-tests, printed and ours."""
+"""Paired differences of two rows in every condition, and their t-tests, published and ours."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from farfield.reproductions import Published, Verdict
 CAPTION: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
     "accuracies in percentage points, ours filled (pale where a network had fewer steps or there "
-    "were fewer networks than in print), as printed open. Bar: mean of the differences with its "
+    "were fewer networks than published), published open. Bar: mean of the differences with its "
     "95 % interval. The test takes conditions for independent draws, as the paper does."
 )
 
 PALE: Final = 0.35
-"""How strong the dots of conditions are that had fewer steps or networks than in print."""
+"""Opacity of the dots of conditions that had fewer steps or networks than published."""
 
 Place = tuple[str, str]
 """A condition: subject and column."""
@@ -40,13 +40,13 @@ Place = tuple[str, str]
 @final
 @dataclass(frozen=True, kw_only=True)
 class PublishedTest:
-    """A paired t-test of two rows over all conditions, as printed.
+    """A paired t-test of two rows over all conditions, as published.
 
     Args:
         first: Row whose scores are reduced, e.g. `"ESBN (MLP)"`.
-        second: Row whose scores are taken off.
-        t: The statistic, in the digits of print.
-        p: Its probability, in the digits of print.
+        second: Row whose scores are subtracted.
+        t: The statistic, in the published digits.
+        p: Its probability, in the published digits.
     """
 
     first: str
@@ -67,9 +67,9 @@ class _Pairing:
 
     Args:
         test: What the paper says of them.
-        printed: Differences of the printed means, by condition.
+        printed: Differences of the published means, by condition.
         ours: Differences of our means, by condition where both rows have been run.
-        short: Conditions of ours with fewer steps or networks than in print.
+        short: Conditions of ours with fewer steps or networks than published.
         networks: Networks of each row and condition of ours, fewest and most.
         fractions: Shares of the paper's steps of ours, smallest and largest.
     """
@@ -88,7 +88,7 @@ class PairedTests:
     """Differences between rows in every condition, a subject and a column each, and their tests.
 
     Args:
-        tests: The tests printed.
+        tests: The published tests.
     """
 
     tests: tuple[PublishedTest, ...]
@@ -149,12 +149,12 @@ def _mean(row: Row) -> float:
 
 
 def _findings(pairing: _Pairing) -> tuple[Finding, Finding]:
-    """The test on the printed means, then on ours."""
+    """The test on the published means, then on ours."""
     paper = f"t = {pairing.test.t}, p = {pairing.test.p}"
     conditions = len(pairing.printed)
     return (
         Finding(
-            what=f"{pairing.test.name}, from the means as printed",
+            what=f"{pairing.test.name}, from the published means",
             paper=paper,
             ours=f"{_written(pairing.printed)} ({conditions} conditions)"
             if conditions > 1
@@ -165,7 +165,7 @@ def _findings(pairing: _Pairing) -> tuple[Finding, Finding]:
 
 
 def _ours(pairing: _Pairing, conditions: int) -> str:
-    """Our test, and what it rests on."""
+    """Our test, with the number of its conditions."""
     if len(pairing.ours) < 2:
         return f"{len(pairing.ours)} of {conditions} conditions run"
     return (
@@ -215,7 +215,7 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
         "fewer steps or networks": Line2D(
             [], [], color=ink, marker="o", markersize=3.6, linestyle="", alpha=PALE
         ),
-        "as printed": Line2D(
+        "published": Line2D(
             [], [], color=ink, marker="D", markersize=3.6, linestyle="", markerfacecolor="none"
         ),
     }

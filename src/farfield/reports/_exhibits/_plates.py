@@ -1,4 +1,4 @@
-"""What a figure measures beyond the scores of its claims: a picture, and findings beside words."""
+"""Plates: pictures with findings beside the statements of a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 from farfield.reports._profile._theme import Theme
 
 FINDING_HEAD: Final = ("quantity", "the paper", "measured")
-"""What stands over findings."""
+"""Column heads of a table of findings."""
 
 
 @final

@@ -34,7 +34,7 @@ COURSE: Final = 1.35
 @final
 @dataclass(frozen=True, kw_only=True)
 class Film:
-    """Frames that a network went on with.
+    """Predicted frames of a network.
 
     Args:
         label: Whose they are.
@@ -169,7 +169,7 @@ def _course(axes: Axes, panel: Panel, number: int, theme: Theme) -> None:
 
 
 def _foot(picture: Picture, panel: Panel, theme: Theme) -> None:
-    """What the lines are."""
+    """Legend of the lines."""
     dashed, dotted = (
         Line2D([], [], color=theme.faint, linewidth=0.8, linestyle=style)
         for style in (FLOOR, CEILING)

@@ -1,4 +1,4 @@
-"""Frames that trained networks roll out, beneath the true ones, and how they drift away."""
+"""Roll-outs of trained networks beside the true frames, and their errors over time."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CAPTION: Final = (
     "goes on with from the first {given}; grey is in doubt, tinted hidden. Below, frame by frame "
     "over {sequences} sequences and all networks: cross-entropy of the pixels, and the mean "
     "distance of white blobs from those of the true frame, each matched with at most one and cut "
-    "off at {cutoff:g} pixels. Dashed: what frame {given} alone tells, pixel by pixel, and its "
-    "blobs if they stood still. Dotted: the mean frame. Cross-entropies of the findings are over "
+    "off at {cutoff:g} pixels. Dashed: the best prediction from frame {given} alone, pixel by "
+    "pixel, and its blobs at rest. Dotted: the mean frame. Cross-entropies of the findings are of "
     "all frames after those given of all test sequences."
 )
 
@@ -41,7 +41,7 @@ CAPTION: Final = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
-    """What one cell's networks roll out.
+    """Roll-outs of one cell's networks.
 
     Args:
         row: The cell.
@@ -67,9 +67,9 @@ class _Seen:
 @final
 @dataclass(frozen=True, kw_only=True)
 class RollOuts:
-    """Frames that networks go on with by themselves, and how far they lie from the true ones.
+    """Roll-outs of networks, and their distance from the true frames.
 
-    The quantities bear the name of the cells without the row, then `cross-entropy` for the
+    The quantities have the name of the cells without the row, then `cross-entropy` for the
     difference between the first row and another, or `position error`, e.g.
     `4-balls/balls-6-8/cross-entropy`.
 
@@ -80,7 +80,7 @@ class RollOuts:
     shown: tuple[int, ...]
 
     def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
-        """What the networks of each cell go on with; `None` where nothing has been run.
+        """Roll-outs of the networks of each cell; `None` where nothing has been run.
 
         Args:
             figure: What the paper says.

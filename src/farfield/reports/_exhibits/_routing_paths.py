@@ -45,7 +45,7 @@ CAPTION: Final = (
 class RoutingPaths:
     """The paths of elements through the functions of a Neural Interpreter.
 
-    The quantity bears the name `similarity`.
+    The quantity is named `similarity`.
 
     Args:
         regime: Whose problems are shown.

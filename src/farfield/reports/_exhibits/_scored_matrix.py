@@ -1,4 +1,4 @@
-"""A matrix with what trained networks make of its candidates."""
+"""A matrix with the scores that trained networks give its candidates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CAPTION: Final = (
 
 
 class _Answers(NamedTuple):
-    """What a row makes of the first matrix.
+    """Answers of a row to the first matrix.
 
     Attributes:
         row: The cell.
@@ -50,9 +50,9 @@ class _Answers(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class ScoredMatrix:
-    """A matrix with what each row makes of its candidates.
+    """A matrix with the scores of each row for its candidates.
 
-    The quantity bears the name `right`.
+    The quantity is named `right`.
 
     Args:
         regime: Whose problems are shown.

@@ -1,4 +1,4 @@
-"""What a trained Neural Interpreter is worth with other numbers of iterations or functions."""
+"""Scores of Neural Interpreters with fewer iterations or functions than in training."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ BANDS: Final = " Bands: standard error over networks."
 @final
 @dataclass(frozen=True, kw_only=True)
 class IterationsAtTest:
-    """What Neural Interpreters score with fewer function iterations than they were trained with.
+    """Scores of Neural Interpreters with fewer iterations than in training.
 
-    The quantity bears the name `half`.
+    The quantity is named `half`.
 
     Args:
         numbers: Numbers of iterations, ascending, that of training last.
@@ -87,9 +87,9 @@ class IterationsAtTest:
 @final
 @dataclass(frozen=True, kw_only=True)
 class FunctionsRemoved:
-    """What Neural Interpreters score after some of their functions have been removed.
+    """Scores of Neural Interpreters after some of their functions have been removed.
 
-    The quantity bears the name `step`.
+    The quantity is named `step`.
 
     Args:
         numbers: Numbers of functions removed, ascending from 0.
@@ -130,7 +130,7 @@ class FunctionsRemoved:
 def _courses(
     report: Report, store: Store, sweep: Callable[[LookedInto, Problems, int], list[float]]
 ) -> list[tuple[Row, Courses]]:
-    """What each row that was run scores, network by network."""
+    """Scores of each row that was run, network by network."""
     found = []
     for row in report.rows:
         courses = []

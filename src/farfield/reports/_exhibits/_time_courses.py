@@ -53,11 +53,11 @@ LOSSES: Final = "Dashed: all answers held equally likely."
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Measure:
-    """How a metric is written and drawn.
+    """Format and axis of a metric.
 
     Args:
         exhibit: Which metric, and which level of it.
-        scale: What 1 is shown as: 100 where a score is printed in percent.
+        scale: Shown value of a score of 1: 100 for percent.
         unit: What stands behind a number, e.g. `" %"`.
     """
 
@@ -72,7 +72,7 @@ class _Measure:
 
     @property
     def name(self) -> str:
-        """What the axis shows."""
+        """Label of the axis."""
         return f"training {self.exhibit.metric}{' (%)' if self.unit else ''}"
 
     def written(self, value: float) -> str:
@@ -80,7 +80,7 @@ class _Measure:
         return f"{self.scale * value:.{1 if self.unit else 3}f}{self.unit}"
 
     def updates(self, course: TimeCourse) -> str:
-        """How many updates a course takes, in words."""
+        """Text of the number of updates of a course."""
         level, falling = self.exhibit.level, self.exhibit.falling
         networks, last = text.networks(course.count), self.written(course.means[-1])
         if len(course.steps) == 1:
@@ -98,7 +98,7 @@ class _Measure:
 class TimeCourses:
     """A metric of training problems against updates, and how many it takes to stay at a level.
 
-    The quantities bear the names of the figure's cells.
+    The quantities are named after the figure's cells.
 
     Args:
         level: What to reach: an accuracy in 0…1, or a loss.
@@ -198,7 +198,7 @@ def _frame(
     measure: _Measure,
     theme: Theme,
 ) -> None:
-    """Axes of scores or losses, with the level, and what no model has to learn."""
+    """Axes of scores or losses, with the level and the floor."""
     means = [measure.scale * mean for row in rows for mean in courses[row.name].means]
     if measure.exhibit.falling:
         evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
@@ -256,7 +256,7 @@ def _lines(
 def _foot(
     picture: Picture, theme: Theme, measure: _Measure, courses: Collection[TimeCourse]
 ) -> None:
-    """What the marks are, of those that occur."""
+    """Legend of the marks that occur."""
     ink, faint, level = theme.ink, theme.faint, measure.level
     floor, ceiling = (
         Line2D([], [], color=faint, linewidth=0.8, linestyle=dashes) for dashes in (FLOOR, CEILING)

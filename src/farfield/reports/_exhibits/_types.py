@@ -40,9 +40,9 @@ SCRIPTS: Final = " The same colour stands for another function in each script."
 @final
 @dataclass(frozen=True, kw_only=True)
 class TypesByIteration:
-    """The types of elements in a Neural Interpreter, and how far they gather around functions.
+    """The types of elements in a Neural Interpreter, and their clustering around functions.
 
-    The quantities bear the names `first` and `last`, of the iterations.
+    The quantities are named `first` and `last`, of the iterations.
 
     Args:
         regime: Whose problems are shown.
@@ -133,7 +133,7 @@ def _panel(axes: Axes, routing: Routing, step: int, theme: Theme) -> dict[int, P
 
 
 def _name(routing: Routing, step: int) -> str:
-    """Which iteration it is, of which script where there are several."""
+    """Name of an iteration, with its script where there are several."""
     if not routing.script.any():
         return f"iteration {step + 1}"
     script = int(routing.script[step])

@@ -1,1 +1,1 @@
-"""What was run, written to files and read back."""
+"""Export of records and figures as text, and its reading."""

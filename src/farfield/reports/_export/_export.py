@@ -19,9 +19,9 @@ from farfield.reproductions import Budget, Claim, Table
 from farfield.tasks import TRAINING, metric_of
 
 LARGEST_LINE: Final = 1 << 20
-"""No record is longer, bytes."""
+"""Largest size of a line in bytes; no record is longer."""
 LARGEST_FILE: Final = 1 << 25
-"""Bytes; the longest of the tables has five million."""
+"""Largest size of a file in bytes; the longest of the tables has five million."""
 
 
 @final
@@ -38,7 +38,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def place(self) -> tuple[str, int, str, int]:
-        """What lines are sorted by, and where only one may be."""
+        """Sort key of a line, unique within a file."""
         return (self.cell, self.record.steps, self.record.key, self.record.seed)
 
 
@@ -153,7 +153,7 @@ def load_export(path: Path) -> list[Line]:
                 line = _decode(decoder, text, where)
                 if line.place in found:
                     raise ValueError(
-                        f"{where}: seed {line.record.seed} of {excerpt(line.cell)} is there twice"
+                        f"{where}: seed {line.record.seed} of {excerpt(line.cell)} occurs twice"
                     )
                 found[line.place] = line
     except OSError as error:
@@ -204,7 +204,7 @@ def _decode(decoder: msgspec.json.Decoder[Line], text: bytes, where: str) -> Lin
 
 
 def _check(line: Line, where: str) -> None:
-    """Refuse what no run can leave."""
+    """Raise `ValueError` for a record that no run can leave."""
     record = line.record
     if not 0 <= record.seed < 2**63 or not 1 <= record.steps < 2**63:
         raise ValueError(
@@ -216,7 +216,7 @@ def _check(line: Line, where: str) -> None:
         raise ValueError(f"{where}: seconds must be a finite number, got {record.seconds}")
     places = {(score.step, score.regime, score.metric) for score in record.scores}
     if len(places) < len(record.scores):
-        raise ValueError(f"{where}: a score is there twice")
+        raise ValueError(f"{where}: scores must be unique, got one twice")
     for score in record.scores:
         measure = MEASURES.get(score.metric.partition("/")[0])
         value = score.value
@@ -226,7 +226,7 @@ def _check(line: Line, where: str) -> None:
 
 
 def _check_key(record: Record, where: str) -> None:
-    """Refuse a record whose key is not that of its experiment."""
+    """Raise `ValueError` unless a record's key is that of its experiment."""
     try:
         key = Experiment.key_of(record.experiment)
     except (ValueError, RecursionError) as error:

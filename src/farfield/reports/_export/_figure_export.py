@@ -1,4 +1,4 @@
-"""What figures measure as text that stays, with their pictures beside it."""
+"""Export of figures: findings as JSON, with pictures as PNG."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from farfield.reports._tables._report import Report
 from farfield.reproductions import Budget
 
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""What a plate may be called: part of the name of a file."""
+"""Allowed names of a plate, which are parts of file names."""
 LARGEST_TEXT: Final = 1 << 22
-"""Bytes of what was measured."""
+"""Largest size of the findings in bytes."""
 LARGEST_PICTURE: Final = 1 << 24
 """Bytes of a picture."""
 
@@ -67,7 +67,7 @@ class ExhibitExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 @final
 class FigureExport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was measured for a figure.
+    """Findings of a figure.
 
     Args:
         figure: Its key.
@@ -242,7 +242,7 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
     for network in found.networks:
         if (network.table, network.cell) not in cells:
             cell = excerpt(f"{network.table}/{network.cell}")
-            raise ValueError(f"{where}: {cell} is no cell of the figure")
+            raise ValueError(f"{where}: {cell} must be a cell of the figure")
     names = [exhibit.name for exhibit in found.exhibits]
     if len(set(names)) < len(names) or not all(map(NAME.fullmatch, names)):
         raise ValueError(f"{where}: exhibits must have names of their own, got {excerpt(names)}")

@@ -1,4 +1,4 @@
-"""Which images the networks of a claim were shown, where it leaves that free."""
+"""Images of the networks of a claim, where it leaves these free."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAPER_IMAGES: Final = "the paper's own images"
 
 
 def images_of(claim: Claim, record: Record) -> str:
-    """What the record's task has in the fields that the claim leaves free, in words, if any are.
+    """Text of the task's fields that the claim leaves free; empty if there are none.
 
     Args:
         claim: The claim.

@@ -41,7 +41,7 @@ SUMMARY: Final = """
 """
 
 Kind = tuple[float, str]
-"""Share of the paper's steps, and which images were shown; empty where there is no choice."""
+"""Share of the paper's steps, and the images shown; empty where there is no choice."""
 
 Recorded = dict[tuple[str, str], dict[str, tuple[Kind, tuple[str, int]]]]
 """Kind, key and seed of the lines of a cell, by table and cell, then by their digest."""
@@ -96,14 +96,14 @@ def results_page(folder: Path, seen_from_page: str = "../results") -> str:
 
 
 def _said(folder: Path) -> str:
-    """What the papers say of several cells at once."""
+    """Section of the papers' statements on several cells."""
     full, quick = exported_at(folder, Budget.PAPER), exported_at(folder, Budget.QUICK)
     lines = statement_lines(STATEMENTS.values(), lambda claim: full(claim) or quick(claim))
     return "\n".join(["", "## What the papers say in words", "", INTRODUCTION, "", *lines, ""])
 
 
 def _by_digest(table: Table, kinds: Mapping[Kind, Mapping[str, Sequence[Record]]]) -> Recorded:
-    """What each line of a cell is, by its digest."""
+    """Lines of the cells by their digest."""
     return {
         (table.key, cell): {
             digest_of(Line(cell=cell, record=record)): (kind, (record.key, record.seed))
@@ -116,7 +116,7 @@ def _by_digest(table: Table, kinds: Mapping[Kind, Mapping[str, Sequence[Record]]
 
 @final
 class _Basis(NamedTuple):
-    """What a figure rests on.
+    """Networks behind a figure.
 
     Attributes:
         steps: Shares of their steps that its networks did.
@@ -130,7 +130,7 @@ class _Basis(NamedTuple):
 
 
 def _basis(figure: FigureExport, recorded: Recorded) -> _Basis:
-    """What a figure rests on, as far as that is recorded as it was then."""
+    """Networks behind a figure, checked against the records."""
     kinds, runs = set(), set()
     for network in figure.networks:
         found = recorded.get((network.table, network.cell), {}).get(network.digest)
@@ -176,7 +176,7 @@ def _figure_section(figure: FigureExport, basis: _Basis, folder: str) -> str:
 
 
 def _own_notes(reports: Iterable[Report]) -> list[str]:
-    """What a reader must know to read a table and no other, at whatever budget."""
+    """Notes on this table alone, at any budget."""
     return list(dict.fromkeys(note for report in reports for note in text.own_notes(report)))
 
 

@@ -38,7 +38,7 @@ FIGURE_2: Final = Figure(
     ),
     quick_networks=2,
 )
-"""Drawn on sequences of the length of training, as in print."""
+"""Drawn on sequences of the length of training, as in the paper."""
 
 FIGURE_3: Final = Figure(
     table=Table(

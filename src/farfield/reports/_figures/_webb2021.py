@@ -29,7 +29,7 @@ EASY: Final = Saying(
 
 
 def _selected(key: str, title: str, sources: Iterable[Table], *patterns: str) -> Table:
-    """Printed cells of several tables as the claims behind a figure."""
+    """Published cells of several tables as the claims behind a figure."""
     claims: list[Claim] = []
     for table in sources:
         claims += [claim for claim in table.claims if isinstance(claim.published, Published)]

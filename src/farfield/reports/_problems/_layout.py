@@ -1,4 +1,4 @@
-"""How problems are laid out on paper."""
+"""Layout of problems on a sheet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Corner = tuple[float, float]
 @final
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How one problem of a task is laid out.
+    """Layout of one problem of a task.
 
     Args:
         title: Name of the task in words.

@@ -1,4 +1,4 @@
-"""Where the images of a problem stand on paper; tasks know nothing of this."""
+"""Layouts of the images of each task's problems; tasks know nothing of this."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
 
 
 def _triples(problem: Problems) -> str:
-    """What holds in a matrix, a triple a line, on as many lines whatever holds."""
+    """Relations of a matrix, one triple a line, padded to a fixed number of lines."""
     latent = problem.latent
     names = ProgressiveMatrices.triples
     direction = ProgressiveMatrices.directions[int(latent["direction"][0])]

@@ -122,7 +122,7 @@ def _sheet(
 
 
 def _columns(count: int, width: float) -> int:
-    """Problems beside each other: as many as the widest paper takes, the rows about equally long.
+    """Number of problems in a row: as many as fit the sheet, in rows of about equal length.
 
     Args:
         count: Number of problems of a regime.
@@ -154,7 +154,7 @@ def _paper(figure: Figure) -> Axes:
 
 
 def _extent(problems: Problems, things: str) -> str:
-    """How much there is of a regime."""
+    """Text of the size of a regime."""
     shown = len(torch.unique(problems.index))
     return f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} {things}"
 
@@ -194,7 +194,7 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
 
 
 def _caption(layout: Layout, problem: Problems) -> str:
-    """What a problem is about, in words; of most tasks the kind of problem and the notes on it."""
+    """Caption of a problem, for most tasks its kind and the notes on it."""
     if layout.caption is not None:
         return layout.caption(problem)
     if layout.kind is None or not layout.kinds:

@@ -1,4 +1,4 @@
-"""Drawings of problems whose items are no grey images: long sequences, points, colours first."""
+"""Drawings of problems of other items than gray images: sequences, points, color images."""
 
 from __future__ import annotations
 

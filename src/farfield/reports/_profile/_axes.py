@@ -1,4 +1,4 @@
-"""What the pictures of reports share: sizes, axes, titles, legends, and a colour for each model."""
+"""Shared parts of pictures: sizes, axes, titles, legends, and a color for each model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from farfield.reproductions import TABLES
 WIDTH: Final = 7.0
 """Width of a figure over both columns of a paper, inches."""
 LONGEST_NAME: Final = 26
-"""Characters of a name at the end of a line where two panels stand beside each other, at most."""
+"""Characters of a name at the end of a line where two panels are side by side, at most."""
 LEGEND: Final = 0.24
 """Height of the line at the foot that says what the markers are, inches."""
 
 
 def distances(rows: Iterable[Row]) -> int:
-    """How many distances the rows have.
+    """Number of distances of the rows.
 
     Args:
         rows: Some cells.
@@ -36,7 +36,7 @@ def distances(rows: Iterable[Row]) -> int:
 
 
 def shared_suffix(rows: Sequence[Row]) -> str:
-    """What all rows have after their model's name, e.g. ` + TCN`; empty if they differ.
+    """Common suffix of all rows after the model's name, e.g. ` + TCN`; empty if they differ.
 
     Args:
         rows: Some cells.
@@ -81,7 +81,7 @@ def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
 
 
 def abreast(labels: Iterable[str]) -> int:
-    """How many panels have room beside each other, with names at their lines.
+    """Number of panels that fit side by side, with names at their lines.
 
     Args:
         labels: The names.
@@ -148,7 +148,7 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
 
 
 def is_by_column(rows: Iterable[Row]) -> bool:
-    """Whether a row has several cells at one distance, which then is no common axis.
+    """True if a row has several cells at one distance, which then cannot be a common axis.
 
     Args:
         rows: Some cells.
@@ -158,7 +158,7 @@ def is_by_column(rows: Iterable[Row]) -> bool:
 
 
 def score_label(row: Row) -> str:
-    """What an axis of scores shows, with its unit.
+    """Label of an axis of scores, with its unit.
 
     Args:
         row: One of the cells.
@@ -257,7 +257,7 @@ def title(
 def legend(
     figure: Figure, handles: Mapping[str, Artist | Container], theme: Theme, columns: int
 ) -> None:
-    """What the marks are, at the foot.
+    """Legend at the foot of a figure.
 
     Args:
         figure: The figure.

@@ -1,4 +1,4 @@
-"""How far networks hold: score against distance, for experiments of one's own."""
+"""Extrapolation profile of a user's experiment: score against distance."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from farfield.reports._tables._levels import LOSS
 from farfield.tasks import NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")
-"""What is measured, unless said otherwise."""
+"""Default metric."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What networks score at one distance from training, as recorded.
+    """Scores of networks at one distance from training, as recorded.
 
     Args:
         regime: Name of the regime.
@@ -79,7 +79,7 @@ class Point:
 
     @property
     def _networks(self) -> str:
-        """How many networks, and how many of them diverged."""
+        """Text of the number of networks, and of those that diverged."""
         kept, gone = len(self.values), len(self.diverged)
         return f"{kept} of {kept + gone}, {gone} diverged" if gone else str(kept)
 
@@ -95,7 +95,7 @@ class Point:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ExtrapolationProfile:
-    """Score against distance: the curve that Farfield is about. Prints as a Markdown table.
+    """Score against distance from training, shown as a Markdown table.
 
     Args:
         task: Name of the task.
@@ -141,7 +141,7 @@ def extrapolation_profile(
         perturbations: Those of the experiment; their regimes follow those of the task.
 
     Raises:
-        ValueError: If there is no record.
+        ValueError: If there are no records.
     """
     if not records:
         raise ValueError("records must hold at least one record, got none: run the experiment")
@@ -158,7 +158,7 @@ def extrapolation_profile(
 def _point(
     task: Task, regime: Regime, of: str, records: Sequence[Record], losses: tuple[float, ...]
 ) -> Point:
-    """What the networks score in one regime, whose floor is that of the task's regime `of`."""
+    """Point of one regime, with the floor of the task's regime `of`."""
     metric, name = metric_of(task), regime.name
     since = {record.seed: record.diverged(name) for record in records}
     return Point(

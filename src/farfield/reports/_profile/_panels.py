@@ -214,7 +214,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
 
 
 def _column(rows: Sequence[Row], distance: float) -> str:
-    """The column of a distance where it is a name in print that holds another number."""
+    """The column of a distance where its name has another number."""
     (claim, *others) = {
         row.claim.column: row.claim for row in rows if row.distance == distance
     }.values()

@@ -196,7 +196,7 @@ def _values(rows: Sequence[Row]) -> list[float]:
 
 
 def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
-    """What the markers are, of those that occur."""
+    """Legend of the markers that occur."""
     ink, faint = theme.ink, theme.faint
     marks = {
         "ours, 95 % interval": Line2D([], [], color=ink, marker="o", markersize=4.6, linewidth=1.3),

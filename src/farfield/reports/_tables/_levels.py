@@ -1,4 +1,4 @@
-"""Floors and ceilings of what is scored, measured once and kept beside the records."""
+"""Floors and ceilings of scores, measured once and stored beside the records."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Levels:
         return self._known[key].level
 
     def keep(self, folder: Path) -> None:
-        """Keep in another folder too whatever was asked for so far.
+        """Copy the levels requested so far to another folder.
 
         Args:
             folder: The folder.
@@ -170,7 +170,7 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
 
 @cache
 def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
-    """What the rule itself gets, over a few problems."""
+    """Score of the oracle over a few problems."""
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)
     measure = task.loss if metric == LOSS else task.score

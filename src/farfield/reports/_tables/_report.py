@@ -1,4 +1,4 @@
-"""A table of claims with what was found, from records alone."""
+"""Reports: tables of claims with results, from records alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
-"""What a command needs to show other images than the built-in ones, by the name of the table."""
+"""Option of a command for images other than the built-in ones, by the name of the table."""
 
 Finder = Callable[[Claim], Sequence[Record]]
 """The records to judge a claim by."""
@@ -25,15 +25,15 @@ Finder = Callable[[Claim], Sequence[Record]]
 @final
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One claim and what was found.
+    """One claim with its records and verdict.
 
     Args:
         name: Name of the cell within the table.
         claim: The claim.
         judgement: The verdict and what it rests on.
         records: Networks of ours, by seed.
-        floor: What answers that ignore the problem get, in the unit of print; NaN if unknown.
-        ceiling: What the rule itself gets, in the unit of print.
+        floor: Score of answers that ignore the problem, in the published unit; NaN if unknown.
+        ceiling: Score of the oracle, in the published unit.
         command: What a reader types to make this row.
     """
 
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Score of each network that did not diverge, by seed, in the unit of print."""
+        """Score of each network that did not diverge, by seed, in the published unit."""
         scale = self.claim.published.scale
         return tuple(
             scale * record.final(self.claim.regime, self.claim.metric) for record in self.kept
@@ -94,7 +94,7 @@ class Row:
 
     @property
     def distance(self) -> float:
-        """How far the regime lies from training."""
+        """Distance of the regime from training."""
         return _regime_distance(self.claim)[0]
 
     @property
@@ -106,7 +106,7 @@ class Row:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A table with what was found.
+    """A table with its results.
 
     Args:
         key: Name of the table.
@@ -148,7 +148,7 @@ class Report:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many claims got which verdict, the most frequent first."""
+        """Number of claims by verdict, the most frequent first."""
         return dict(Counter(row.judgement.verdict.value for row in self.rows).most_common())
 
     @property
@@ -227,7 +227,7 @@ def records_at(
 
 
 def _images_option(task: Task) -> str:
-    """What the command needs where other than the built-in images are shown."""
+    """Option of the command for images other than the built-in ones."""
     shapes = getattr(task, "shapes", None)
     return IMAGES.get(shapes.name, "") if isinstance(shapes, Shapes) else ""
 

@@ -1,4 +1,4 @@
-"""What papers say of several cells at once, beside what was measured, as Markdown."""
+"""Statements of papers on several cells, beside our numbers, as Markdown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from farfield.reports._tables._report import Finder
 from farfield.reproductions import Statement, judge_statement
 
 INTRODUCTION: Final = (
-    "Numbers and orders that the texts print of several cells at once. Each cell is taken from the "
+    "Numbers and orders from the papers' texts, of several cells at once. Cells are taken from the "
     "networks with all of their steps, or where there are none from those of the quick budget. "
     "Interval: 95 % of what the number would be with means that our networks let be. Published "
-    "cells: the number that follows from the printed tables."
+    "cells: the number that follows from the published tables."
 )
 HEAD: Final = ("statement", "the paper", "published cells", "ours [95 %]", "verdict", "why")
 

@@ -29,7 +29,7 @@ STYLES: Final[dict[Verdict, str]] = {
     Verdict.NEEDS_DATA: "dim",
     Verdict.NOT_RUN: "dim",
 }
-"""How a verdict is coloured; the word says the same."""
+"""Style of each verdict; the word says the same."""
 
 
 def terminal(report: Report, plates: Sequence[Plate] = ()) -> RenderableType:
@@ -124,7 +124,7 @@ def _narrow(report: Report, width: int) -> Group:
 
 
 def _two_lines(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands in the two lines of a cell."""
+    """The two lines of a cell."""
     first = (text.place(row), text.published(row), text.ours(row), text.verdict(row))
     steps = f"{text.budget(row)} of steps" if row.records else ""
     spent = f"{text.seconds(row)} s" if row.records else ""

@@ -1,4 +1,4 @@
-"""How the numbers of a row are written, wherever they are shown."""
+"""Text of the numbers of a row, for all formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLEAR: Final = " †"
 def published(row: Row) -> str:
     """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
 
-    Where none is printed, the goal, e.g. `≥ 99.5`; that of an error is `≤ 0.01`.
+    Where none is published, the goal, e.g. `≥ 99.5`; that of an error is `≤ 0.01`.
     """
     number = row.claim.published
     if isinstance(number, Published):
@@ -32,7 +32,7 @@ def published(row: Row) -> str:
 
 
 def ours(row: Row) -> str:
-    """Our mean, its standard error and the number of networks, to the digits of print.
+    """Our mean, its standard error and the number of networks, to the published digits.
 
     A mean below a goal gets as many digits more as it takes not to read as the goal. Networks that
     diverged are counted apart, e.g. `95.0 ± 0.7 (9 of 10, 1 diverged)`.
@@ -55,7 +55,7 @@ def ours(row: Row) -> str:
 
 
 def _reads_as(goal: float, mean: float, digits: int) -> bool:
-    """Whether a mean, rounded, lies on the other side of a goal than it does."""
+    """True if rounding moves a mean to the other side of a goal."""
     written = round(mean, digits)
     return mean < goal <= written or written <= goal < mean
 
@@ -110,7 +110,7 @@ def ceiling(row: Row) -> str:
 
 
 def _level(row: Row, level: float) -> str:
-    """A floor or a ceiling: to a digit in percent, otherwise to the digits of print."""
+    """A floor or a ceiling: to a digit in percent, otherwise to the published digits."""
     if math.isnan(level):
         return MISSING
     number = row.claim.published
@@ -135,7 +135,7 @@ def span(low: str, high: str) -> str:
 
 
 def networks(fewest: int, most: int | None = None) -> str:
-    """How many networks, e.g. `1 network` or `2–10 networks`."""
+    """Text of a number of networks, e.g. `1 network` or `2–10 networks`."""
     most = fewest if most is None else most
     return f"{span(str(fewest), str(most))} network{'' if most == 1 else 's'}"
 
@@ -164,17 +164,17 @@ COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
 
 
 def place(row: Row) -> str:
-    """Row and column as printed, e.g. `ESBN + TCN, m = 95`."""
+    """Row and column as published, e.g. `ESBN + TCN, m = 95`."""
     return f"{row.claim.row}, {row.claim.column}"
 
 
 def tally(report: Report) -> str:
-    """How many claims got which verdict, in a line."""
+    """Number of claims by verdict, in a line."""
     return " · ".join(f"{count} {word}" for word, count in report.verdicts.items())
 
 
 COMMON_NOTES: Final = (
-    "Difference: ours − published, with Welch's interval; the rounding of print is in it.",
+    "Difference: ours − published, with Welch's interval, published rounding included.",
     "†: the interval of the difference leaves out 0.",
     "Floor: answers that ignore the problem. Ceiling: the rule itself.",
     "Steps: share of the paper's training steps, or of those planned here where it names none.",
@@ -184,11 +184,11 @@ COMMON_NOTES: Final = (
     "Underpowered: fewer networks or steps than published or planned, whatever the numbers.",
     "Diverged: a network ends without finite loss; the mean is of the others, and nothing judged.",
 )
-"""What is true of every table, a sentence or two each."""
+"""Notes on every table, a sentence or two each."""
 
 
 def notes(report: Report) -> list[str]:
-    """What a reader must know to read the table, a sentence or two each."""
+    """Notes on the table, a sentence or two each."""
     lacking = dict.fromkeys(
         row.claim.data for row in report.rows if row.judgement.verdict is Verdict.NEEDS_DATA
     )
@@ -196,7 +196,7 @@ def notes(report: Report) -> list[str]:
 
 
 def own_notes(report: Report) -> list[str]:
-    """What is true of this table and not of every one.
+    """Notes on this table alone.
 
     Args:
         report: The table.
@@ -217,7 +217,7 @@ def own_notes(report: Report) -> list[str]:
 
 
 def _numbers(report: Report) -> dict[str, str]:
-    """What the numbers are, and how they are written."""
+    """Notes on the metrics and their format."""
     metrics = dict.fromkeys(row.claim.metric for row in report.rows)
     measures = dict.fromkeys(measure_of(metric) for metric in metrics)
     said: dict[str, str] = {}
@@ -247,9 +247,7 @@ def _goals(report: Report) -> list[str]:
         for sign in signs
     ]
     if bare:
-        notes.append(
-            "–: no paper prints a number; measured: as many networks and steps as planned."
-        )
+        notes.append("–: no number is published; measured: as many networks and steps as planned.")
     return notes
 
 

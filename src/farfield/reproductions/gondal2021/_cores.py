@@ -30,13 +30,13 @@ CORE: Final = "reader.core.scripts.0"
 TOKENS: Final = ("reader.tokens",)
 HEADS: Final = ("reader.heads",)
 VECTORS: Final = (f"{CORE}.signatures", f"{CORE}.codes")
-"""What a function is: all that is its own."""
+"""Parameters of a function: all that is its own."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class DigitReader:
-    """What reads digits.
+    """A model that reads digits.
 
     Args:
         width: Features of an element.
@@ -130,7 +130,7 @@ SMALL_INTERPRETER: Final = Spec(
         outer_residual=False,
     ),
 )
-"""With a kernel that tells two functions apart from the start: at 1 both get half of everything."""
+"""With a kernel that separates two functions from the start: at 1 both get half of everything."""
 SMALL_VIT: Final = Spec(PreNormTransformer, num_features=MATRICES, num_layers=4)
 """As deep as the small interpreter."""
 

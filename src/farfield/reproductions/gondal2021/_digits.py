@@ -1,7 +1,7 @@
-"""Figures 3 to 6 of gondal2021: digits, and what is adapted to K-MNIST after few examples.
+"""Figures 3 to 6 of gondal2021: digits, and adaptation to K-MNIST from few examples.
 
-The figures print no numbers. Networks of the paper's size are trained for the paper's epochs in
-the paper budget; small ones, of a width that two cores can train, stand beside them as rows of
+The figures give no numbers. Networks of the paper's size are trained for the paper's epochs in
+the paper budget; small ones, of a width that two cores can train, are added as rows of
 their own. Of SVHN there is an excerpt (`svhn-first1083`). Step sizes, batches and augmentation are
 ours, and both kinds of networks are trained alike. Tried were step sizes, one network each and
 without records: for small networks, by validation after a quarter of their updates, and for
@@ -37,9 +37,9 @@ IMAGES: Final = 59_000 + 59_000 + 780
 SMALL_EPOCHS: Final = 2
 RATE: Final = 1e-3
 SMALL_RATE: Final = 3e-3
-"""Step size of small networks on digits: they have few updates."""
+"""Learning rate of small networks on digits: they have few updates."""
 REWIRING_RATE: Final = 1e-2
-"""Step size where functions, token and head alone are trained."""
+"""Learning rate where functions, token and head alone are trained."""
 
 SAMPLES: Final = (150, 200, 250, 300, 350, 400, 450, 500)
 ADAPTATION_EPOCHS: Final = 10
@@ -67,7 +67,7 @@ READERS: Final[dict[str, DigitReader]] = {
     "NI, places, small": DigitReader(width=64, depth=4, places=True),
     "ViT, small": DigitReader(width=64, depth=4, interprets=False),
 }
-"""What reads digits, by row. In print Neural Interpreters have relative positions alone."""
+"""Models that read digits, by row. The paper's interpreters have relative positions alone."""
 INTERPRETERS: Final = ("NI", "NI, places")
 ALONE: Final = ("ni", "ni-places", "ni-small", "ni-places-small")
 """Interpreters of one script, as cells name their rows."""

@@ -1,11 +1,11 @@
-"""Table 1 of gondal2021 as claims: fuzzy Boolean functions, learned and adapted to.
+"""Table 1 of gondal2021 as claims: fuzzy Boolean functions, pre-training and adaptation.
 
 A network learns twenty functions, then ten others that only its tokens, its tokens and what routes
 elements to functions, or all of it may adapt to. Sizes, batch and step size are not in the text
 that we have. They are ours, after a few trials on points of validation, of which no records are
 kept: of at most 2,000 updates, and of all 6,144 for the step sizes of the rows whose functions stay
 as they are, with one or two networks. Those of type inference were chosen anew after its tests had
-missed print. What is reported is scored on points that nothing was chosen on.
+missed the published ones. What is reported is scored on points that nothing was chosen on.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ TEST: Final = "new-points"
 BATCH_SIZE: Final = 64
 LEARNING_RATE: Final = 2e-3
 TOKENS_RATE: Final = 0.1
-"""Step size of tokens where the functions stay as they are. New tokens are drawn far from where
+"""Learning rate of tokens where the functions stay as they are. New tokens are drawn far from where
 they end, so smaller steps do not get there."""
 ROUTING_RATE: Final = 0.01
-"""Step size of what routes elements to functions, where these stay as they are. It starts from what
-it has learned, and with the step size of tokens it loses that on the way."""
+"""Learning rate of the routing of elements, where the functions stay as they are. Routing starts
+from what it has learned, and with the learning rate of tokens it loses that on the way."""
 QUICK: Final = 1 / 20
 
 RULE: Final = VerdictRule(margin=0.005, widest=0.1)
-"""A difference of 0.005 would not matter: it is less than any between printed rows but one."""
+"""A difference of 0.005 would not matter: it is less than any between published rows but one."""
 
 PRETRAINING: Final = FuzzyBoolean()
 ADAPTATION: Final = FuzzyBoolean(first=20, functions=10)
@@ -60,7 +60,7 @@ PRETRAINED: Final = Experiment(
     model=fuzzy_network(),
     recipe=_recipe(PRETRAINING, printed.PRETRAINING_EPOCHS),
 )
-"""What every adaptation starts from."""
+"""Pre-training that every adaptation starts from."""
 
 
 def _adapted(trained: tuple[str, ...], learning_rate: float, *others: Player) -> Experiment:

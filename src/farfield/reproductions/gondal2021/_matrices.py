@@ -15,7 +15,7 @@ Transformer of twice the depth, smaller steps and half the updates in extrapolat
 the neutral regime beside its validation. And one led to a change: an interpreter that had learned
 next to nothing in extrapolation, in training as in the test, was looked into. Now the first vectors
 of places are as long as the panels that they are added to, where standard normal ones drown them,
-for both of these models; and the kernel of the interpreter tells its functions apart from the
+for both of these models; and the kernel of the interpreter separates its functions from the
 start. The loss of training alone showed what that brings.
 """
 
@@ -91,7 +91,7 @@ ARCHIVES: Final = {
     "triples": "attr.rels",
     "extrapolation": "extrapolation",
 }
-"""The published sets by the names of print."""
+"""The published sets by their published names."""
 
 RULE: Final = VerdictRule()
 MEASURED: Final = Unpublished(
@@ -108,7 +108,7 @@ def _models(
     *,
     places_std: float = 1.0,
 ) -> dict[str, Architecture]:
-    """What answers matrices, by row.
+    """Models that answer matrices, by row.
 
     Args:
         interpreter: Core of the Neural Interpreter.
@@ -140,7 +140,7 @@ NORMALIZED: Final = {
 }
 OWN_MODELS: Final = _models(SMALL_INTERPRETER, SMALL_VIT, places_std=PLACES_STD) | NORMALIZED
 OWN_RATES: Final = {"ViT": VIT_RATE, "ViT + TCN": VIT_RATE}
-"""Step sizes of the rows that do not have `OWN_RATE`."""
+"""Learning rates of the rows that do not have `OWN_RATE`."""
 
 
 def _experiment(

@@ -1,4 +1,4 @@
-"""What gondal2021 prints, as data: Tables 1 and 2."""
+"""Published numbers of gondal2021, as data: Tables 1 and 2."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Final
 
 NETWORKS: Final = 1
 """Trained networks behind each number; the text speaks of none but one."""
-SELECTION: Final = "weights of the last step; which were printed is not said"
+SELECTION: Final = "weights of the last step; which were published is not said"
 
 R2_DECIMALS: Final = (4, 4)
-FUZZY_SPLIT: Final = "points of validation; what stands behind ± in print is between functions"
+FUZZY_SPLIT: Final = "points of validation; the published ± is between functions"
 TABLE_1: Final[dict[str, float]] = {
     "Pre-training": 0.9983,
     "CLS tokens": 0.9202,
@@ -23,7 +23,7 @@ TABLE_1_DEVIATIONS: Final[dict[str, float]] = {
     "CLS tokens + type inference": 0.0034,
     "CLS tokens + type inference + the rest": 0.0013,
 }
-"""What is printed behind ±: standard deviations over functions, not over networks."""
+"""Published numbers after ±: standard deviations over functions, not over networks."""
 PRETRAINING_EPOCHS: Final = 20
 ADAPTATION_EPOCHS: Final = 3
 
@@ -70,6 +70,6 @@ TABLE_2: Final[dict[str, dict[str, tuple[float, float]]]] = {
     },
 }
 """Accuracy in percent on validation and test problems, by the regime of the data set. The first
-three rows are quoted from other papers; two regimes of VAE-WReN are not printed."""
+three rows are quoted from other papers; two regimes of VAE-WReN are not published."""
 QUOTED: Final = ("WReN", "VAE-WReN", "MXGNet")
 """Rows of the state of the art before."""

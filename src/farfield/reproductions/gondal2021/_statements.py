@@ -1,4 +1,4 @@
-"""What gondal2021 says of its tables in words, and the cells that it is said of."""
+"""Statements of gondal2021 on its tables, with the cells that they are about."""
 
 from __future__ import annotations
 

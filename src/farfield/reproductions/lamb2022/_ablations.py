@@ -1,6 +1,6 @@
-"""What section 8.4.4 of lamb2022 takes away from RIMs, on the copying task and on digits.
+"""Ablations of RIMs in section 8.4.4 of lamb2022, on the copying task and on digits.
 
-The text says that sparse activation, input attention and communication are all needed, and prints
+The text says that sparse activation, input attention and communication are all needed, and gives
 no numbers.
 """
 
@@ -32,7 +32,7 @@ ROWS: Final = {
     **{f"RIMs, {what}": core for what, core in TAKEN_AWAY.items()},
     "RIMs, as released": RELEASED,
 }
-"""The whole, what is left, and the released code's."""
+"""RIMs, their ablations, and those of the released code."""
 
 ABLATIONS: Final = Table(
     key="lamb2022/ablations",

@@ -1,4 +1,4 @@
-"""Adding, which chapter 8 of lamb2022 runs and prints no number of: how far each layer adds.
+"""The adding task of chapter 8 of lamb2022, which gives no numbers for it.
 
 Learning rate, batch and clipping are those of the released scripts, for all layers alike; none of
 them was tuned.

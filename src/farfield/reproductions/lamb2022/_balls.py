@@ -1,4 +1,4 @@
-"""Bouncing balls that are rolled out: Figure 3 of lamb2022, which prints curves and no number.
+"""Roll-outs of bouncing balls: Figure 3 of lamb2022, which gives curves and no numbers.
 
 The text gives the frames, the loss and how many frames are true. Encoder, decoder, the sizes of the
 layers (but that the LSTM has 256 units, or 512), learning rate and updates it does not give. One
@@ -21,7 +21,7 @@ from farfield.reproductions.lamb2022 import _print as printed
 from farfield.tasks import BouncingBalls
 
 GIVEN: Final = 15
-"""True frames that a roll-out starts from, as in print."""
+"""True frames that a roll-out starts from, as in the paper."""
 STEPS: Final = 20_000
 """Updates; the text gives none."""
 QUICK: Final = 1 / 25
@@ -45,7 +45,7 @@ LAYERS: Final[dict[str, Spec]] = {
     "LSTM (256)": Spec(LSTMLayer, hidden_size=256),
     "LSTM (512)": Spec(LSTMLayer, hidden_size=512),
 }
-"""The printed layers; the size of RIMs is not printed, and is nearly that of the smaller LSTM."""
+"""The paper's layers; the size of RIMs is not published, and is nearly that of the smaller LSTM."""
 
 SETTINGS: Final[tuple[tuple[str, str, BouncingBalls, str, str], ...]] = (
     ("4-balls", "4 → 4 balls", FOUR, "balls-4", "Bouncing balls, trained on 4"),
@@ -57,7 +57,7 @@ SETTINGS: Final[tuple[tuple[str, str, BouncingBalls, str, str], ...]] = (
 
 
 def experiment(core: Spec, task: BouncingBalls) -> Experiment:
-    """What tests a row.
+    """The experiment of a row.
 
     Args:
         core: The layer.

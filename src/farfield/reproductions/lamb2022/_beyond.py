@@ -1,4 +1,4 @@
-"""What it takes to beat chapter 8 of lamb2022 where its tasks go furthest.
+"""Goals beyond chapter 8 of lamb2022, at the hardest regimes of its tasks.
 
 Copying: to hold ten symbols through a dormant phase of 10,000 after training at 50, a state must
 not decay at all. The gates of a `HoldingRNN` reach 1, and then nothing changes. They can also come
@@ -63,7 +63,7 @@ HOLDERS: Final[dict[str, Experiment]] = {
     ),
     "NTM": copying.experiment(PRINTED["NTM"], dataclasses.replace(copying.RECIPE, steps=NTM_STEPS)),
 }
-"""What copies."""
+"""Layers that copy."""
 
 READERS: Final[dict[str, SequenceNetwork]] = {
     f"{name}{at}": SequenceNetwork(
@@ -75,7 +75,7 @@ READERS: Final[dict[str, SequenceNetwork]] = {
         ("Holding RNN", RIVALS["Holding RNN"]),
     )
 }
-"""What reads digits: each layer at the side of training, and as the sequence comes."""
+"""Layers that read digits: each at the side of training, and as the sequence comes."""
 
 
 def _recall_claim(row: str, regime: str) -> Claim:

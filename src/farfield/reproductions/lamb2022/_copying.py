@@ -1,4 +1,4 @@
-"""The copying half of Table 1 of lamb2022, and how far each layer recalls.
+"""The copying half of Table 1 of lamb2022, and the recall of each layer.
 
 The text gives neither the number of updates nor which places the cross-entropy is over. Its values
 at T = 200 exceed ln 8, which a mean over the last ten places can and one over all places hardly:
@@ -37,7 +37,7 @@ COLUMNS: Final = ((TRAINING, "Train (50)"), ("dormant-200", "Test (200)"))
 """Regimes of Table 1 by its columns."""
 
 ROWS: Final = {row: PRINTED[row] for row in printed.COPYING} | RIVALS
-"""Layers of the printed rows, and those that are not printed."""
+"""Layers of the published rows, and those of no published row."""
 
 MEASURED: Final = Unpublished(
     runs=printed.TRIALS, selection="weights of the last step", split="new sequences"
@@ -45,7 +45,7 @@ MEASURED: Final = Unpublished(
 
 
 def experiment(core: Spec, recipe: Recipe = RECIPE, task: Copying = TASK) -> Experiment:
-    """What tests a row.
+    """The experiment of a row.
 
     Args:
         core: The layer.
@@ -123,4 +123,4 @@ COPYING: Final = Table(
         for row, core in ROWS.items()
     ),
 )
-"""The same networks, and rivals that are not printed, by the share of symbols recalled."""
+"""The same networks, and unpublished rivals, by the share of symbols recalled."""

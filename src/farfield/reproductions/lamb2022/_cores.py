@@ -1,4 +1,4 @@
-"""The sequence layers of chapter 8 of lamb2022: those printed, and rivals that are not."""
+"""The sequence layers of chapter 8 of lamb2022, and rivals."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ PRINTED: Final[dict[str, Spec]] = {
     "EntNet": Spec(EntNet, hidden_size=256),
     "Transformers": Spec(CausalTransformer, hidden_size=128),
 }
-"""Layers by the row of Table 1 that they stand for. Sizes of the last five are not printed."""
+"""Layers by the row of Table 1 that they stand for. Sizes of the last five are not published."""
 
 RELEASED: Final = _rims(6, 4, 600, wiring=Wiring.released())
 """The first row of the copying half, as in the released code."""
 
 AS_ANSWERED: Final = _rims(5, 3, 510, wiring=Wiring.released())
-"""What the author of that code answers to those who find less than is printed."""
+"""RIMs as the author of the released code advises those who find less than published."""
 
 TAKEN_AWAY: Final[dict[str, Spec]] = {
     "one active": _rims(6, 1, 600),
@@ -69,11 +69,11 @@ TAKEN_AWAY: Final[dict[str, Spec]] = {
     "no communication": _rims(6, 4, 600, wiring=Wiring(communication=None)),
     "sparse communication": _rims(6, 4, 600, wiring=Wiring(communication=Communication(top_k=2))),
 }
-"""What section 8.4.4 leaves out, fewer and more active than the 30 to 70 % that it calls best, and
-communication with two mechanisms only."""
+"""Ablations of section 8.4.4: fewer and more active mechanisms than the 30 to 70 % that it calls
+best, no input attention, less communication."""
 
 SILENT: Final = ", no communication"
-"""What names a row whose mechanisms do not communicate."""
+"""Suffix of a row whose mechanisms do not communicate."""
 WITHOUT_COMMUNICATION: Final[dict[str, Spec]] = {
     f"RIMs (6, {active}, 600){SILENT}": _rims(6, active, 600, wiring=Wiring(communication=None))
     for active in (6, 5, 4)

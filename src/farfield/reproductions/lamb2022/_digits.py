@@ -1,4 +1,4 @@
-"""The other half of Table 1 of lamb2022: digits read pixel by pixel, tested at other resolutions.
+"""The right half of Table 1 of lamb2022: digits read pixel by pixel, tested at other resolutions.
 
 The text gives no number of updates. Learning rate, batch and clipping are those of the released
 scripts, for all layers alike; none of them was tuned, and no weights are chosen.
@@ -31,7 +31,7 @@ DATA: Final = "MNIST: in FARFIELD_DATA/mnist, or by `farfield fetch mnist`"
 
 
 def experiment(core: Spec) -> Experiment:
-    """What tests a row.
+    """The experiment of a row.
 
     Args:
         core: The layer.

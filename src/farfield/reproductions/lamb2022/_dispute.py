@@ -1,6 +1,6 @@
-"""What is reported of the released code of RIMs, beside networks set up as that code is.
+"""Results reported by users of the released code of RIMs, as claims.
 
-Two users of the released script find less on digits than the paper prints, and not the same (its
+Two users of the released script find less on digits than is published, and not the same (its
 issue 2); the author answers with another setting, trained for about twenty epochs, and with a third
 one that changes the code too, with which the second user got no further. The script chooses weights
 on validation images of the size of the test; here they are those of the last step.
@@ -29,7 +29,7 @@ from farfield.reproductions.lamb2022._cores import AS_ANSWERED, PRINTED, RELEASE
 from farfield.tasks import Copying, SequentialMNIST
 
 DROPOUT: Final = 0.5
-"""Behind the embedding and behind the layer, if the released scripts are not told otherwise."""
+"""Behind the embedding and behind the layer, by default in the released scripts."""
 EPOCHS: Final = 20
 STEPS: Final = EPOCHS * _digits.TASK.training_images // 64
 QUICK: Final = 1 / EPOCHS
@@ -40,14 +40,14 @@ DIGITS: Final = {
     "RIMs (5, 3, 510), answer": (AS_ANSWERED, 1e-3),
     "LSTM (600), script": (PRINTED["LSTM (600)"], 7e-4),
 }
-"""What reads digits, and its learning rate. Two users have the same setting, and one row each."""
+"""Digit models and learning rates. Two users have the same setting, and one row each."""
 
 COPYING: Final = {
     "LSTM (300), script": (PRINTED["LSTM (300)"], 300),
     "LSTM (600), script": (PRINTED["LSTM (600)"], 600),
     "RIMs (6, 4, 600), script": (RELEASED, 600),
 }
-"""What copies, and the width of its embedding."""
+"""Layers that copy, and the widths of their embeddings."""
 
 EVERYWHERE: Final = Copying()
 """Copying with the loss of the released code, over all places."""
@@ -77,7 +77,7 @@ def _experiment(
 def _reported(
     mean: float, measured: Unpublished, decimals: tuple[int, int], selection: str
 ) -> Published:
-    """What is reported of one network, beside what is measured."""
+    """A reported number of one network."""
     return Published(
         mean=mean,
         spread=None,

@@ -1,4 +1,4 @@
-"""What chapter 8 of lamb2022 prints, as data: Table 1; and what users report of its code."""
+"""Published numbers of chapter 8 of lamb2022, as data: Table 1; and reports of users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TRIALS: Final = 3
 CROSS_ENTROPY_DECIMALS: Final = (2, 2)
 ACCURACY_DECIMALS: Final = (1, 1)
 
-SELECTION: Final = "weights of the last step; which were printed is not said"
+SELECTION: Final = "weights of the last step; which were published is not said"
 COPYING_SPLIT: Final = "new sequences"
 DIGITS_SPLIT: Final = "test images at another resolution"
 
@@ -24,7 +24,7 @@ COPYING: Final[dict[str, tuple[float, float]]] = {
     "RMC": (0.00, 0.13),
     "Transformers": (0.00, 0.54),
 }
-"""Table 1, left: cross-entropy after a dormant phase of 50 and of 200, no spread printed."""
+"""Table 1, left: cross-entropy after a dormant phase of 50 and of 200, no spread published."""
 
 DIGITS: Final[dict[str, tuple[float, float, float]]] = {
     "RIMs (6, 6, 600)": (85.5, 56.2, 30.9),

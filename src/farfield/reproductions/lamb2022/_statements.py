@@ -1,4 +1,4 @@
-"""What chapter 8 of lamb2022 says of its tables in words, and what it draws without a table."""
+"""Statements of chapter 8 of lamb2022 on its tables, and its curves without a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it takes to beat webb2020 on VAEC: an encoder that can say where and how wide.
+"""Goals beyond webb2020 on VAEC, by an encoder of position and width.
 
 The paper's best reaches 61.6 % in region 6 and 48.7 % at scale 6. Its supplement names the
 obstacle: convolutions discard location. What is changed here is the encoder; context normalization
@@ -30,7 +30,7 @@ RUNS: Final = 5
 MEASURED: Final = Unpublished(runs=RUNS, selection=printed.SELECTION, split=printed.SPLIT)
 
 GOALS: Final = {"region-6": 90.0, "scale-6": 80.0, "region-1": 90.0}
-"""What the interval of the mean of the first row is to reach, by regime."""
+"""Goals for the interval of the mean of the first row, by regime."""
 
 ENCODERS: Final = {
     "Moments": Spec(MomentEncoder),

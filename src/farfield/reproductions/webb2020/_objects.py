@@ -3,7 +3,7 @@
 The text says that the context of a sequence is the sequence (section 3.1), and that a frame is
 predicted from those before it (2.3), whose embeddings are normalized (3.3). Taken together these
 leave open over which frames the statistics are: those seen so far, all that are ever read, or, as
-in the released code, all. The printed number is put to the test by each, a row for each.
+in the released code, all. The published number is tested by each, a row for each.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from farfield.tasks import DynamicObjects, ObjectFrames
 
 RULE: Final = VerdictRule(margin=0.001, widest=0.0012)
 """The rule of all these claims: a difference of 0.001 would not matter. The floor is 0.012, and
-the smallest difference between printed rows 0.004; an interval is at most a tenth of the floor."""
+the smallest difference between published rows 0.004; intervals are at most a tenth of the floor."""
 
 QUICK_BEFORE: Final = 1 / 20
 """Share of the autoencoder's steps in the quick budget; the predictor's are spent in full."""
@@ -44,7 +44,7 @@ AUTOENCODER: Final = Experiment(
         batch_size=printed.BATCH_SIZE,
     ),
 )
-"""What every predictor starts from."""
+"""Autoencoder that every predictor starts from."""
 
 
 @final
@@ -53,7 +53,7 @@ class Condition:
     """One of the ways in which the embeddings are normalized.
 
     Args:
-        printed: Row of the printed table that it tests.
+        printed: Row of the published table that it tests.
         context: What normalizes the embeddings; `None` for nothing.
         denormalized: Whether the predictor's error is that of the embeddings, as over the past,
             where what is normalized has no scale at first.
@@ -64,7 +64,7 @@ class Condition:
     denormalized: bool = False
 
     def experiment(self) -> Experiment:
-        """What tests the condition."""
+        """The experiment of the condition."""
         return Experiment(
             task=DynamicObjects(),
             model=PredictionNetwork(context=self.context),

@@ -1,11 +1,11 @@
-"""What webb2020 prints of VAEC, as data: Tables 1, 2 and S1."""
+"""Published numbers of webb2020 on VAEC, as data: Tables 1, 2 and S1."""
 
 from __future__ import annotations
 
 from typing import Final
 
 Cells = tuple[tuple[float, float], ...]
-"""Mean and standard error as printed, in percent, column by column."""
+"""Mean and standard error as published, in percent, column by column."""
 
 RUNS: Final = 8
 BATCH_SIZE: Final = 32

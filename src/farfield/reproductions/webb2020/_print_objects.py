@@ -1,4 +1,4 @@
-"""What webb2020 prints of dynamic object prediction, as data: Table 4."""
+"""Published numbers of webb2020 on dynamic object prediction, as data: Table 4."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLE: Final = 500
 """Training sequences behind the statistics of batch normalization (section 4.3)."""
 
 SELECTION: Final = "weights of the last step, no validation"
-SPLIT: Final = "new sequences of squares larger than in training (printed: two sets a network)"
+SPLIT: Final = "new sequences of squares larger than in training (published: two sets a network)"
 
 TABLE_4: Final[dict[str, tuple[float, float]]] = {
     "Context norm.": (0.0056, 0.00010),

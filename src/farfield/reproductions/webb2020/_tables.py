@@ -66,7 +66,7 @@ class Condition:
         return QUICK_STEPS / self.steps
 
     def experiment(self, task: VAEC) -> Experiment:
-        """What tests the condition on a task.
+        """The experiment of the condition on a task.
 
         Args:
             task: The task.

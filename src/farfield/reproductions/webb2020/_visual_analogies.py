@@ -42,7 +42,7 @@ class Row:
         mean: Test accuracy, in percent.
         error: Its standard error.
         runs: Networks behind it.
-        decimals: Digits printed after the point, of both.
+        decimals: Published digits after the point, of both.
         context: What normalizes the embeddings; `None` for nothing.
     """
 
@@ -73,7 +73,7 @@ ROWS: Final[Mapping[str, Row]] = {
         mean=62.0, error=0.02, runs=10, decimals=(0, 2), context=None
     ),
 }
-"""Table 3 as printed; the last row is not the paper's own run."""
+"""Table 3 as published; the last row is not the paper's own run."""
 
 
 def _experiment(

@@ -1,4 +1,4 @@
-"""What it takes to beat webb2021: one architecture, one encoder, all four tasks at their hardest.
+"""A goal beyond webb2021: one architecture and encoder for all four tasks at their hardest.
 
 The paper's ESBN falls short of the goal on relational match-to-sample with five training shapes,
 whichever of its encoders it has. What is changed here is the normalization over the context of a
@@ -25,7 +25,7 @@ STEPS: Final = 500
 
 MEASURED: Final = dataclasses.replace(UNPUBLISHED, decimals=(2, 2))
 GOAL: Final = dataclasses.replace(MEASURED, goal=99.5)
-"""What the interval of the mean of the first row is to reach."""
+"""Goal for the interval of the mean of the first row."""
 
 ENCODERS: Final = {"conv": Spec(ConvEncoder), "rand": Spec(RandomEncoder)}
 CONTEXTS: Final = {"whitening": Spec(ContextWhitening), "TCN": Spec(ContextNorm), "none": None}

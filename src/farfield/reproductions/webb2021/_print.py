@@ -1,4 +1,4 @@
-"""What webb2021 prints, as data: sizes and epochs of Tables 1–8, scores of Tables 9–20."""
+"""Published numbers of webb2021, as data: sizes and epochs of Tables 1–8, scores of Tables 9–20."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ TaskClass = (
 )
 
 Cells = tuple[tuple[float, float], ...]
-"""Mean and standard error as printed, in percent, column by column."""
+"""Mean and standard error as published, in percent, column by column."""
 
 WITHHELD: Final = (0, 50, 85, 95, 98)
 """The columns; m = 98 exists for same/different only."""
 
 ALWAYS: Final[Cells] = ((100.0, 0.0),) * 5
-"""A row of `100.0 ± 0.0`, which the paper prints often."""
+"""A row of `100.0 ± 0.0`, which is often published."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What the paper says of one task.
+    """Published sizes and scores of one task.
 
     Args:
         table: Number of its table of results with and without TCN.
         encoders_table: Number of its table of results with other encoders.
-        title: Its name, as the tables print it.
+        title: Its name in the tables.
         task: Its class.
         training: Training problems by column (Tables 1–4).
         epochs: Epochs by column (Table 6).
@@ -100,7 +100,7 @@ SAME_DIFFERENT: Final = Subject(
     unconfident=((50.0, 0.02), (50.0, 0.0), (50.0, 0.05), (49.8, 0.1), (50.0, 0.1)),
 )
 
-# The paper prints "Transformer" twice in Table 10; the first, better row is the one with TCN, as
+# The paper has "Transformer" twice in Table 10; the first, better row is the one with TCN, as
 # its numbers in Table 16 show.
 RELATIONAL_MATCH_TO_SAMPLE: Final = Subject(
     table=10,

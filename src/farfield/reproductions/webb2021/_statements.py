@@ -1,4 +1,4 @@
-"""What webb2021 says of its tables in words, and the cells that it is said of."""
+"""Statements of webb2021 on its tables, with the cells that they are about."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FULL: Final = (tables.TABLE_9, tables.TABLE_10, tables.TABLE_11, tables.TABLE_12
 PAIRWISE: Final = ("withheld-0", "withheld-50", "withheld-85")
 """Columns that Tables 13 and 14 have in common with Tables 11 and 12."""
 EXCEPTION: Final = ("webb2021/table-9", "predinet")
-"""Where the text says that normalization does not help."""
+"""Row and task where, by the text, normalization does not help."""
 
 
 def _row(table: Table, row: str) -> Cells:

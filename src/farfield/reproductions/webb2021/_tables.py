@@ -47,7 +47,7 @@ MODELS: Final[dict[str, type[nn.Module]]] = {
     "RN": RN,
     "CoRelNet": CoRelNet,
 }
-"""Reasoners by row of Tables 9–12. The last one is not the paper's: nothing is printed of it."""
+"""Reasoners by row of Tables 9–12. The last one is not the paper's: nothing is published of it."""
 
 ENCODERS: Final = {"conv": ConvEncoder, "MLP": MLPEncoder, "rand": RandomEncoder}
 """Encoders as Tables 15–18 name them."""
@@ -69,7 +69,7 @@ def experiment(
     encoder: str = "conv",
     problems: int | None = None,
 ) -> Experiment:
-    """What tests one cell: the paper's task, network and training.
+    """The experiment of one cell: the paper's task, network and training.
 
     Args:
         subject: The task, and what the paper says of it.
@@ -113,8 +113,8 @@ def claims_of_row(
     Args:
         number: Number of the table.
         subject: What the row is about.
-        row: The row as printed.
-        cells: What is printed in it; `None` for nothing, in all of the subject's columns.
+        row: The row as published.
+        cells: Its published numbers; `None` for none, in all of the subject's columns.
         make: The experiment of a column.
         group: Set before the cells' names where a table is about several tasks.
     """
@@ -158,7 +158,7 @@ def _published(cell: tuple[float, float]) -> Published:
 
 
 def _decimals(value: float) -> int:
-    """Digits printed after the point: the paper prints at least one, and no zero after it."""
+    """Published digits after the point: at least one, and no zero after it."""
     return len(repr(value).partition(".")[2])
 
 
@@ -182,7 +182,7 @@ def _with_and_without(subject: Subject) -> Table:
 
 
 def _encoders(subject: Subject) -> Table:
-    """One of Tables 15–18; what it prints of the convolutional encoder is the row with TCN."""
+    """One of Tables 15–18; its row of the convolutional encoder is the row with TCN."""
     claims: list[Claim] = []
     for name in ("ESBN", "Transformer"):
         for encoder in ENCODERS:
@@ -255,7 +255,7 @@ TABLE_20: Final = _one_model(
     "The ESBN with a learned default memory instead of confidence",
     "ESBN with default memory + TCN",
     Spec(ESBN, default_memory=True),
-    # Of the second task only the time course is printed, in Figure 8.
+    # Of the second task only the time course is published, in Figure 8.
     [(SAME_DIFFERENT, printed.DEFAULT_MEMORY), (RELATIONAL_MATCH_TO_SAMPLE, None)],
 )
 

@@ -1,6 +1,6 @@
 """Harder variants of the tasks of webb2021, where a model that answers all of those may still fail.
 
-No paper prints a number here: the rows say where each mechanism stops. Every model is trained for
+No paper has numbers for these: the rows say where each mechanism stops. Every model is trained for
 the same number of steps on few images.
 """
 

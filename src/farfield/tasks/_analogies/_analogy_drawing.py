@@ -1,4 +1,4 @@
-"""Pictures of panels, stamped from tables that exact integer arithmetic makes once."""
+"""Drawing of panels, exact on every machine."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ SHAPES: Final[dict[str, Callable[[Grid, Grid, int], Inside]]] = {
     ),
     "hourglass": lambda x, y, side: (abs(y) <= side) & (abs(x) <= abs(y)),
 }
-"""What lies in a shape: half pixels right of and below its centre, and its side in pixels."""
+"""Test of points in a shape: half pixels right of and below its center, and its side in pixels."""
 
 
 def shape_side(size: int) -> int:
@@ -80,7 +80,7 @@ def shape_side(size: int) -> int:
 
 
 def _centres(number: int) -> list[tuple[int, int]]:
-    """Where the shapes of a cell stand: half pixels from its left and upper edge."""
+    """Centers of the shapes of a cell, in half pixels from its left and upper edge."""
     if number == 1:
         return [(CELL, CELL)]
     return [(12 + 24 * (place % 4), 16 + 32 * (place // 4)) for place in range(number)]

@@ -1,4 +1,4 @@
-"""What panels show: a set of levels in the domain that matters, distraction in the others."""
+"""Contents of panels: a set of levels in the relevant domain, distraction in the others."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DOMAINS: Final = (
     "line-type",
     "line-colour",
 )
-"""What relations hold over; the first four in the order of a cell's fields."""
+"""Domains of relations, the first four in the order of a cell's fields."""
 NUMBER, TYPE, SIZE, COLOUR, POSITION, LINE_TYPE, LINE_COLOUR = range(len(DOMAINS))
 SCALES: Final = (NUMBER, SIZE, COLOUR, LINE_COLOUR)
-"""Domains that are more or less of something, whose values can lie beyond the familiar ones."""
+"""Ordered domains, whose values can lie beyond those of training."""
 
 Levels = Int64[np.ndarray, "item slot"]
 """Levels of the shapes or lines of each panel."""
@@ -45,7 +45,7 @@ def levels_of(domain: int) -> int:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Distraction:
-    """Where everything that does not matter is drawn from.
+    """Distribution of the irrelevant domains.
 
     Args:
         generator: Gives the words.

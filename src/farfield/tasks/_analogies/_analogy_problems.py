@@ -1,4 +1,4 @@
-"""Analogies between two rows of panels: which are drawn, and what their candidates are."""
+"""Sampling of analogies between two rows of panels, and of their candidates."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Analogies:
         """Two panels and four candidates, the right one first; and the relation of each candidate.
 
         Contrasting candidates are what the four relations make of the two panels, so that nothing
-        in the target row tells which of them is meant. Random ones have all one distribution, and
+        in the target row shows the one that is meant. Random ones have all one distribution, and
         the two panels are those of the first.
         """
         count = len(relation)
@@ -136,7 +136,7 @@ class Analogies:
     def _clear(
         self, generator: np.random.Generator, domain: Masks, values: Masks
     ) -> UInt8[np.ndarray, "batch time feature"]:
-        """Panels of each row, drawn again where a relation holds by chance in what is no matter.
+        """Panels of each row, drawn again where a relation holds by chance in an irrelevant domain.
 
         Args:
             generator: Draws what does not matter.
@@ -169,7 +169,7 @@ class Analogies:
 def obeyed(
     panels: Integer[np.ndarray, "batch time feature"],
 ) -> Bool[np.ndarray, "batch candidate _ value"]:
-    """Which relations hold in which domains of a row, with each of the panels that may end it.
+    """Relations that hold in each domain of a row, with each of the panels that may end it.
 
     Args:
         panels: The first two panels of each row and those that may end it, `(batch, time, *)`.
@@ -182,7 +182,7 @@ def obeyed(
 def _misleading(
     panels: Integer[np.ndarray, "batch time feature"], domain: Masks
 ) -> Bool[np.ndarray, " batch"]:
-    """Whether a relation holds in a domain that does not matter."""
+    """True if a relation holds in an irrelevant domain."""
     others = np.arange(len(DOMAINS)) != domain[:, None]
     misled: np.ndarray = np.any(obeyed(panels).any(axis=3) & others[:, None], axis=(1, 2))
     return misled

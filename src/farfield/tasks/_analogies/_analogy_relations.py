@@ -1,4 +1,4 @@
-"""Relations between the panels of a row: what each shows is a set of levels, as a number's bits."""
+"""Relations between the panels of a row, on sets of levels as bits of an integer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 RELATIONS: Final = ("progression", "XOR", "OR", "AND")
-"""What may hold between the three panels of a row."""
+"""Relations between the three panels of a row."""
 PROGRESSION: Final = 0
 _BITS: Final = 32
 """More than a set has after two steps."""
@@ -31,7 +31,7 @@ def sizes(masks: Masks) -> Masks:
 
 
 def holds(first: Masks, second: Masks, third: Masks) -> Bool[np.ndarray, "... value"]:
-    """Which relations hold between the three panels of a row, in the order of `RELATIONS`.
+    """Relations that hold between the three panels of a row, in the order of `RELATIONS`.
 
     A progression moves all levels by one step, not 0, from panel to panel. The others make the
     third panel of the levels that are in one of the first two, in either, or in both; they are said
@@ -80,7 +80,7 @@ def _moved(masks: Masks, step: Masks) -> Masks:
 
 
 def _crossing(first: Masks, second: Masks) -> Bool[np.ndarray, ...]:
-    """Whether two sets share a level and each has one of its own."""
+    """True if two sets share a level and each has one of its own."""
     common = first & second
     return (common > 0) & (common != first) & (common != second)
 

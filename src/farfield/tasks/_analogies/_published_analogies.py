@@ -65,8 +65,8 @@ def read_visual_analogies(
         every file has them.
 
     Raises:
-        ValueError: If an argument is wrong, or a file is no whole file in the published layout;
-            the message names the file and the field. What is wrong with panels is told when they
+        ValueError: If an argument is wrong, or a file is not complete in the published layout;
+            the message names the file and the field. Errors in panels are raised when they
             are drawn.
 
     Reference:
@@ -129,7 +129,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
 
     Raises:
         ValueError: If a number is out of range.
-        UnknownNameError: If there is no such set.
+        UnknownNameError: If the set is unknown.
 
     Reference:
         hill2019; webb2020, section 2.2.
@@ -182,7 +182,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         }
 
     def is_at_hand(self) -> bool:
-        """Whether there is a file of each set in the data folder."""
+        """True if the data folder has a file of each set."""
         try:
             place = self._place()
         except ValueError:
@@ -210,7 +210,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
         return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems are about which relation, by its name; those that occur.
+        """Mask of the problems about each relation that occurs, by its name.
 
         Args:
             problems: Problems of any regime.

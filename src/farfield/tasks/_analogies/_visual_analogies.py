@@ -76,7 +76,7 @@ class VisualAnalogies(VisualAnalogyTask):
     relations make of the same two panels, each as often right. Without `contrasting` three
     random foils are wrong by every relation or by all but another one; going by whether *some*
     relation holds then needs no source. The source alone says which relation is meant, so that the
-    four relations can be told apart without an analogy, by someone who sees sets.
+    four relations can be distinguished without an analogy, by a model that sees sets.
 
     **Source and deviations.** Hill et al. 2019, the extrapolation set of which is that of Webb et
     al. 2020, section 2.2; the rules are made anew from the published descriptions, and numbers on
@@ -162,7 +162,7 @@ class VisualAnalogies(VisualAnalogyTask):
         )
 
     def _analogies(self) -> dict[str, Analogies]:
-        """What each set is drawn from, by regime."""
+        """Distribution of each set, by regime."""
         novel, familiar = (
             (range(1, NUM_LEVELS, 2), range(0, NUM_LEVELS, 2))
             if self.interpolation
@@ -211,7 +211,7 @@ class VisualAnalogies(VisualAnalogyTask):
         )
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: which candidates obey a relation of the source.
+        """The outputs of the rule: 1 for candidates that obey a relation of the source.
 
         Read off what the panels are drawn from, not off the answer or its latent description.
 
@@ -224,7 +224,7 @@ class VisualAnalogies(VisualAnalogyTask):
         return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems are about which relation, by its name; those that occur.
+        """Mask of the problems about each relation that occurs, by its name.
 
         Args:
             problems: Problems of any regime.
@@ -236,7 +236,7 @@ class VisualAnalogies(VisualAnalogyTask):
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:
-    """Whether each candidate obeys a relation that the source obeys."""
+    """True for each candidate that obeys a relation of the source."""
     source = np.any(obeyed(panels[:, :ROW]), axis=(1, 2))
     target = np.any(obeyed(panels[:, ROW:]), axis=2)
     fitting: np.ndarray = np.any(target & source[:, None], axis=2)

@@ -1,4 +1,4 @@
-"""Frames of balls, and how little can be known of them."""
+"""Frames of balls, and the losses of simple predictions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scipy.special import xlogy
 from torch import Tensor
 
 White = Bool[np.ndarray, "batch time height width"]
-"""Which pixels of the frames of sequences are white."""
+"""Mask of the white pixels of the frames of sequences."""
 Seen = Bool[np.ndarray, "batch height width"]
-"""Which pixels of the frames of each sequence are not hidden."""
+"""Mask of the visible pixels of the frames of each sequence."""
 Counts = Int[np.ndarray, "..."]
 """Numbers of pixels."""
 
@@ -36,7 +36,7 @@ def frames(latent: Float[Tensor, "item feature"], side: int) -> Float[Tensor, "i
 
 
 def visible(curtain: Tensor, side: int) -> Bool[Tensor, "batch height width"]:
-    """Which pixels are not behind the curtain.
+    """Mask of the pixels that are not behind the curtain.
 
     Args:
         curtain: First hidden column and the one behind the last, `(batch, 2)`.

@@ -1,4 +1,4 @@
-"""Balls in a box: how they start and how they move, exactly from collision to collision."""
+"""Motion of balls in a box, exact from collision to collision."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ RADII: Final = (0.06, 0.11)
 SPEED: Final = 0.03
 """Largest speed along either axis at the start, sides of the box a frame."""
 AWAY: Final = -1.0
-"""Where balls are along both axes that a sequence does not have: out of reach."""
+"""Coordinate of absent balls along both axes, out of reach."""
 MOST_TRIES: Final = 100_000
-"""Draws of a place, and collisions in a frame, after which something is wrong."""
+"""Limit on draws of a position and on collisions in a frame."""
 
 Moving = Float64[np.ndarray, "batch slot 4"]
 """Place along X and Y and speed along X and Y of each ball."""
@@ -40,7 +40,7 @@ def uniform(
 def started(
     generator: np.random.Generator, numbers: Int64[np.ndarray, " batch"], slots: int
 ) -> tuple[Moving, Radii]:
-    """Balls at rest nowhere: places uniform over where there is room, one ball after the other.
+    """Random positions and velocities, positions uniform over the free room, ball by ball.
 
     Args:
         generator: Draws radii, speeds and places.
@@ -70,7 +70,7 @@ def started(
 
 
 def _touches(moving: Moving, radii: Radii, ball: int) -> Bool[np.ndarray, " batch"]:
-    """Whether a ball touches one of those before it."""
+    """True if a ball touches one of those before it."""
     across, up = (moving[:, :ball, axis] - moving[:, ball, None, axis] for axis in (0, 1))
     near = radii[:, :ball] + radii[:, ball, None]
     return (across * across + up * up <= near * near).any(1)
@@ -113,7 +113,7 @@ def moved(
 
 
 def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
-    """When each ball meets a wall along X and along Y, ball by ball; infinite for never.
+    """Times at which each ball meets a wall along X and along Y; infinite for never.
 
     Args:
         moving: The balls.
@@ -128,7 +128,7 @@ def wall_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value
 
 
 def pair_times(moving: Moving, radii: Radii) -> Float64[np.ndarray, "batch value"]:
-    """When two balls meet, for all pairs in the order of `numpy.triu_indices`; infinite for never.
+    """Times at which two balls meet, in the order of `numpy.triu_indices`; infinite for never.
 
     Args:
         moving: The balls.

@@ -176,13 +176,13 @@ class BouncingBalls(SequenceTask):
             regime: Name of the regime.
 
         Raises:
-            UnknownNameError: If it is no regime of the task.
+            UnknownNameError: If it is not a regime of the task.
         """
         check_regime(regime, self.regimes)
         return {_name(pair): pair for pair in self.test_balls}.get(regime, self.balls)
 
     def made(self, regime: str, count: int, generator: np.random.Generator) -> Problems:
-        """Sequences of balls that start anywhere.
+        """Sequences of balls with random starts.
 
         Args:
             regime: Name of the regime.
@@ -190,7 +190,7 @@ class BouncingBalls(SequenceTask):
             generator: Draws them.
 
         Raises:
-            UnknownNameError: If it is no regime of the task.
+            UnknownNameError: If it is not a regime of the task.
         """
         fewest, most = self.numbers(regime)
         numbers = fewest + integers(generator, most - fewest + 1, count)
@@ -278,7 +278,7 @@ class BouncingBalls(SequenceTask):
     def roll_out_scores(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
     ) -> dict[str, Float[Tensor, "batch time"]]:
-        """How far frames that a model made from its own frames lie from the right ones.
+        """Errors of the frames that a model rolls out, by name.
 
         `"cross-entropy"` is that of `score`, frame by frame. `"position error"` is the distance
         between the white blobs of both frames, each pixel above a half counting as white
@@ -348,7 +348,7 @@ def _name(pair: tuple[int, int]) -> str:
 
 
 def _apart(pair: tuple[int, int], other: tuple[int, int]) -> int:
-    """How far two ranges of numbers are apart at either end, at most."""
+    """Largest distance of two ranges of numbers at either end."""
     return max(abs(one - two) for one, two in zip(pair, other, strict=True))
 
 

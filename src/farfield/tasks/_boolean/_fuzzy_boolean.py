@@ -258,7 +258,7 @@ class FuzzyBoolean:
     def score(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> Float[Tensor, " batch"]:
-        """What each problem has in R², averaged over functions: at most 1.
+        """Contribution of each problem to R², averaged over functions: at most 1.
 
         Args:
             outputs: Values as answered.
@@ -272,7 +272,7 @@ class FuzzyBoolean:
     def answer_scores(
         self, outputs: Float[Tensor, "batch value"], problems: Problems
     ) -> dict[str, Float[Tensor, " batch"]]:
-        """What each problem has in the R² of each function, by the name of the function.
+        """Contribution of each problem to the R² of each function, by the name of the function.
 
         Args:
             outputs: Values as answered.

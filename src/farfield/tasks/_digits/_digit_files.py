@@ -89,7 +89,7 @@ def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28
         part: How the names of its files begin.
 
     Raises:
-        ValueError: If a file is not at hand, or is another than the published one.
+        ValueError: If a file is missing, or differs from the published one.
     """
     images = data_set.read(f"{part}-images-idx3-ubyte.gz")
     labels = data_set.read(f"{part}-labels-idx1-ubyte.gz")

@@ -90,7 +90,7 @@ class ColourImages:
 @final
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Images of several files in one table: what `farfield.core.DrawnItems` draws with.
+    """Renderer of images of several files in one table, for `farfield.core.DrawnItems`.
 
     Args:
         parts: The files, by their numbers.

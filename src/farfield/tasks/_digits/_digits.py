@@ -56,7 +56,7 @@ class Digits(ClassTask):
     **Score, floor and ceiling.** Share of right answers; 0.1 by guessing. The ceiling is the
     published labels.
 
-    **Known shortcuts.** None across data sets: an image tells its data set, and no answer asks
+    **Known shortcuts.** None across data sets: an image shows its data set, and no answer asks
     for it. Not all digits are equally frequent (SVHN has more than twice as many 1 as 0).
 
     **Source and deviations.** Gondal et al. 2021, section 4.2. MNIST-M is made here as Ganin et al.
@@ -144,7 +144,7 @@ class Digits(ClassTask):
         return tuple(DIGIT_FILES[name] for name in self.data_sets)
 
     def is_at_hand(self) -> bool:
-        """Whether the files of all data sets are on this machine."""
+        """True if the files of all data sets are on this machine."""
         return all(files.is_at_hand(self.photographs) for files in self._files)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
@@ -154,7 +154,7 @@ class Digits(ClassTask):
             stream: Stream of the run.
 
         Raises:
-            ValueError: If a file is not at hand, or is another than the published one.
+            ValueError: If a file is missing, or differs from the published one.
         """
         return self._made({regime.name: self._rows(regime.name, stream) for regime in self.regimes})
 
@@ -167,7 +167,7 @@ class Digits(ClassTask):
             generator: Draws them.
 
         Raises:
-            ValueError: If a file is not at hand, or is another than the published one.
+            ValueError: If a file is missing, or differs from the published one.
         """
         check_regime(regime, self.regimes)
         check_number("n", n, 1, MOST)
@@ -175,7 +175,7 @@ class Digits(ClassTask):
         return self._made({regime: rows[integers(generator, len(rows), n)]})[regime]
 
     def _rows(self, regime: str, run: Stream) -> Int64[np.ndarray, "item 2"]:
-        """Which images a regime shows: place of the data set, and number in its file."""
+        """Images of a regime: position of the data set, and number in its file."""
         place = run.child(self.name, f"v{self.version}")
         parts = [
             np.stack([np.full_like(numbers, data_set), numbers], axis=1)
@@ -244,7 +244,7 @@ class Digits(ClassTask):
         return outputs.reshape(len(outputs), -1, DIGITS).take_along_dim(data_set, 1)[:, 0]
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which images are of which data set, of those that there are.
+        """Mask of the images of each data set that occurs, by its name.
 
         Args:
             problems: Problems of any regime.

@@ -126,7 +126,7 @@ class KMNISTAdaptation(ClassTask):
         )
 
     def is_at_hand(self) -> bool:
-        """Whether the pool and the test file are on this machine."""
+        """True if the pool and the test file are on this machine."""
         return KMNIST.is_at_hand() or (not self.whole_file and _has_excerpt())
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
@@ -136,7 +136,7 @@ class KMNISTAdaptation(ClassTask):
             stream: Stream of the run.
 
         Raises:
-            ValueError: If a file is not at hand, or is another than the published one.
+            ValueError: If a file is missing, or differs from the published one.
         """
         (pool, labels), (test, answers) = self._read()
         rows = self._rows(stream, labels)
@@ -152,7 +152,7 @@ class KMNISTAdaptation(ClassTask):
             generator: Draws them.
 
         Raises:
-            ValueError: If a file is not at hand, or is another than the published one.
+            ValueError: If a file is missing, or differs from the published one.
         """
         check_regime(regime, self.regimes)
         check_number("n", n, 1, MOST)
@@ -161,7 +161,7 @@ class KMNISTAdaptation(ClassTask):
 
     def _read(self) -> tuple[tuple[UInt8[np.ndarray, "... 28 28"], Int64[np.ndarray, ...]], ...]:
         """Images and labels of the pool, then of the test file."""
-        # Where neither is at hand, the error names the whole file, which can be fetched.
+        # Where both are missing, the error names the whole file, which can be fetched.
         if not self.whole_file and not KMNIST.is_at_hand() and KMNIST_EXCERPT.is_at_hand():
             pool = idx_images(KMNIST_EXCERPT, "train-first7011")
         else:
@@ -190,7 +190,7 @@ class KMNISTAdaptation(ClassTask):
 
 
 def _has_excerpt() -> bool:
-    """Whether the first training images and the test file are on this machine."""
+    """True if the first training images and the test file are on this machine."""
     try:
         tests = [KMNIST.find(file.name) for file in KMNIST.files if file.name.startswith("t10k")]
     except ValueError:

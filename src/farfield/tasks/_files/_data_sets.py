@@ -1,4 +1,4 @@
-"""Real data sets: which files they are, to the byte, and where they are found."""
+"""Published data sets: their files with digests, and the search for these."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DataSet:
     is_excerpt: bool = False
 
     def find(self, name: str) -> Path:
-        """Where a file is: in the folder FARFIELD_DATA, else in the cache.
+        """Path of a file: in the folder FARFIELD_DATA, else in the cache.
 
         Args:
             name: Name of the file.
@@ -70,12 +70,12 @@ class DataSet:
         places = " nor in ".join(printable(folder / self.name) for folder in folders())
         fetching = "" if self.is_excerpt else f"run `farfield fetch {self.name}`, or "
         raise ValueError(
-            f"{name} of {self.name} must be at hand, it is not in {places}: "
+            f"{name} of {self.name} must exist, it is not in {places}: "
             f"{fetching}set FARFIELD_DATA to a folder that has it"
         )
 
     def is_at_hand(self) -> bool:
-        """Whether every file is on this machine."""
+        """True if every file is on this machine."""
         try:
             return all(self.find(file.name) for file in self.files)
         except ValueError:
@@ -89,7 +89,7 @@ class DataSet:
 
         Raises:
             UnknownNameError: If the data set has no such file.
-            ValueError: If it is not at hand, or is another than the published one.
+            ValueError: If it is missing, or differs from the published one.
         """
         content = self.content(name)
         return _array(self.find(name), content, self.file(name).shape)
@@ -102,7 +102,7 @@ class DataSet:
 
         Raises:
             UnknownNameError: If the data set has no such file.
-            ValueError: If it is not at hand, or is another than the published one.
+            ValueError: If it is missing, or differs from the published one.
         """
         file = self.file(name)
         path = self.find(name)
@@ -114,7 +114,7 @@ class DataSet:
         return content
 
     def file(self, name: str) -> DataFile:
-        """What is published under a name.
+        """The file of a name.
 
         Args:
             name: Name of the file.
@@ -146,7 +146,7 @@ def data_folder(named: str | Path | None = None) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where fetched data is kept: FARFIELD_CACHE, else `farfield` in the user's cache folder.
+    """Folder of fetched data: FARFIELD_CACHE, else `farfield` in the user's cache folder.
 
     Raises:
         OSError: If none is named and the user has no folder.
@@ -187,7 +187,7 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
 
 
 def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, ...]:
-    """What an IDX file holds: a magic number, the sizes as big-endian integers, the bytes."""
+    """Array of an IDX file: a magic number, the sizes as big-endian integers, the bytes."""
     head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
     length = len(head) + math.prod(shape)
     try:

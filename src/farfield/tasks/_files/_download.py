@@ -41,7 +41,7 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
 def check_address(address: str, schemes: Collection[str]) -> str:
-    """The scheme of an address, which must be one of some.
+    """The scheme of an address, which must be an allowed one.
 
     Args:
         address: Of a file or folder.
@@ -53,7 +53,7 @@ def check_address(address: str, schemes: Collection[str]) -> str:
     try:
         parts = urlsplit(address)
     except ValueError as error:
-        raise ValueError(f"mirrors must be addresses, one is none: {error}") from error
+        raise ValueError(f"mirrors must be addresses: {error}") from error
     if "@" in parts.netloc:
         raise ValueError(
             f"mirrors must be open to all, got one with a name or password for "
@@ -68,7 +68,7 @@ def check_address(address: str, schemes: Collection[str]) -> str:
 
 
 def download(address: str, size: int) -> bytes:
-    """What is at an address, as far as one byte more than there should be.
+    """Content of an address, read up to one byte more than expected.
 
     Args:
         address: Of a file, with `http`, `https` or `file`.
@@ -77,7 +77,7 @@ def download(address: str, size: int) -> bytes:
     Raises:
         ValueError: If it is of another length as the answer says, or leads elsewhere than to the
             network, from `https` to `http`, or ever further.
-        OSError: If there is no such file, no answer, or one that takes too long.
+        OSError: If the file does not exist, or the answer fails or takes too long.
     """
     if urlsplit(address).scheme == "file":
         return _read_here(address, size)
@@ -104,7 +104,7 @@ def _read_here(address: str, size: int) -> bytes:
 
 
 def _redirected(address: str, answer: HTTPError) -> str:
-    """Where an answer leads to, if it is a redirect to where one may be led."""
+    """Target of a redirect, if it is an allowed one."""
     target = answer.headers.get("Location")
     if answer.code not in _REDIRECTS or target is None:
         raise OSError(f"answer {answer.code} {answer.reason}")
@@ -123,7 +123,7 @@ def _content(answer: http.client.HTTPResponse, size: int) -> bytes:
 
 @final
 class _Clock:
-    """The time that a download may still take: as much as what has come needs at least."""
+    """Remaining time of a download, by the least speed allowed."""
 
     def __init__(self, most: int) -> None:
         self._started = time.monotonic()
@@ -131,7 +131,7 @@ class _Clock:
         self.received = 0
 
     def left(self) -> float:
-        """Seconds, of which there are some."""
+        """Seconds left, more than none."""
         if self.received > self._most:
             raise ValueError(f"it must come in at most {self._most:,} bytes, heads and all")
         left = self._started + PATIENCE + self.received / SLOWEST - time.monotonic()
@@ -142,7 +142,7 @@ class _Clock:
 
 @final
 class _Timed(io.RawIOBase):
-    """What comes through a socket, as long as a clock allows."""
+    """Reader of a socket within the time of a clock."""
 
     def __init__(self, opened: socket.socket, clock: _Clock) -> None:
         self._socket, self._clock = opened, clock

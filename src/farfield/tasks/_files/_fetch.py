@@ -16,7 +16,7 @@ from farfield.tasks._files._download import check_address, download
 from farfield.tasks._files._known_data_sets import DATA_SETS
 
 SCHEMES: Final = ("https", "http", "file")
-"""How the address of a mirror may begin: what comes is judged by its digest, however it came."""
+"""Allowed schemes of mirrors; files are checked by their digests, whatever the scheme."""
 
 
 def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
@@ -33,7 +33,7 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
         What each file was read from, by where it is now; an empty text if it was there.
 
     Raises:
-        UnknownNameError: If there is no such data set.
+        UnknownNameError: If the data set is unknown.
         ValueError: If an address is of no scheme that is read, or holds a password.
         OSError: If no mirror gives a file as published, or it cannot be written.
     """
@@ -50,7 +50,7 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
 
 
 def _is_whole(path: Path, file: DataFile) -> bool:
-    """Whether the file is there as published."""
+    """True if the file exists as published."""
     with contextlib.suppress(OSError, ValueError):
         check_digest(str(path), read_regular(path, file.size), file)
         return True

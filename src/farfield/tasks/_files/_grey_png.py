@@ -17,7 +17,7 @@ from farfield.core import printable, read_regular
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _READ: Final = (b"IHDR", b"IDAT", b"IEND")
-"""Kinds of chunks without which there is no grey picture."""
+"""Kinds of chunks that a gray image needs."""
 _LARGEST_FILE: Final = 65_536
 """Bytes; a picture of 32×32 grey pixels is far smaller."""
 
@@ -32,7 +32,7 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
         side: Height and width in pixels.
 
     Raises:
-        ValueError: If it cannot be read, is larger than 64 KiB, or is no such picture.
+        ValueError: If it cannot be read, is larger than 64 KiB, or is not such an image.
     """
     name = printable(path)
     try:

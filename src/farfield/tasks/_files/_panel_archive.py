@@ -1,4 +1,4 @@
-"""One published problem: a file of arrays in which nothing is taken on trust."""
+"""Reading of one published problem from an untrusted file of arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMNS: Final = (
     "AND",
     "consistent union",
 )
-"""What the columns of a published description say of a problem."""
+"""Meaning of the columns of a published description."""
 _LARGEST_FILE: Final = 2**24
 """Bytes; pixels of eight bytes that nothing compresses are 3.3 million."""
 _MOST_FIELDS: Final = 64
@@ -69,7 +69,7 @@ _MOST_AXES: Final = 32
 
 
 class _Header(NamedTuple):
-    """What a field says of itself before its numbers."""
+    """Header of a field."""
 
     shape: tuple[int, ...]
     columns_first: bool
@@ -79,7 +79,7 @@ class _Header(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class PanelFile:
-    """What the file of a published problem holds, beside other fields, which are not looked at.
+    """Layout of the file of a published problem; other fields are ignored.
 
     Args:
         panels: Number of panels, the fields `image`.
@@ -92,7 +92,7 @@ class PanelFile:
     described: tuple[tuple[str, tuple[int, ...]], ...]
 
     def read_answer(self, path: Path) -> tuple[int, dict[str, Int64[np.ndarray, ...]]]:
-        """Which candidate is right, and those of the describing fields that the file holds.
+        """Index of the right candidate, and the describing fields in the file.
 
         That there are pictures of the right size is checked as well; they are not read.
 
@@ -199,7 +199,7 @@ def _stream(archive: zipfile.ZipFile, field: str) -> zipfile.ZipExtFile:
 
 
 def _header(name: str, field: str, stream: zipfile.ZipExtFile) -> _Header:
-    """What a field holds, read without its numbers; longer headers than 64 KiB do not exist."""
+    """Header of a field, read without its numbers; headers over 64 KiB do not exist."""
     try:
         if (version := np.lib.format.read_magic(stream)) != (1, 0):
             raise ValueError(f"its version is {version[0]}.{version[1]}")

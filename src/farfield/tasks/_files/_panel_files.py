@@ -1,4 +1,4 @@
-"""Published problems: which files hold them, and the problems that they are."""
+"""Reading of published problems from folders or lists of files."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def read_files(
         smaller: Makes panels smaller where `image_size` is less than is stored.
 
     Raises:
-        ValueError: If an argument is wrong, or a file is no whole file in the published layout.
+        ValueError: If an argument is wrong, or a file is not complete in the published layout.
     """
     check_image_size(image_size)
     names: list[str] = []
@@ -158,7 +158,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     """Files of a folder, in the order of the last number in their names."""
     if not folder.is_dir():
         raise ValueError(
-            f"source must be a folder or a list of files, there is no {printable(folder)}"
+            f"source must be a folder or a list of files that exists, got {printable(folder)}"
         )
     if "/" in pattern or os.sep in pattern or ".." in pattern or pattern in {"", "."}:
         raise ValueError(f"pattern must be of names in the folder, without a path, got {pattern!r}")
@@ -198,7 +198,7 @@ def _listed(source: Path) -> Iterator[Path]:
 
 
 def _resolved(path: Path) -> Path:
-    """Where a path leads, links followed."""
+    """The path with links followed."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or no path at all
@@ -206,7 +206,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _inside(folder: Path, path: Path) -> Path:
-    """Where a path leads, if that lies in the folder."""
+    """The path with links followed, which must lie in the folder."""
     found = _resolved(path)
     if not found.is_relative_to(folder):
         raise ValueError(
@@ -230,7 +230,7 @@ def found_folder(named: str | None, *names: str) -> Path:
     found = place if place.is_dir() else place.parent
     if not found.is_dir():
         raise ValueError(
-            f"folder must be a data folder with {'/'.join(names)}, there is no "
+            f"folder must be a data folder with {'/'.join(names)}, got none at "
             f"{printable(place)}: pass another, or set FARFIELD_DATA"
         )
     return found

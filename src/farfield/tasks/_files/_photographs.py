@@ -1,4 +1,4 @@
-"""Photographs that others are laid over: read from a folder, and cut into pieces."""
+"""Photographs as backgrounds, read from a folder and cut into pieces."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Photographs:
 
 
 def has_photographs(named: str) -> bool:
-    """Whether a folder with photographs is at hand.
+    """True if a folder with photographs exists.
 
     Args:
         named: The folder, from a data folder on, or its whole path.
@@ -75,7 +75,7 @@ def has_photographs(named: str) -> bool:
 
 
 def _places(named: str) -> list[Path]:
-    """Where a folder may be."""
+    """Possible paths of a folder."""
     return [folder / expand_home(named) for folder in folders()]
 
 
@@ -89,7 +89,7 @@ def read_photographs(named: str, smallest: int) -> Photographs:
 
     Raises:
         ValueError: If there are none, there are too many, they are others than published, or one
-            is no whole JPEG file of such a size.
+            is not a complete JPEG file of such a size.
     """
     found = next((own for place in _places(named) if (own := paths(place))), ())
     if not found:

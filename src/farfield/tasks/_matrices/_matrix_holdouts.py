@@ -1,4 +1,4 @@
-"""What regimes of progressive matrices withhold from training and show at test (barrett2018)."""
+"""Regimes of progressive matrices: triples withheld from training, shown at test (barrett2018)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAIRS_OF_ATTRIBUTES: Final = 4
 @final
 @dataclass(frozen=True, kw_only=True)
 class Holdout:
-    """What training withholds, and the test shows.
+    """Triples that training withholds and the test shows.
 
     Args:
         test: Name of the test.
@@ -99,7 +99,7 @@ def _about(*attributes: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _picked(what: str) -> np.random.Generator:
-    """Decides what is withheld, the same for every run."""
+    """Random choice of what is withheld, the same for every run."""
     return stream(0, "progressive-matrices", "withheld", what).numpy()
 
 

@@ -1,4 +1,4 @@
-"""What panels of progressive matrices show: sets of levels that matter, and distraction."""
+"""Contents of panels of progressive matrices: relevant sets of levels, and distraction."""
 
 from __future__ import annotations
 

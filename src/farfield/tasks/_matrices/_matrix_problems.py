@@ -1,4 +1,4 @@
-"""Progressive matrices: which are drawn, and what their candidates are."""
+"""Sampling of progressive matrices and their candidates."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class Matrices:
 
 
 def _taken(generator: np.random.Generator, triples: Triples) -> Options:
-    """Which option of each triple each candidate takes, `(batch, 8, 4)`, candidates in any order.
+    """Option of each triple in each candidate, `(batch, 8, 4)`, candidates in random order.
 
     Which of them is right is decided apart from this.
     """
@@ -257,7 +257,7 @@ def _kinds(
 
 
 def _with_room(triples: Triples) -> Bool[np.ndarray, "batch 4"]:
-    """Whether a triple decides how many shapes or lines there are, and others what they are."""
+    """Mask of triples on the number or position of shapes or lines whose types others decide."""
     attribute = np.where(triples == NO_TRIPLE, NO_TRIPLE, _ATTRIBUTE_OF[triples])
     shapes = np.isin(attribute, CONTENTS).any(axis=1, keepdims=True)
     lines = (attribute == LINE_COLOUR).any(axis=1, keepdims=True)
@@ -277,7 +277,7 @@ def _shown_by(triples: Triples, sets: Options) -> Masks:
 def _wanted(
     triples: Triples, direction: Int64[np.ndarray, " batch"]
 ) -> Bool[np.ndarray, "batch 2 attribute relation"]:
-    """What is to hold and nothing else, as `laws` says it."""
+    """The relations that must hold, and no others, as `laws` gives them."""
     wanted = np.zeros((len(triples), len(_CELLS), len(ATTRIBUTES), len(RELATIONS)), bool)
     rows, slots = np.nonzero(triples != NO_TRIPLE)
     relation, attribute = np.array(TRIPLES)[triples[rows, slots]].T

@@ -1,4 +1,4 @@
-"""What holds in progressive matrices: triples of a relation, an object and an attribute."""
+"""Rules of progressive matrices: triples of a relation, an object and an attribute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from farfield.tasks._matrices._matrix_drawing import NUM_KINDS, NUM_LINES
 ATTRIBUTES: Final = DOMAINS
 """Of shapes and of lines."""
 RELATIONS: Final = (*between.RELATIONS, "consistent union")
-"""What may hold along the rows or the columns of a matrix."""
+"""Relations along the rows or the columns of a matrix."""
 UNION: Final = len(RELATIONS) - 1
 LEVELS: Final = (NUM_CELLS + 1, NUM_KINDS, NUM_LEVELS, NUM_LEVELS, NUM_CELLS, NUM_LINES, NUM_LEVELS)
 """Number of levels of each attribute; the level of a number is that number, from 0."""
@@ -98,7 +98,7 @@ def lines_of(triple: int, ladder: tuple[int, ...], fewest: int, most: int) -> Li
 
 
 def laws(context: Masks) -> Bool[np.ndarray, "batch _ _ value"]:
-    """Which relations hold in both whole lines, by direction (rows, columns) and attribute.
+    """Relations that hold in both complete lines, by direction (rows, columns) and attribute.
 
     Args:
         context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
@@ -111,7 +111,7 @@ def laws(context: Masks) -> Bool[np.ndarray, "batch _ _ value"]:
 
 
 def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidate _ _ value"]:
-    """Which relations hold in the last line with each candidate, by direction and attribute.
+    """Relations that hold in the last line with each candidate, by direction and attribute.
 
     Args:
         context: Sets of levels that the eight panels show of each attribute, `(batch, 8, 7)`.
@@ -129,7 +129,7 @@ def ended(context: Masks, candidates: Masks) -> Bool[np.ndarray, "batch candidat
 
 
 def _same_three(line: Masks, other: Masks) -> Bool[np.ndarray, ...]:
-    """Whether two lines, `(*, 3, attribute)`, show the same three different sets, none empty."""
+    """True if two lines, `(*, 3, attribute)`, show the same three different sets, none empty."""
     one, two = np.sort(line, axis=-2), np.sort(other, axis=-2)
     different = (one[..., 0, :] > 0) & (np.diff(one, axis=-2) > 0).all(axis=-2)
     same: np.ndarray = different & (one == two).all(axis=-2)

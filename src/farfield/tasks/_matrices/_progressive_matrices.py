@@ -135,7 +135,7 @@ class ProgressiveMatrices(MatrixTask):
 
     Raises:
         ValueError: If a number is out of range, or leaves no problem to a set.
-        UnknownNameError: If there is no such holdout.
+        UnknownNameError: If the holdout is unknown.
 
     Reference:
         barrett2018; gondal2021, section 4.3; hu2021.
@@ -199,7 +199,7 @@ class ProgressiveMatrices(MatrixTask):
         return self._draw(stream, PART)
 
     def num_problems(self, regime: str) -> int:
-        """How many problems there are in a set.
+        """Number of problems of a set.
 
         Args:
             regime: Name of the regime.
@@ -239,7 +239,7 @@ class ProgressiveMatrices(MatrixTask):
         )
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: with which candidates all holds that holds in the whole lines.
+        """The outputs of the rule: 1 for candidates with which all rules of the matrix hold.
 
         Read off what the panels are drawn from, not off the answer or its latent description.
 
@@ -252,7 +252,7 @@ class ProgressiveMatrices(MatrixTask):
         return described_outputs(problems, _fitting)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems have how many triples, and which have one of a relation; those that occur.
+        """Masks of the problems by number of triples and by relation, of those that occur.
 
         Args:
             problems: Problems of any regime.
@@ -266,7 +266,7 @@ class ProgressiveMatrices(MatrixTask):
 
 
 def _fitting(panels: np.ndarray) -> np.ndarray:
-    """Whether each candidate ends the last lines by all that holds in the whole ones."""
+    """True for each candidate with which the last lines obey all rules of the complete ones."""
     flat = shown(panels.reshape(-1, panels.shape[2]))
     sets = flat.reshape(*panels.shape[:2], flat.shape[1])
     context, candidates = sets[:, :CONTEXT], sets[:, CONTEXT:]

@@ -73,8 +73,8 @@ def read_matrices(
         consistent union — of up to four triples, and `latent["meta_target"]` those of all together.
 
     Raises:
-        ValueError: If an argument is wrong, or a file is no whole file in the published layout;
-            the message names the file and the field. What is wrong with panels is told when they
+        ValueError: If an argument is wrong, or a file is not complete in the published layout;
+            the message names the file and the field. Errors in panels are raised when they
             are drawn.
 
     Reference:
@@ -140,7 +140,7 @@ class PublishedMatrices(MatrixTask):
 
     Raises:
         ValueError: If a number is out of range.
-        UnknownNameError: If there is no such set.
+        UnknownNameError: If the set is unknown.
 
     Reference:
         barrett2018; gondal2021, section 4.3.
@@ -192,7 +192,7 @@ class PublishedMatrices(MatrixTask):
         }
 
     def is_at_hand(self) -> bool:
-        """Whether there is a file of each set in the data folder."""
+        """True if the data folder has a file of each set."""
         try:
             place = found_folder(self.folder, "pgm", self.archive)
         except ValueError:
@@ -213,7 +213,7 @@ class PublishedMatrices(MatrixTask):
         return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems have how many triples, and which have one of a relation; those that occur.
+        """Masks of the problems by number of triples and by relation, of those that occur.
 
         Args:
             problems: Problems of any regime.

@@ -34,7 +34,7 @@ CONFIGURATIONS: Final = (
     "in_center_single_out_center_single",
     "in_distribute_four_out_center_single",
 )
-"""How panels are laid out: the published folders."""
+"""Layouts of panels: the published folders."""
 _TEST: Final = "published-test"
 _FILE: Final = PanelFile(
     panels=PLACES,
@@ -90,8 +90,8 @@ class RAVEN(MatrixTask):
         test_problems: Number of problems of validation and of the test, likewise.
 
     Raises:
-        ValueError: If a number is out of range, or there is no configuration.
-        UnknownNameError: If there is no such configuration.
+        ValueError: If a number is out of range, or no configuration is given.
+        UnknownNameError: If a configuration is unknown.
 
     Reference:
         zhang2019; hu2021.
@@ -142,7 +142,7 @@ class RAVEN(MatrixTask):
         for place in places:
             if not place.is_dir():
                 raise ValueError(
-                    f"configurations must be in the data folder, there is no {printable(place)}"
+                    f"configurations must be in the data folder, got no {printable(place)}"
                 )
         files = [list(files_of(place, pattern, at_most)) for place in places]
         paths = [path for group in files for path in group]
@@ -153,7 +153,7 @@ class RAVEN(MatrixTask):
         return replace(problems, latent=latent)
 
     def is_at_hand(self) -> bool:
-        """Whether there is a file of each set and configuration in the data folder."""
+        """True if the data folder has a file of each set and configuration."""
         try:
             places = self._places()
         except ValueError:
@@ -181,7 +181,7 @@ class RAVEN(MatrixTask):
         return target_outputs(problems, NUM_CANDIDATES)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems are of which configuration, by its name; those that occur.
+        """Mask of the problems of each configuration that occurs, by its name.
 
         Args:
             problems: Problems of any regime.

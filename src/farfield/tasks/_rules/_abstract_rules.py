@@ -1,4 +1,4 @@
-"""What the abstract-rule tasks of webb2021 and the harder ones share: shapes, sizes, sets."""
+"""Shared sampling of the abstract-rule tasks of webb2021 and harder ones."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _parts(count: int, kinds: int) -> list[int]:
 
 
 Repeat = Callable[[np.random.Generator, Digits, int], Digits]
-"""How a set that asks for more problems of a kind than there are is filled."""
+"""Rule for filling a set with more problems of a kind than exist."""
 
 
 def draw_digits(

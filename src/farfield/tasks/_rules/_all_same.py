@@ -141,7 +141,7 @@ class AllSame(YesNoTask):
 
 
 def _free_places(num_images: int, num_odd: int) -> int:
-    """Places that odd images may stand at: of two halves of a row, the first image's is not odd."""
+    """Possible positions of odd images; in a row of two halves, not that of the first image."""
     return num_images - (2 * num_odd == num_images)
 
 

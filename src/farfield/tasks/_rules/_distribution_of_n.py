@@ -58,7 +58,7 @@ class DistributionOfN(RuleTask):
     **Known shortcuts.** Those of distribution-of-three, at every n: the first row alone rules out
     the image that stands in no row, and gets a third right; the second row alone leaves two
     choices, a half. The choice that was seen once in the array is the answer: counting is enough,
-    the rows need not be told apart.
+    the rows need not be distinguished.
 
     **Source and deviations.** After distribution-of-three (Webb, Sinha, Cohen 2021, section 2 and
     A.2.3), which it is with n = 3, but for the numbers drawn. There are four choices at every n,

@@ -49,7 +49,7 @@ class DistributionOfThree(RuleTask):
 
     **Known shortcuts.** The first row alone rules out the fourth image, and gets a third right;
     the second row alone leaves two choices, a half. The choice that was seen once in the
-    five images of the array is the answer: counting is enough, the rows need not be told apart.
+    five images of the array is the answer: counting is enough, rows need not be distinguished.
 
     **Source and deviations.** Webb, Sinha, Cohen 2021, section 2, A.2.3, Table 3. The text samples
     problems at random and does not say whether one may come twice; here, as in the released code,

@@ -127,7 +127,7 @@ class IdentityRules(RuleTask):
         }
 
     def oracle(self, problems: Problems) -> Float[Tensor, "batch candidate"]:
-        """The outputs of the rule: the last of the first row tells which of the second recurs.
+        """The outputs of the rule, by the last image of the first row.
 
         Args:
             problems: Problems of any regime.
@@ -139,7 +139,7 @@ class IdentityRules(RuleTask):
 
 
 def _drawn_counts(place: Stream, kinds: Sequence[rules.Kind], equal: list[int]) -> list[int]:
-    """How often each pattern is drawn; equally often where the set exhausts half its problems."""
+    """Number of problems of each pattern, equal where the set exhausts half its problems."""
     total = sum(equal)
     if 2 * total > len(kinds) * max(kind.size for kind in kinds):
         return equal

@@ -13,7 +13,7 @@ from farfield.tasks._rules._shapes import Shapes
 
 
 class RuleTask(AnswerTask):
-    """A task of abstract rules over images: what it asks and draws is its own, the rest is here."""
+    """Base of the tasks of abstract rules over images."""
 
     form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
     shapes: Shapes | None

@@ -40,7 +40,7 @@ class Shapes:
         images: `(item, height, width)`, at least one image.
 
     Raises:
-        ValueError: If `images` is no uint8 array of that shape, or holds an image twice.
+        ValueError: If `images` is not a uint8 array of that shape, or has an image twice.
     """
 
     images: UInt8[np.ndarray, "item height width"]
@@ -116,7 +116,7 @@ class Shapes:
             folder: The data folder; without one, that of the environment variable FARFIELD_DATA.
 
         Raises:
-            ValueError: If no folder is named, a file is missing, one is no grey 32×32 PNG, or the
+            ValueError: If no folder is named, a file is missing or not a gray 32×32 PNG, or the
                 images are others.
         """
         found = data_folder(folder) / "esbn_unicode"

@@ -1,4 +1,4 @@
-"""Same/different (webb2021) with a tint that tells the answer in training and not at test."""
+"""Same/different (webb2021) with a tint that gives away the answer in training, not at test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TintedSameDifferent(YesNoTask):
 
     **What is asked.** Two images of one tint, light or dark; the answer is 0 if they are the same
     and 1 if they differ. In training every "same" pair is light and every "different" pair dark:
-    the tint of a single image tells the answer. At test it does not.
+    the tint of a single image gives away the answer. At test it does not.
 
     **Worked example.** Light images stand in plain boxes, dark ones in boxes with double lines.
 
@@ -66,8 +66,8 @@ class TintedSameDifferent(YesNoTask):
 
     **Source and deviations.** After same/different (Webb, Sinha, Cohen 2021, section 2 and A.2.1).
     It is the smallest of the tasks and has two answers, so that two tints suffice, and a single
-    image that tells the answer is the plainest shortcut there is. Tints are grey levels: items stay
-    images of height and width, and every encoder reads them.
+    image that gives away the answer is the plainest shortcut there is. Tints are grey levels: items
+    stay images of height and width, and every encoder reads them.
 
     Args:
         withheld: Number of images that training never shows, m.
@@ -144,7 +144,7 @@ def _tints(
 
 
 def _every_other(answer: Int64[Tensor, " batch"]) -> Int64[Tensor, " batch"]:
-    """1 at every second of the problems of either answer, 0 at the others: together at half."""
+    """1 at every second problem of either answer, 0 at the others."""
     ordinal = torch.where(answer == 1, answer.cumsum(0), (1 - answer).cumsum(0))
     return (ordinal + answer) % 2
 

@@ -60,9 +60,9 @@ class TripleMatchToSample(YesNoTask):
 
     **Known shortcuts.** None in one image, in the source alone or in the targets alone, and none
     in the number of different images: every triple has two. Comparing the same two places in every
-    triple tells two of the three patterns from the third: 5/6 right. With `all_patterns` the number
-    of different images (the visual entropy that baboons go by, Fagot et al. 2001) gets 0.85 right;
-    AAA and ABC have no pattern beside them that has as many.
+    triple separates two of the three patterns from the third: 5/6 right. With `all_patterns` the
+    number of different images (the visual entropy that baboons go by, Fagot et al. 2001) gets 0.85
+    right; AAA and ABC have no pattern beside them that has as many.
 
     **Source and deviations.** After relational match-to-sample (Webb, Sinha, Cohen 2021, section 2
     and A.2.2): with pairs the two relations differ in their number of images, with these triples

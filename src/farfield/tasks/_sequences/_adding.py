@@ -160,7 +160,7 @@ class Adding(SequenceTask):
             generator: Draws numbers and places.
 
         Raises:
-            UnknownNameError: If it is no regime of the task.
+            UnknownNameError: If it is not a regime of the task.
         """
         length, choices = self._kind(check_regime(regime, self.regimes))
         levels = integers(generator, LEVELS, count * length).reshape(count, length)

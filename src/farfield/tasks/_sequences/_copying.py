@@ -151,7 +151,7 @@ class Copying(SequenceTask):
             generator: Draws the symbols.
 
         Raises:
-            UnknownNameError: If it is no regime of the task.
+            UnknownNameError: If it is not a regime of the task.
         """
         symbols = 1 + integers(generator, SYMBOLS, count * RECALLED).reshape(count, RECALLED)
         index = np.zeros((count, self._dormant(regime) + 2 * RECALLED), np.int64)

@@ -55,7 +55,8 @@ class SequentialMNIST(ClassTask):
     **Score, floor and ceiling.** Share of right answers; 0.1 by guessing, 0.1135 by
     naming always the most frequent digit of the test file. The ceiling is the published labels.
 
-    **Known shortcuts.** The number of black pixels alone tells 1 from 0. It grows with the side.
+    **Known shortcuts.** The number of black pixels alone separates 1 from 0. It grows with the
+    side.
 
     **Source and deviations.** Lamb 2022, section 8.4.1; rounding and resizing after the authors'
     code, which draws 48,000 training images and 12,000 for validation from one seed; here each
@@ -132,11 +133,11 @@ class SequentialMNIST(ClassTask):
         return (*same, *tests)
 
     def is_at_hand(self) -> bool:
-        """Whether the four files of MNIST are on this machine."""
+        """True if the four files of MNIST are on this machine."""
         return MNIST.is_at_hand()
 
     def _numbers(self, run: Stream) -> dict[str, Int64[np.ndarray, " item"]]:
-        """Which images of its file each regime shows: none of training in validation."""
+        """Images of each regime in its file, none of training in validation."""
         place = run.child(self.name, f"v{self.version}")
         order = permutation(place.child("images").numpy(), TRAINING_FILE)
         test = permutation(place.child("test").numpy(), TEST_FILE)[: self.test_images]
@@ -153,7 +154,7 @@ class SequentialMNIST(ClassTask):
             stream: Stream of the run.
 
         Raises:
-            ValueError: If the files are not at hand, or are others than the published ones.
+            ValueError: If the files are missing, or differ from the published ones.
         """
         return self._made(self._numbers(stream))
 
@@ -166,7 +167,7 @@ class SequentialMNIST(ClassTask):
             generator: Draws them.
 
         Raises:
-            ValueError: If the files are not at hand, or are others than the published ones.
+            ValueError: If the files are missing, or differ from the published ones.
         """
         check_regime(regime, self.regimes)
         check_number("n", n, 1, MOST)

@@ -1,4 +1,4 @@
-"""White squares on black: how sizes and places are drawn, and what is seen of them."""
+"""White squares on black: sampling of sizes and positions, and frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from farfield.tasks._protocol._task import TRAINING, Regime
 SIDE: Final = 64
 """Height and width of a frame, pixels."""
 CENTRES: Final = (16.0, 48.0)
-"""Where centres lie along either axis, pixels."""
+"""Range of centers along either axis, pixels."""
 Squares = Float64[np.ndarray, "batch time 3"]
 """Centre along X and Y and width of the square in each frame, pixels."""
 
@@ -95,7 +95,7 @@ def drawn(
 
 
 def spans(centres: Tensor, widths: Tensor) -> Tensor:
-    """Which pixels a square covers along one axis, 1 or 0: `(*)` to `(*, 64)`.
+    """Mask of the pixels that a square covers along one axis: `(*)` to `(*, 64)`.
 
     Args:
         centres: Where its middle is, pixels from the edge of the frame.

@@ -16,7 +16,7 @@ from farfield.tasks._squares import _squares as squares
 
 
 class SquaresTask(ABC):
-    """Frames of a white square, which are to be told pixel by pixel."""
+    """Frames of a white square, which are to be predicted pixel by pixel."""
 
     name: ClassVar[str]
     version: ClassVar[int]

@@ -69,7 +69,7 @@ class ObjectFrames(SquaresTask):
         test_frames: Number of frames of each test.
 
     Raises:
-        ValueError: If sizes are not positive and ascending, or there is no frame.
+        ValueError: If sizes are not positive and ascending, or there are no frames.
 
     Reference:
         webb2020, sections 2.3 and 4.3.

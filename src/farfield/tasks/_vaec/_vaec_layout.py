@@ -1,4 +1,4 @@
-"""The published HDF5 layout of VAEC: what a problem's group holds."""
+"""The published HDF5 layout of a VAEC problem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEMBERS: Final = ("imgs", "latent_class", "analogy_dim", "ABCD", "dist", "not_D"
 PREMISES: Final = 3
 """A, B and C, before the candidates."""
 LEVELS: Final = range(3, 15)
-"""How many pictures a problem may have."""
+"""Possible numbers of images of a problem."""
 MOST_PROBLEMS: Final = 2_000_000
 LARGEST_SIDE: Final = 1024
 """Height and width of a picture, pixels."""

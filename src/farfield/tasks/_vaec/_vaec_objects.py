@@ -10,7 +10,7 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 DIMENSIONS: Final = ("location-x", "location-y", "size", "brightness")
-"""What objects vary in, in the order of their levels."""
+"""Dimensions of objects, in the order of their levels."""
 MOST_LEVELS: Final = 42
 """Levels of a dimension in the paper; more would not stay within the picture."""
 GREY: Final = 128
@@ -25,7 +25,7 @@ _NARROWEST: Final = 3
 
 
 def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feature"]:
-    """What the levels of each dimension stand for: centre X, centre Y, width, green.
+    """Values of the levels of each dimension: center X, center Y, width, green.
 
     Args:
         num_levels: Levels of every dimension; the published data have 42.
@@ -75,7 +75,7 @@ def _covered(
     *,
     exact_width: bool,
 ) -> Int64[np.ndarray, "item height"]:
-    """How much of each row of pixels a square covers, in 128ths of a pixel: exact in integers."""
+    """Covered part of each row of pixels of a square, in 128ths of a pixel: exact in integers."""
     first = (centre - (width + 1) // 2 + exact_width) * image_size
     last = (centre + (width + 1) // 2) * image_size
     pixel = np.arange(image_size) * _CANVAS
@@ -88,8 +88,8 @@ def measured_levels(
 ) -> Float[Tensor, "item feature"]:
     """The levels of objects, read off their pictures: the same for all up to a constant.
 
-    Red is lacking as far as a pixel is covered, which tells width and edges; the green of the pixel
-    that is covered most tells the brightness.
+    Red is lacking as far as a pixel is covered, which shows width and edges; the green of the pixel
+    that is covered most shows the brightness.
 
     Args:
         pictures: What `draw_objects` drew.
@@ -106,6 +106,6 @@ def measured_levels(
 
 
 def _first_edge(covered: Float[Tensor, "item width"]) -> Float[Tensor, " item"]:
-    """Where a square begins that covers so much of each pixel of a line, and more than one."""
+    """First edge of a square, from the covered part of each pixel of a line."""
     first = (covered > 0).to(torch.int64).argmax(dim=1, keepdim=True)
     return (first + 1 - covered.gather(1, first))[:, 0]

@@ -1,4 +1,4 @@
-"""The analogies of VAEC: which there are, and which of them a region's set holds."""
+"""The analogies of VAEC, and their sampling in a region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VAEC problems from HDF5 in the published layout; nothing in a file is taken on trust."""
+"""Reading of VAEC problems from untrusted HDF5 files in the published layout."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def read_vaec(path: str | Path) -> Problems:
         The problems, over a table of the file's distinct objects in the order of their levels.
 
     Raises:
-        ValueError: If the file is no whole HDF5 file of such problems. The message names the file
-            and the dataset at fault. Links, within the file or out of it, are not followed.
+        ValueError: If the file is not a complete HDF5 file of such problems. The message names the
+            file and the dataset at fault. Links, within the file or out of it, are not followed.
         ModuleNotFoundError: If h5py is not installed.
 
     Reference:
@@ -119,7 +119,7 @@ def _read_pictures(name: str, file: Any, shown: Shown, table: Pictures) -> None:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """What breaks a group or dataset becomes a `ValueError` that names it."""
+    """Turn errors of a group or dataset into a `ValueError` that names it."""
     try:
         yield
     except _BROKEN as error:
@@ -146,7 +146,7 @@ def _group(h5py: Any, where: str, file: Any, name: str) -> Any:
 
 
 def _followed(h5py: Any, where: str, parent: Any, name: str, kind: Any) -> Any:
-    """What stands under a name, if it stands there itself and is of a kind."""
+    """The member of a name, which must be of the right kind and not a link."""
     link = parent.get(name, getlink=True)
     if link is None:
         raise ValueError(f"{where} is missing: problems must be numbered from 0 without a gap")

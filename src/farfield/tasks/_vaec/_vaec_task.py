@@ -32,7 +32,7 @@ _CHUNK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class VAECTask(ChoiceTask):
-    """Visual analogies along one dimension: which levels a set takes is its own, the rest here."""
+    """Base of the visual analogies along one dimension."""
 
     name: ClassVar[str]
     version: ClassVar[int]
@@ -56,7 +56,7 @@ class VAECTask(ChoiceTask):
     @property
     @abstractmethod
     def _word(self) -> str:
-        """What a set is called: region or scale."""
+        """Word for a set: region or scale."""
 
     @abstractmethod
     def levels_of(self, number: int) -> Int64[np.ndarray, " value"]:
@@ -175,7 +175,7 @@ class VAECTask(ChoiceTask):
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
 
     def parts(self, problems: Problems) -> dict[str, Bool[Tensor, " batch"]]:
-        """Which problems vary in which dimension, by its name.
+        """Mask of the problems that vary in each dimension, by its name.
 
         Args:
             problems: Problems of any regime.

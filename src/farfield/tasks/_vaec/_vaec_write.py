@@ -1,4 +1,4 @@
-"""VAEC problems to HDF5 in the published layout, whole or not at all."""
+"""Writing of VAEC problems to HDF5 in the published layout."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
 
     Raises:
         ValueError: If these are no problems of VAEC, or are such as `read_vaec` refuses: none, too
-            many, or with a latent description that is no analogy. Nothing is written then.
+            many, or with a latent description that is not an analogy. Nothing is written then.
         OSError: If the file cannot be written; nothing of it is left.
         ModuleNotFoundError: If h5py is not installed.
 
