@@ -1,4 +1,4 @@
-"""Optimizers as frozen descriptions, from which those of torch are built."""
+"""Frozen descriptions of torch's optimizers."""
 
 from __future__ import annotations
 

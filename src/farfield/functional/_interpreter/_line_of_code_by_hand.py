@@ -1,4 +1,4 @@
-"""What of a line of code comes after attention, with a gradient by hand.
+"""The part of a line of code after attention, with a gradient by hand.
 
 Function after function, so that what is between the layers of one lies in the processor's cache. It
 keeps elements behind the attention and hidden units before their GELU, and makes all else again
