@@ -46,7 +46,7 @@ class Architecture(Protocol):
 
 @runtime_checkable
 class ForSomeTasks(Protocol):
-    """How a network is put together that is not for every task."""
+    """Protocol of architectures that do not support every task."""
 
     task_kind: ClassVar[type]
     """The protocol or class that its tasks are of."""

@@ -22,7 +22,7 @@ class Optimizer(Protocol):
     """A frozen description of an optimizer of torch."""
 
     elementwise: ClassVar[bool]
-    """Whether every number is updated by itself, so that stacked parameters may be."""
+    """True if every number is updated by itself, so that parameters may be stacked."""
 
     @property
     def weight_decay(self) -> float:
