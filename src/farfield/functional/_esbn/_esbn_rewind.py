@@ -1,8 +1,8 @@
 """The gradient of the ESBN's recurrence, written out, from the tape of the forward pass.
 
 Autograd forms one product for the gradient of each weight matrix at every step; here the steps are
-laid side by side and each matrix gets one product. Notation as in `_esbn_tape`, and d of a quantity
-is the gradient of the loss by it. Step t has the gate inputs a_t; g_t = σ(p_t), k_t = relu(u_t), and
+laid side by side and each matrix gets one product. Notation as in `_esbn_tape`; d of a quantity is
+the gradient of the loss by it. Step t has the gate inputs a_t; g_t = σ(p_t), k_t = relu(u_t), and
 w_ti is the weight of slot i at position t.
 """
 
