@@ -1,4 +1,4 @@
-"""Who trains and who evaluates on visual analogies: three loops, and the library twice."""
+"""Contenders of training and evaluation on visual analogies: three loops, and the library twice."""
 
 from __future__ import annotations
 

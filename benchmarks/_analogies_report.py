@@ -42,7 +42,7 @@ def each(line: Json, clock: str) -> list[float]:
 
 
 def ratios(line: Json, other: Json) -> list[float]:
-    """How many times as long as another one took, round by round."""
+    """Ratio of times, round by round."""
     pairs = zip(each(line, "processor"), each(other, "processor"), strict=True)
     return [mine / others for mine, others in pairs]
 
@@ -133,7 +133,7 @@ def tables(results: Json) -> list[tuple[str, tuple[str, ...], list[tuple[str, ..
 
 
 def introduction(results: Json) -> list[str]:
-    """What was compared, on which machine, with which versions."""
+    """Contenders, machine and versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
     compared = (

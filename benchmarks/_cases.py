@@ -1,4 +1,4 @@
-"""What is measured, and the ratios to reach."""
+"""Cases to measure, and the ratios to reach."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Answer = dict[str, float]
 
 
 class Contender(Protocol):
-    """What a worker process can be asked for; every answer is plain JSON."""
+    """Measurements in a worker process; every answer is plain JSON."""
 
     def prepare(self, *, reasoner: str, task: str, withheld: int, seeds: list[int]) -> Answer: ...
     def train(self, *, seconds: float, networks: int) -> Answer: ...

@@ -1,4 +1,4 @@
-"""How long the whole of a model's tables takes, from measured steps and the claims' own budget."""
+"""Estimated time of all of a model's tables, from measured steps and the claims' own budget."""
 
 from __future__ import annotations
 

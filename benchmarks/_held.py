@@ -1,4 +1,4 @@
-"""How much memory the tensors of a piece of work hold at most."""
+"""Peak memory of the tensors of a piece of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results of a benchmark go, and what is noted of the machine."""
+"""Files of a benchmark's results, and notes on the machine."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def ratios(line: Json) -> list[float]:
 
 
 def met(line: Json) -> str:
-    """Whether the median ratio reaches its target: `"yes"`, `"no"`, or `"–"` without one."""
+    """Text on the median ratio and its target: `"yes"`, `"no"`, or `"–"` without one."""
     if line["target"] is None:
         return "–"
     return "yes" if median(ratios(line)) >= line["target"] else "no"
@@ -122,7 +122,7 @@ def markdown(results: Json) -> str:
 
 
 def introduction(results: Json) -> list[str]:
-    """What was compared, on which machine, with which versions."""
+    """Contenders, machine and versions."""
     machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     settings = results["settings"]
     processes = (

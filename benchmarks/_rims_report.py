@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 
 def ratios(line: Json, other: Json) -> list[float]:
-    """How many times as long as another one took, round by round."""
+    """Ratio of times, round by round."""
     pairs = zip(line["seconds"], other["seconds"], strict=True)
     return [mine / others for mine, others in pairs]
 

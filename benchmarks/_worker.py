@@ -1,4 +1,4 @@
-"""The parent's end of a process that works when it is told to.
+"""The parent's end of a worker process that works on request.
 
 The parent writes `{"ask": NAME, ...}` and reads one line of JSON back; between two requests the
 process sleeps in a read, so that it leaves the cores to the others.

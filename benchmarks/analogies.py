@@ -41,7 +41,7 @@ RESULTS = _pages.RESULTS / "analogies"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure and how long.
+    """Options and duration of the measurement.
 
     Args:
         rounds: Rounds of training; the medians are over these.
@@ -117,7 +117,7 @@ def encode(model: Any, problems: Problems) -> Tensor:
 
 
 def in_turns(turns: list[Callable[[], Answer]], rounds: int) -> list[list[Answer]]:
-    """What each gives in every round.
+    """Results of each in every round.
 
     Args:
         turns: What is done one after another in a round.

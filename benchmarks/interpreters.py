@@ -44,7 +44,7 @@ VIT_FEATURES, VIT_LAYERS, VIT_HEADS = 384, 9, 6
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure and how long.
+    """Options and duration of the measurement.
 
     Args:
         rounds: Rounds of turns; the medians are over these.

@@ -1,4 +1,4 @@
-"""How many progressive matrices a second are drawn, rendered and scored, on one thread.
+"""Progressive matrices drawn, rendered and scored a second, on one thread.
 
 Run from the root of the checkout:
 
@@ -52,7 +52,7 @@ COLUMNS: Final = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure.
+    """Options of the measurement.
 
     Args:
         rounds: Rounds; medians are over these.

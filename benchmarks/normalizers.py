@@ -115,7 +115,7 @@ CASES = (
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure and how long.
+    """Options and duration of the measurement.
 
     Args:
         rounds: Rounds of each case; the medians are over these.

@@ -48,7 +48,7 @@ BY_NUMBER = ", symbols by number"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure and how long.
+    """Options and duration of the measurement.
 
     Args:
         rounds: Rounds of turns; the medians are over these.

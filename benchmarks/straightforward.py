@@ -116,7 +116,7 @@ def initialize(network: Network) -> None:
 
 
 def kept(network: Network, name: str) -> bool:
-    """Whether a parameter stays as PyTorch drew it."""
+    """True if a parameter keeps PyTorch's initialization."""
     return (
         isinstance(network.reasoner, MNM) and name.startswith("reasoner") and "output" not in name
     )

@@ -277,7 +277,7 @@ class PrediNet(nn.Module):
         return self.output(F.relu(self.hidden(heads.flatten(1))))
 
     def attend(self, query: nn.Linear, z: Tensor) -> Tensor:
-        """What each head attends to, `(batch, head, feature)`."""
+        """Attended embeddings of each head, `(batch, head, feature)`."""
         queries = query(z.flatten(1)).view(len(z), self.HEADS, self.KEY)
         weights = (queries @ self.shared_key(z).transpose(1, 2)).softmax(dim=2)
         return weights @ z

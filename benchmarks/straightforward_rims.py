@@ -73,7 +73,7 @@ class DirectRIMs(nn.Module):
         return told.flatten(1), new.flatten(1)
 
     def tell(self, states: Tensor) -> Tensor:
-        """What every mechanism reads from all."""
+        """Readings of every mechanism from all."""
         queries, keys, values = (
             torch.einsum("bms,msk->bmk", states, weight)
             .unflatten(-1, (self.heads, -1))

@@ -39,7 +39,7 @@ PER_NETWORK = {"training": 1, "evaluation": 10_000}
 @final
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure and how long.
+    """Options and duration of the measurement.
 
     Args:
         reasoners: Models.

@@ -250,7 +250,7 @@ def picture(path: Path) -> Path:
             lambda path: picture(path).unlink() or picture(path).symlink_to("/dev/zero"),
             r"cannot read .*curve\.png: it must be a regular file",
         ),
-        (lambda path: damaged_part(path, "networks", cell="\x1b[2J"), r"/\\x1b\[2J is no cell"),
+        (lambda path: damaged_part(path, "networks", cell="\x1b[2J"), r"/\\x1b\[2J must be a cell"),
     ],
     ids=[
         "cut", "deep", "surplus", "budget", "figure", "images", "no-network", "no-exhibit", "cell",

@@ -1,4 +1,4 @@
-"""What each command takes. No module here loads torch: `--help` must answer at once."""
+"""Arguments of each command. No module here loads torch, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Show:
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     seed: int = 0
-    """Which run's problems."""
+    """Number of the run whose problems are shown."""
     out: Path | None = None
     """File to write; problems-TASK.png if not given."""
 
@@ -56,7 +56,7 @@ class Show:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Train:
-    """Train a model on a task over several seeds and print how far it holds.
+    """Train a model on a task over several seeds and print its extrapolation profile.
 
     Fields of the task, the model and the recipe follow their names: --task.withheld 95,
     --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
@@ -73,7 +73,7 @@ class Train:
     panel where they are candidates, analogy for color images, linear for vectors and for what is
     read in order, patch or component for a single item."""
     context: str | None = None
-    """What is done to the embeddings over the context of each problem, by name, or none; if not
+    """Normalization of the embeddings over the context of each problem, by name, or none; if not
     given, norm where all items of a problem are looked at together, else none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
@@ -91,7 +91,7 @@ class Train:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
-    """Run the claims of a published table or figure and set the results beside the print."""
+    """Run the claims of a published table or figure and compare the results with the paper."""
 
     table: tyro.conf.Positional[str]
     """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
@@ -123,11 +123,11 @@ class Report:
     table: tyro.conf.Positional[str | None] = None
     """PAPER/TABLE or PAPER/FIGURE; every table with records if not given."""
     budget: Literal["quick", "paper"] = "paper"
-    """Which runs to report."""
+    """Budget of the runs to report."""
     seeds: int = NETWORKS
     """Seeds 0 to N-1."""
     shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
-    """Which images the runs used."""
+    """Images that the runs used."""
     records: Path = RECORDS
     """Folder of records, or one that --export wrote, such as results; there are no trained networks
     in the latter, and what needs them is left out."""

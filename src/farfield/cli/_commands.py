@@ -92,7 +92,7 @@ def list_names(command: List) -> None:
 
 
 def _counted(number: int, word: str) -> str:
-    """How many of something, e.g. `1 cell` or `3 cells`."""
+    """Number and noun, e.g. `1 cell` or `3 cells`."""
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
@@ -107,12 +107,12 @@ def _classes(
 
 
 def _read_as(task: Any) -> str:
-    """How the problems of a task can be read."""
+    """Text of the ways in which a task can be read."""
     return f" Read as: {', '.join(form_of(task()).readings)}."
 
 
 def _reads(model: type) -> str:
-    """How a model can read problems."""
+    """Text of the ways in which a model can read problems."""
     return (
         f" Reads: {', '.join(way for way, models in MODELS.items() if model in models.values())}."
     )

@@ -1,4 +1,4 @@
-"""What a person sees while networks train."""
+"""Progress display of training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WARM_STEPS = 10
 
 @final
 class Display:
-    """What runs, how far it is, the time left and the score now.
+    """Display of running jobs, their progress, remaining time and current score.
 
     On a screen a block that redraws itself; in a file a line now and then.
 

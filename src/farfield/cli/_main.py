@@ -90,7 +90,7 @@ def _parsed(words: Sequence[str]) -> tuple[object, Sequence[str]]:
 
 
 def _asks_for_fields(words: Sequence[str]) -> bool:
-    """Whether help is wanted where the words name what has fields of its own."""
+    """True if help is requested for a task or model with fields of its own."""
     options = {word.partition("=")[0] for word in words}
     if options.isdisjoint(HELP):
         return False
@@ -163,7 +163,7 @@ def _expanded(command: Any) -> object:
 
 
 def _check(command: object) -> None:
-    """Refuse what no run could do, before a folder is made."""
+    """Raise `ValueError` for impossible options, before a folder is made."""
     from farfield.execution import check_machine
 
     seeds = command.seeds if isinstance(command, Train | Reproduce | Report) else None
@@ -178,7 +178,7 @@ def _check(command: object) -> None:
 
 
 def _nearest_folder(name: str, folder: Path) -> Path:
-    """What there is already of a folder and those it is in; refuse it if that is a file."""
+    """Nearest existing folder above a path; raises `ValueError` if that is a file."""
     at = next(at for at in (folder, *folder.absolute().parents) if at.exists())
     if not at.is_dir():
         found = "it" if at == folder else str(at)
@@ -187,7 +187,7 @@ def _nearest_folder(name: str, folder: Path) -> Path:
 
 
 def _check_writable(name: str, folder: Path) -> None:
-    """Refuse a folder in which no file could be made, by making one that is gone at once."""
+    """Raise `ValueError` unless files can be made in a folder, by making one."""
     at = _nearest_folder(name, folder)
     try:
         tempfile.TemporaryDirectory(prefix=".farfield-", dir=at).cleanup()

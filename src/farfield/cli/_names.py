@@ -25,7 +25,7 @@ MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
     "sequence": SEQUENCE_LAYERS,
     "items": {},
 }
-"""What is trained on a task, by name, for every way in which problems can be read."""
+"""Models by name, for every way in which problems can be read."""
 
 PLAIN = (
     int,
@@ -46,7 +46,7 @@ PLAIN = (
 
 
 def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
-    """What bears a name.
+    """Look up a name.
 
     Args:
         kind: What is looked up, for the error.
@@ -54,7 +54,7 @@ def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
         names: What there is.
 
     Raises:
-        UnknownNameError: If nothing bears the name; it suggests the nearest that something does.
+        UnknownNameError: If the name is unknown; it suggests the nearest known one.
     """
     if name not in names:
         raise UnknownNameError(kind, name, names)
@@ -68,21 +68,21 @@ def find_task(name: str) -> Any:
         name: Its name on the command line.
 
     Raises:
-        UnknownNameError: If no task bears the name.
+        UnknownNameError: If the task is unknown.
     """
     return find("task", name, TASKS)
 
 
 def find_reader(task: ProblemTask, name: str) -> tuple[Reading, type[nn.Module]]:
-    """How a model reads a task, and its class.
+    """Way in which a model reads a task, and its class.
 
     Args:
         task: The task.
         name: Name of the model on the command line.
 
     Raises:
-        UnknownNameError: If no model bears the name.
-        ValueError: If none that bears it can read the task.
+        UnknownNameError: If the model is unknown.
+        ValueError: If the model does not support the task.
     """
     readers: dict[str, tuple[Reading, type[nn.Module]]] = {}
     for reading in form_of(task).readings:
@@ -118,7 +118,7 @@ def options_of_task(task: Any) -> Any:
 
 
 def fields_of_task(task: Any, options: Any, shapes: str) -> dict[str, Any]:
-    """What a task is made of: its options, and the images where it is one that has them.
+    """Fields of a task: its options, and the images where it has such a field.
 
     Args:
         task: The class of the task.

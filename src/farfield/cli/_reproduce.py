@@ -61,7 +61,7 @@ def reproduce(command: Reproduce) -> None:
 
 
 def _labels(table: Table, budget: Budget) -> dict[str, str]:
-    """What to call the experiments of a table, and those that they start from."""
+    """Names of the experiments of a table, and of those that they start from."""
     labels: dict[str, str] = {}
     for name, claim in table.cells.items():
         *before, last = claim.at(budget).stages
@@ -130,7 +130,7 @@ def _store(folder: Path) -> Store | None:
 
 
 def _finder(store: Store | None, command: ReportCommand, budget: Budget) -> Finder:
-    """What finds the records of a claim, in a store or in text."""
+    """Finder of the records of a claim, in a store or in text."""
     if store is None:
         return exported_at(command.records, budget, command.seeds)
     return records_at(store.records, budget, command.seeds)

@@ -1,4 +1,4 @@
-"""Names in which experiments are written down: they stay when classes and fields are renamed.
+"""Aliases of renamed classes and fields in descriptions of experiments, so that keys stay.
 
 The key of an experiment is made from its description. A class or field that gets another name keeps
 its older one there, so that no record is lost. Every rename has its entry here.
@@ -12,10 +12,10 @@ from typing import Any, Final
 Json = Any
 
 CLASSES: Final[Mapping[str, str]] = {}
-"""Path in descriptions of every class that has another one now."""
+"""Path in descriptions of every class that has been renamed."""
 
 FIELDS: Final[Mapping[str, Mapping[str, str]]] = {}
-"""Names in descriptions of fields that have another one now, by the path of their class now."""
+"""Names in descriptions of renamed fields, by the current path of their class."""
 
 _EXPERIMENT: Final = "farfield.experiments.Experiment"
 _PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
@@ -26,7 +26,7 @@ _COSINE: Final[dict[str, Json]] = {"class": "farfield.experiments.Cosine"}
 
 
 def as_written(described: dict[str, Json]) -> dict[str, Json]:
-    """The description of a dataclass in the names that descriptions keep.
+    """Translate the description of a dataclass to the names kept in descriptions.
 
     Args:
         described: Its class and fields, as they are named now.
@@ -41,7 +41,7 @@ def as_written(described: dict[str, Json]) -> dict[str, Json]:
 
 
 def as_named(written: dict[str, Json]) -> dict[str, Json]:
-    """The description of a dataclass in the names of now.
+    """Translate the description of a dataclass to the current names.
 
     Args:
         written: What `as_written` returned.
@@ -58,7 +58,7 @@ def as_named(written: dict[str, Json]) -> dict[str, Json]:
 
 
 def _schedule_as_flags(recipe: dict[str, Json]) -> dict[str, Json]:
-    """A recipe whose schedule, where it can be, is written as `warmup` and `cosine_decay`."""
+    """Write the schedule of a recipe as `warmup` and `cosine_decay` where possible."""
     schedule = recipe.get("schedule")
     if not isinstance(schedule, dict):
         return recipe
@@ -146,7 +146,7 @@ def _parts_as_players(written: dict[str, Json]) -> dict[str, Json]:
 
 
 def _all_but_autoencoder(model: dict[str, Json]) -> list[Json]:
-    """The parts of a `PredictionNetwork` that are no autoencoder's."""
+    """The parts of a `PredictionNetwork` outside its autoencoder."""
     return ["predictor"] if model.get("context", model) is None else ["context", "predictor"]
 
 
@@ -154,10 +154,10 @@ _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _EXPERIMENT: _players_as_parts,
     _RECIPE: _schedule_as_flags,
 }
-"""From the fields of now to those of descriptions, by class, where names alone do not do."""
+"""Functions from current fields to described ones, by class, where aliases do not suffice."""
 
 _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _EXPERIMENT: _parts_as_players,
     _RECIPE: _schedule_from_flags,
 }
-"""The way back."""
+"""The inverse of `_WRITTEN`."""

@@ -1,4 +1,4 @@
-"""Arrays by their bytes."""
+"""Digests of arrays and tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source of a function, found and compared with the code that runs, and what it refers to."""
+"""The source of a function, checked against the code that runs, and its references."""
 
 from __future__ import annotations
 import __future__
@@ -41,7 +41,7 @@ class Imported(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a function says.
+    """Source of a function.
 
     Attributes:
         text: Its syntax, without comments, docstrings, and how it is set in lines.
@@ -68,7 +68,7 @@ def source_of(function: FunctionType) -> Source:
         function: The function.
 
     Raises:
-        OSError: If there is no source, or it was edited since the function was made from it.
+        OSError: If the source is missing, or was edited since the function was made from it.
     """
     code = function.__code__
     linecache.checkcache(code.co_filename)
@@ -111,7 +111,7 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _written(code: CodeType, codes: tuple[CodeType, ...], scope: dict[str, object]) -> CodeType:
-    """The code that the source gives where `code` comes from."""
+    """The code that the current source gives for `code`."""
     named = [one for one in codes if one.co_qualname == code.co_qualname]
     found = [one for one in named if _same(one, code)]
     spec = scope.get("__spec__")
@@ -124,7 +124,7 @@ def _written(code: CodeType, codes: tuple[CodeType, ...], scope: dict[str, objec
 
 
 def _same(one: CodeType, other: CodeType) -> bool:
-    """Whether two codes do the same, wherever they stand."""
+    """True if two code objects do the same, wherever they are defined."""
     constants = zip(one.co_consts, other.co_consts, strict=False)
     return (
         (one.co_code, one.co_names, one.co_varnames, one.co_freevars, one.co_cellvars)

@@ -83,7 +83,7 @@ def _check_is_as_written(thing: type | Callable[..., object]) -> None:
 
 
 def _number(value: float) -> float:
-    """A number that is equal to itself, and one zero."""
+    """The number, with one zero; raises `TypeError` for nan."""
     if math.isnan(value):
         raise TypeError("nan is not equal to itself, so that no experiment with it is found again")
     return value + 0.0
@@ -106,7 +106,7 @@ def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, J
 
 @cache
 def kinds_of(cls: Any) -> dict[str, Kind]:
-    """What a class takes, by the names of its arguments; nothing where that cannot be read.
+    """Checkers of a class's arguments by name; none where annotations cannot be read.
 
     Args:
         cls: Any class, a stranger's too.

@@ -1,4 +1,4 @@
-"""Task × model × objective × recipe: what is run, frozen and with one name everywhere."""
+"""Experiments: task × model × objective × recipe, frozen, with one key everywhere."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from farfield.objectives import OBJECTIVES, Objective, Supervised
 from farfield.tasks import TASKS, ProblemTask, Regime
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
-"""A share of which there is some."""
+"""A fraction above 0."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a network is trained: an optimizer, a schedule and a number of steps, in shuffled epochs.
+    """Training of a network: optimizer, schedule and number of steps, in shuffled epochs.
 
     Args:
         steps: Number of steps.
@@ -103,7 +103,7 @@ class Recipe:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Pretrained:
-    """The trained networks of another experiment, to start from.
+    """Initial weights from the trained networks of another experiment.
 
     The network of a seed takes over the weights of the other experiment's network of that seed;
     what runs experiments runs the other one first.
@@ -117,8 +117,8 @@ class Pretrained:
             the first ones, and the others are drawn.
 
     Raises:
-        ValueError: If a field is of another type, or a part is no name. Names that the network does
-            not have are refused when it is made.
+        ValueError: If a field is of another type, or a part is not a name. Names that the network
+            does not have are refused when it is made.
     """
 
     experiment: Experiment
@@ -132,7 +132,7 @@ class Pretrained:
             check_names(name, getattr(self, name))
 
     def covers(self, name: str) -> bool:
-        """Whether a parameter or buffer is taken over.
+        """True if a parameter or buffer is taken over.
 
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -141,7 +141,7 @@ class Pretrained:
         return wanted and not any(is_within(name, part) for part in self.without)
 
     def grows(self, name: str) -> bool:
-        """Whether a parameter or buffer may have more rows than what it starts from.
+        """True if a parameter or buffer may have more rows than the one it starts from.
 
         Args:
             name: Its name in the network.
@@ -152,7 +152,7 @@ class Pretrained:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is run: a task, a model, what trains it, and a recipe. Seeds are given at the run.
+    """An experiment: a task, a model, an objective or players, and a recipe, without seeds.
 
     Two experiments that differ in nothing have the same `key` on every machine; records are kept
     under it, so a table that is run again runs only what is missing.
@@ -170,8 +170,8 @@ class Experiment:
             weights that are drawn.
 
     Raises:
-        ValueError: If a part is none, e.g. a name or a class where an object of it is wanted, or
-            one of one's own cannot be described: it is no frozen dataclass of plain values; or if
+        ValueError: If a part has another type, e.g. a name or a class in place of an object, or
+            one of the user's is not a frozen dataclass of plain values; or if
             both an objective and players are given, or perturbations have names of other regimes.
 
     Example:
@@ -253,7 +253,7 @@ class Experiment:
 
     @property
     def stages(self) -> tuple[Experiment, ...]:
-        """Everything that is trained one after the other, this experiment last."""
+        """The experiments trained one after the other, this one last."""
         return (*(self.starts_from.experiment.stages if self.starts_from else ()), self)
 
     @cached_property
@@ -262,7 +262,7 @@ class Experiment:
         return self.key_of(self.to_json())
 
     def check_unchanged(self) -> None:
-        """Refuse to go on under a key that is no longer this experiment's.
+        """Raise `ValueError` if the key is no longer this experiment's.
 
         The key is taken once. Classes of one's own may be changed after that, e.g. by setting an
         attribute, and another network would be trained under it.
@@ -345,7 +345,7 @@ class Experiment:
 
 
 def _check_named(field: str, value: object, table: Mapping[str, type]) -> None:
-    """Raise `ValueError` where a name of the command line stands for what it names."""
+    """Raise `ValueError` for a name of the command line in place of an object."""
     cls = table.get(value) if isinstance(value, str) else None
     if cls is not None:
         module = public_path(cls).rpartition(".")[0]
@@ -354,7 +354,7 @@ def _check_named(field: str, value: object, table: Mapping[str, type]) -> None:
 
 
 def _check_no_part(field: str, value: object) -> None:
-    """Raise `ValueError` where a part of a network stands for the network."""
+    """Raise `ValueError` for a part of a network in place of the network."""
     cls = value.cls if isinstance(value, Spec) else value
     if isinstance(cls, type) and issubclass(cls, nn.Module):
         mend = f"write Network(reasoner=Spec({cls.__name__})), or another one with such a part"
@@ -362,7 +362,7 @@ def _check_no_part(field: str, value: object) -> None:
 
 
 def _check_can_be_described(field: str, value: object) -> None:
-    """Raise `ValueError` where a part of the user's would fail when the key is taken."""
+    """Raise `ValueError` if a part of the user's cannot be described for the key."""
     if is_ours(type(value)):
         return
     try:

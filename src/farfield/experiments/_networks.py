@@ -1,4 +1,4 @@
-"""How networks are put together from parts, for a task."""
+"""Architectures: networks assembled from parts for a task."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of
 
 @runtime_checkable
 class Architecture(Protocol):
-    """How a network is put together: a frozen dataclass of `Spec`."""
+    """Protocol of architectures: frozen dataclasses of `Spec` that build a network."""
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -46,7 +46,7 @@ class Architecture(Protocol):
 
 @runtime_checkable
 class ForSomeTasks(Protocol):
-    """How a network is put together that is not for every task."""
+    """Protocol of architectures that do not support every task."""
 
     task_kind: ClassVar[type]
     """The protocol or class that its tasks are of."""

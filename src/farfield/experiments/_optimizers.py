@@ -1,4 +1,4 @@
-"""Optimizers as frozen descriptions, from which those of torch are built."""
+"""Frozen descriptions of torch's optimizers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Optimizer(Protocol):
     """A frozen description of an optimizer of torch."""
 
     elementwise: ClassVar[bool]
-    """Whether every number is updated by itself, so that stacked parameters may be."""
+    """True if every number is updated by itself, so that parameters may be stacked."""
 
     @property
     def weight_decay(self) -> float:

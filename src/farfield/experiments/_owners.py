@@ -1,4 +1,4 @@
-"""Whose a module is: Farfield's, the user's, or of Python and what is installed."""
+"""Owner of a module: Farfield, the user, or Python and installed packages."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _INSTALLED: Final = tuple(
     Path(sysconfig.get_path(name)).resolve()
     for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
-"""Folders of Python and of what is installed, whose code is not the user's."""
+"""Folders of Python and of installed packages."""
 
 _FOLDERS: Final = {"site-packages", "dist-packages"}
 """Names of such folders wherever they are."""
 
 
 def is_ours(thing: type | Callable[..., object]) -> bool:
-    """Whether `thing` is part of Farfield, and so covered by its versions."""
+    """True if `thing` is part of Farfield, and so covered by its versions."""
     return thing.__module__.partition(".")[0] == "farfield"
 
 
 def is_of_the_user(module: str) -> bool:
-    """Whether a module is neither Farfield's nor Python's nor of an installed package.
+    """True if a module is neither Farfield's nor Python's nor of an installed package.
 
     Args:
         module: Its full name; one that was never imported, and cannot be, was made by the user.

@@ -1,4 +1,4 @@
-"""Makes the parts of a network for a task."""
+"""Construction of the parts of a network for a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farfield.tasks import ProblemTask
 class Parts:
     """Makes the parts of a network one after the other, each from the stream of its name.
 
-    A constructor is told what it has a parameter for: the shape of the problems and of answers
+    A constructor is given what it has a parameter for: the shape of the problems and of answers
     and, once there is an encoder, how wide embeddings are.
 
     Args:
@@ -70,6 +70,6 @@ class Parts:
         Args:
             name: Its name, which is that of its stream.
             spec: How it is made.
-            known: What its constructor is told in place of what others are.
+            known: Arguments for its constructor in place of those for others.
         """
         return spec.build({**self._known, **known}, self._stream.child(name))

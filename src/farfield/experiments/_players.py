@@ -44,7 +44,7 @@ class Player:
         check_names("parts", self.parts)
 
     def trains(self, name: str) -> bool:
-        """Whether a parameter is in the parts of the player.
+        """True if a parameter is in the parts of the player.
 
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -53,7 +53,7 @@ class Player:
 
 
 def is_within(name: str, part: str) -> bool:
-    """Whether a parameter or buffer is that part of a network, or in it.
+    """True if a parameter or buffer is that part of a network, or in it.
 
     Args:
         name: Its name in the network, e.g. `"encoder.output.weight"`.
@@ -63,7 +63,7 @@ def is_within(name: str, part: str) -> bool:
 
 
 def check_names(field: str, parts: Iterable[str]) -> None:
-    """Raise `ValueError` if what should name a part of a network is empty or dots alone.
+    """Raise `ValueError` unless every name of a part is a name with more than dots.
 
     Args:
         field: What names the parts.
@@ -77,7 +77,7 @@ def check_names(field: str, parts: Iterable[str]) -> None:
 
 
 def check_parts(field: str, parts: Iterable[str], names: Collection[str]) -> None:
-    """Raise `ValueError` if a network has nothing in a part.
+    """Raise `ValueError` if a network has no parameter in a part.
 
     Args:
         field: What names the parts.

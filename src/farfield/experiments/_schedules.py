@@ -1,4 +1,4 @@
-"""Schedules: how the learning rate changes over a run, by progress: shorter runs keep the shape."""
+"""Schedules of the learning rate by progress, so that shorter runs keep the shape."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated, Protocol, final, runtime_checkable
 from farfield.core import Fraction, Limits, NonNegativeFloat, check_fields
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
-"""A fraction of which there is some."""
+"""A fraction above 0."""
 
 
 @runtime_checkable
 class Schedule(Protocol):
-    """A frozen description of how the learning rate changes over a run."""
+    """A frozen description of a schedule of the learning rate."""
 
     def factor(self, step: int, steps: int) -> float:
         """Factor of the learning rate at a step.
@@ -29,7 +29,7 @@ class Schedule(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Constant:
-    """A learning rate that stays as it is."""
+    """A constant learning rate."""
 
     def factor(self, step: int, steps: int) -> float:
         """Factor of the learning rate: 1."""
@@ -69,7 +69,7 @@ class Cosine:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """A learning rate that changes at some points of a run.
+    """A learning rate that changes in steps.
 
     Args:
         factors: Pairs of progress (fraction of the steps that are done) and the factor from there

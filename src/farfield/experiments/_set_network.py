@@ -1,4 +1,4 @@
-"""How a network that reads sets through tokens is put together, for a task."""
+"""Architecture of networks that read sets through tokens."""
 
 from __future__ import annotations
 

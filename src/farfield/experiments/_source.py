@@ -54,7 +54,7 @@ _NOT_OF_A_CLASS: Final = {
     "_is_protocol",
     "_is_runtime_protocol",
 }
-"""What Python and torch keep in a class: it follows from the rest of it, or carries no meaning."""
+"""Attributes that Python and torch add to a class, without meaning of their own."""
 
 _OF_ENUMS: Final = {
     "_all_bits_",
@@ -74,13 +74,13 @@ _OF_ENUMS: Final = {
     "_value2member_map_",
     "_value_repr_",
 }
-"""What Python keeps in an enumeration, made from its members."""
+"""Attributes that Python adds to an enumeration, made from its members."""
 
 _TYPE_CHECKERS: Final = {"beartype", "jaxtyping", "typeguard"}
 """Packages whose decorators check types and change no number."""
 
 _HIDING: Final = (globals, eval, exec, __import__, importlib.import_module, sys.modules)
-"""Through these code reaches what its text does not name."""
+"""Names through which code reaches what its text does not name."""
 
 _GENERATORS: Final = (*get_args(Generator), np.random.BitGenerator)
 
@@ -96,7 +96,7 @@ _LRU: Final = type(functools.lru_cache(len))
 
 
 def source_digest(thing: Code) -> str:
-    """Head of SHA-256 over `thing`, so that whatever changes what it does gives it another name.
+    """Digest of `thing`, which changes with anything that changes its behavior.
 
     A function is the syntax of its source and the values that it refers to: globals, closures,
     defaults, attributes. A class is its bases and what its namespace holds now, wherever that was
@@ -108,7 +108,7 @@ def source_digest(thing: Code) -> str:
         thing: A class or function that is not part of Farfield.
 
     Raises:
-        ValueError: If something that the code reaches cannot be told from another by its value, as
+        ValueError: If something that the code reaches cannot be identified by its value, as
             an open file, or has no source: changed code would pass for the same.
     """
     walk = _Walk()
@@ -132,7 +132,7 @@ def _text_of(thing: Code) -> str:
 
 @final
 class _Walk:
-    """A walk over values, which writes down what it sees.
+    """A walk over values that writes them down for a digest.
 
     What was seen before is written as its number, so that circles end.
 
@@ -152,7 +152,7 @@ class _Walk:
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:
-        """Name the way to what is seen meanwhile."""
+        """Record the path to the values seen meanwhile."""
         self._path.append(where)
         yield
         self._path.pop()
@@ -285,7 +285,7 @@ def _look_at_class(walk: _Walk, value: type) -> None:
 
 
 def _is_known_by_name(value: type) -> bool:
-    """Whether a class is found under its name in a module that is not the user's, or made in C."""
+    """True if a class is found by its name in a module not the user's, or is made in C."""
     if not value.__flags__ & _HEAP_TYPE:
         return True
     if is_of_the_user(value.__module__):
@@ -297,7 +297,7 @@ def _is_known_by_name(value: type) -> bool:
 
 
 def _namespace(value: type) -> dict[str, Any]:
-    """What a class holds that is its own, not Python's."""
+    """Attributes of a class that are its own, not Python's."""
     found = {name: part for name, part in vars(value).items() if name not in _NOT_OF_A_CLASS}
     if not issubclass(value, Enum):
         return found
@@ -529,4 +529,4 @@ _LOOKS: Final[tuple[tuple[Any, Callable[[_Walk, Any], None]], ...]] = (
     ((tuple, list), _look_at_parts),
     ((dict, types.MappingProxyType), _look_at_mapping),
 )
-"""How each kind of value is written down; the first that fits."""
+"""Writer of each kind of value; the first that fits counts."""

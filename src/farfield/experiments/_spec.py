@@ -1,4 +1,4 @@
-"""A class and the options to make it with, frozen."""
+"""Frozen specifications of modules: a class and its options."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ OFFERED = (
     "num_candidates",
     "batch_first",
 )
-"""What an experiment tells a constructor that has a parameter of that name."""
+"""Arguments that an experiment fills in where a constructor has a parameter of that name."""
 
 
 @final
 @dataclass(frozen=True, init=False, eq=False)
 class Spec:
-    """How to make a module: a class and keyword options, checked now and built later.
+    """Specification of a module: a class and keyword options, checked now and built later.
 
     The options are those the class itself takes, so a wrong name fails here, with a `TypeError`,
     and not an hour into a run. What depends on the task (`in_features`, `input_size`,
@@ -90,7 +90,7 @@ class Spec:
         object.__setattr__(self, "options", tuple(sorted(changed.items())))
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same class is made with options of the same types and values."""
+        """True if the class is the same and the options have the same types and values."""
         if not isinstance(other, Spec):
             return NotImplemented
         return self.cls is other.cls and _typed(self.options) == _typed(other.options)

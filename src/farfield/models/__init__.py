@@ -1,4 +1,4 @@
-"""Architectures as the papers print them, assembled from the mechanisms on the floors below."""
+"""Architectures as published, assembled from the mechanisms of `farfield.nn`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What models and their parts may be able to do, or say of themselves: all optional abilities.
+"""Optional abilities of models and their parts, as protocols.
 
 A module has an ability by having its members, a module of one's own too.
 """
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 @runtime_checkable
 class EncodesItems(Protocol):
-    """A model that encodes items one by one before it looks at problems."""
+    """A model that encodes items one by one before it reads problems."""
 
     def encode(self, items: Tensor) -> Tensor:
         """From items `(item, *shape)` to embeddings `(item, *)`."""
@@ -35,12 +35,12 @@ class TakesStatistics(EncodesItems, Protocol):
     """A model that keeps statistics of the training problems."""
 
     def take_statistics(self, embeddings: Tensor, index: Tensor) -> None:
-        """Keep what is to be known of all training problems."""
+        """Compute and keep statistics of all training problems."""
         ...
 
     @property
     def wants_statistics(self) -> bool:
-        """Whether it uses what it would keep."""
+        """True if the model uses these statistics."""
         ...
 
 
@@ -54,13 +54,13 @@ class KeepsStatistics(Protocol):
 
     @property
     def wants_statistics(self) -> bool:
-        """Whether it was made to use them."""
+        """True if the context uses these statistics."""
         ...
 
 
 @runtime_checkable
 class HasOutFeatures(Protocol):
-    """An encoder that says how wide its embeddings are."""
+    """An encoder with the width of its embeddings."""
 
     out_features: int
 
@@ -74,7 +74,7 @@ class EncodesToSets(Protocol):
 
 @runtime_checkable
 class HasHiddenSize(Protocol):
-    """A layer over sequences that says how wide it answers."""
+    """A layer over sequences with the width of its outputs."""
 
     hidden_size: int
 
@@ -88,14 +88,14 @@ class TakesIndexed(Protocol):
 
 @runtime_checkable
 class HasNumFeatures(Protocol):
-    """A layer from set to set that says how wide its elements are."""
+    """A layer from set to set with the width of its elements."""
 
     num_features: int
 
 
 @runtime_checkable
 class TellsError(Protocol):
-    """A reasoner that tells how far its memory is from what it was given."""
+    """A reasoner that gives the reconstruction error of its memory."""
 
     def answer_and_error(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """From `(batch, time, feature)` to answers and errors."""
@@ -104,7 +104,7 @@ class TellsError(Protocol):
 
 @runtime_checkable
 class ScoresCandidates(Protocol):
-    """A scorer that can look at the premises of a problem once for all its candidates."""
+    """A scorer that reads the premises of a problem once for all its candidates."""
 
     def score_candidates(self, premises: Tensor, candidates: Tensor) -> Tensor:
         """From `(batch, premise, feature)` and `(batch, candidate, feature)` to scores of each."""
@@ -112,7 +112,7 @@ class ScoresCandidates(Protocol):
 
 
 def width_of(name: str, part: nn.Module, ability: type) -> int:
-    """The width that a part of a model says it has.
+    """Width of a part of a model, by its attribute.
 
     Args:
         name: Name of the part, for the error.

@@ -35,7 +35,7 @@ class AnalogyScoring(Composition):
         `(batch, num_candidates)`.
 
     Raises:
-        ValueError: If there is no candidate.
+        ValueError: If there are no candidates.
 
     Reference:
         webb2020, section 3.2; Hill et al. 2019.
@@ -79,7 +79,7 @@ class AnalogyScoring(Composition):
     def embed(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
     ) -> Float[Tensor, "batch candidate time feature"]:
-        """What the scorer receives: the sequences of every problem, in context.
+        """Inputs of the scorer: the sequences of every problem, in context.
 
         Args:
             embeddings: What `encode` gave.
@@ -105,7 +105,7 @@ class AnalogyScoring(Composition):
 
     @property
     def wants_statistics(self) -> bool:
-        """Whether the context normalizes by statistics of training, taken once it is over."""
+        """True if the context normalizes by statistics of training, taken once it is over."""
         return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
     def _sequences(self, index: Int[Tensor, "batch place"]) -> Int[Tensor, "batch candidate time"]:

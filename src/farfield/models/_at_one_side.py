@@ -15,7 +15,7 @@ from farfield.models._sequence_model import SequenceModel
 
 @final
 class AtOneSide(nn.Module):
-    """Read the places of a problem as a square, row by row, and that at one side.
+    """Read the positions of a problem as a square image, resized to one side.
 
     A problem of s² places is a square of side s. Row r and column c of the square of `side` that
     the inner model reads are row ⌊(r + ½) s / side⌋ and column ⌊(c + ½) s / side⌋ of it: the
@@ -73,7 +73,7 @@ class AtOneSide(nn.Module):
         return self.inner.answer(embeddings, index[:, self._places(index.shape[1], index.device)])
 
     def _places(self, count: int, device: torch.device) -> Int[Tensor, " time"]:
-        """Which of `count` places are read, in order."""
+        """Positions that are read, of `count`, in order."""
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
             raise ValueError(f"index must have a square number of places, got {count}")

@@ -1,4 +1,4 @@
-"""What models that encode items one by one have in common."""
+"""Base of models that encode items one by one."""
 
 from __future__ import annotations
 

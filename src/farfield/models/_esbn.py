@@ -27,7 +27,7 @@ from farfield.models._checks import check_sequence
 
 @final
 class ESBN(nn.Module):
-    r"""Bind keys of a controller's own making to embeddings it never sees, and answer.
+    r"""Bind learned keys to embeddings that the controller never sees, and answer.
 
     At each place the controller, an LSTM, writes a key $k^w_t$ beside the embedding $z_t$, and
     receives the keys of earlier places, weighted by how well their embeddings match:
@@ -45,7 +45,7 @@ class ESBN(nn.Module):
         num_outputs: Numbers in an answer.
         hidden_size: Hidden units of the controller.
         key_size: Size of a key.
-        confidence: Whether the controller is told how well what was read matches. None is yes,
+        confidence: Whether the controller gets the confidence of what was read. None is yes,
             unless there is a default memory, which does without.
         default_memory: Whether the memory starts with one learned key and value.
         generator: Where the first weights are drawn from; None is torch's global generator.

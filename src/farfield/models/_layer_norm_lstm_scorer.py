@@ -32,7 +32,7 @@ class LayerNormLSTMScorer(nn.Module):
         hidden_size: Number of hidden units.
         position_tags: Whether a one-hot number of its place is set before every embedding, as the
             released code does and the text does not say.
-        forget_bias: Added to the forget gate after its normalization: 0 as printed, 1 as in the
+        forget_bias: Added to the forget gate after its normalization: 0 as published, 1 as in the
             released code.
         generator: Where the first weights are drawn from; None is torch's global generator.
 

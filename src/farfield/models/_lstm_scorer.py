@@ -29,7 +29,7 @@ class LSTMScorer(nn.Module):
         dropout: Share of the embeddings' features set to zero in training.
         position_tags: Whether a one-hot number of its place is set before every embedding, as the
             released code does and the text does not say.
-        forget_bias: First bias of the forget gate: 0 as printed, 1 as in the released code.
+        forget_bias: First bias of the forget gate: 0 as published, 1 as in the released code.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:

@@ -115,7 +115,7 @@ class MNM(nn.Module):
     def answer_and_error(
         self, z: Float[Tensor, "batch time feature"]
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
-        """Answer, and tell how far the memory was from giving what was just written.
+        """Answers, and the reconstruction error of the memory.
 
         Args:
             z: The embeddings.

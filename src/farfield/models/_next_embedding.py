@@ -15,7 +15,7 @@ from farfield.models._checks import check_sequence
 
 @final
 class NextEmbedding(nn.Module):
-    """Read embeddings with an LSTM and answer at every place what comes next.
+    """Predict the next embedding at every position with an LSTM.
 
     `LSTM` answers once, from its last state, and starts from another initialization.
 

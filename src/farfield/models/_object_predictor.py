@@ -87,13 +87,13 @@ class ObjectPredictor(Composition):
 
     @property
     def wants_statistics(self) -> bool:
-        """Whether the context uses statistics of the training sequences in evaluation."""
+        """True if the context uses statistics of the training sequences in evaluation."""
         return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
     def take_statistics(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
     ) -> None:
-        """Let the context keep what it is to know of the training sequences.
+        """Let the context keep its statistics of the training sequences.
 
         Args:
             embeddings: What `encode` gave.

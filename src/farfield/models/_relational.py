@@ -44,7 +44,7 @@ class Relational(Composition):
     def answer_and_error(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> tuple[Float[Tensor, "batch _"], Float[Tensor, " batch"]]:
-        """Answer every problem, and tell how far the reasoner's memory is from what it was given.
+        """Answers to every problem, and the reconstruction error of the reasoner's memory.
 
         Args:
             items: The distinct items.
@@ -64,7 +64,7 @@ class Relational(Composition):
     def embed(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time _"]:
-        """What the reasoner receives: embeddings in place and in context.
+        """Inputs of the reasoner: embeddings in place and in context.
 
         Args:
             items: The distinct items.

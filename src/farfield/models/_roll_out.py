@@ -105,9 +105,9 @@ class RollOut(nn.Module):
         return torch.cat(logits, dim=1)
 
     def _read_again(self, logits: Tensor) -> Tensor:
-        """What stands for the true frame where there is none."""
+        """Substitute for a true frame, from the prediction."""
         return (logits > 0).to(logits.dtype) if self.rounded else logits.sigmoid()
 
     def extra_repr(self) -> str:
-        """What a roll-out starts from, for `print`."""
+        """Number of given frames, for `print`."""
         return f"given={self.given}, rounded={self.rounded}"

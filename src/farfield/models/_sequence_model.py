@@ -138,7 +138,7 @@ class SequenceModel(Composition):
     def _read(
         self, embeddings: Tensor, pieces: tuple[Tensor, ...]
     ) -> Iterator[Float[Tensor, "batch time _"]]:
-        """What the core gives, piece by piece."""
+        """Outputs of the core, piece by piece."""
         state = None
         for piece in pieces:
             x = Indexed(embeddings, piece)

@@ -60,7 +60,7 @@ class SetModel(Composition):
         embeddings: Float[Tensor, "item element feature"],
         index: Int[Tensor, "batch place"],
     ) -> Float[Tensor, "batch element feature"]:
-        """What the reader receives: the set of every problem.
+        """Inputs of the reader: the set of every problem.
 
         Args:
             embeddings: What `encode` gave.

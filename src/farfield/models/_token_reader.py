@@ -1,4 +1,4 @@
-"""What reads a set: tokens beside its elements, and an answer from each token."""
+"""Readers of sets: tokens beside the elements, and an answer from each token."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TokenReader(nn.Module):
         return self.answer(self.core(self.elements(z)))
 
     def elements(self, z: Float[Tensor, "batch item feature"]) -> Float[Tensor, "batch _ _"]:
-        """What the core receives: the tokens, then the elements of every set.
+        """Inputs of the core: the tokens, then the elements of every set.
 
         Args:
             z: The sets.

@@ -136,7 +136,7 @@ class WReN(nn.Module):
         return self.panel(torch.cat((panels, tags.expand(*panels.shape[:2], -1)), dim=-1))
 
     def _related(self, pairs: Tensor) -> Tensor:
-        """What the rest of $g$ makes of pairs `(..., pair, hidden_size)`, added up."""
+        """The rest of $g$ on pairs `(..., pair, hidden_size)`, summed."""
         relations = torch.relu(pairs)
         for layer in self.pair:
             relations = torch.relu(layer(relations))

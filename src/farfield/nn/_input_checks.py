@@ -1,4 +1,4 @@
-"""What inputs must be, to be taken: as wide as the weights, and of their type."""
+"""Checks of inputs: width and type must be those of the weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 def check_input_size(shape: tuple[int, ...], input_size: int) -> None:
-    """Refuse inputs of another width.
+    """Raise `ValueError` for inputs of another width.
 
     Args:
         shape: Of the inputs, the features last.
@@ -21,7 +21,7 @@ def check_input_size(shape: tuple[int, ...], input_size: int) -> None:
 
 
 def check_dtype(x: Tensor, module: nn.Module, *, name: str = "x") -> None:
-    """Refuse inputs of another type than the weights, which `torch.autocast` alone brings together.
+    """Raise an error for inputs of another type than the weights, except under `torch.autocast`.
 
     A replica of `torch.nn.DataParallel` has no parameters, so there torch refuses in its words.
 

@@ -64,7 +64,7 @@ class Objective(Protocol):
     """
 
     takes_embeddings: ClassVar[bool] = False
-    """Whether items may be embeddings already, where the encoder is fixed."""
+    """True if items may be embeddings already, where the encoder is fixed."""
 
     @property
     def sets(self) -> tuple[str, ...]:

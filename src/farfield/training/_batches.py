@@ -1,4 +1,4 @@
-"""Which problems a network sees at which step, each distinct item once."""
+"""Batches of problems by step, each distinct item once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks whose loss is not finite: since which step, and the mark in their scores."""
+"""Networks whose loss is not finite: the first such step, and the mark in their scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farfield.tasks import TRAINING
 def not_finite_since(
     before: Int64[Tensor, " seed"], losses: Float[Tensor, " seed"], step: int
 ) -> Int64[Tensor, " seed"]:
-    """The step since which the losses have not been finite, 0 where they are.
+    """First step of the losses that are not finite, 0 where they are.
 
     On the device of the losses, and without waiting for it.
 
@@ -30,10 +30,10 @@ def not_finite_since(
 
 
 def mark(scores: list[Score], since: int, steps: int) -> None:
-    """Add to the scores of a finished network that it diverged, if it did.
+    """Mark the scores of a finished network that diverged.
 
     It did if its loss on training problems is not finite after the last step. A loss that was
-    infinite on the way, or on the last batch alone, is no divergence.
+    infinite on the way, or on the last batch alone, is not a divergence.
 
     Args:
         scores: Of one network, all of them; added to in place.
@@ -46,6 +46,6 @@ def mark(scores: list[Score], since: int, steps: int) -> None:
 
 
 def _all_finite(scores: Sequence[Score], step: int) -> bool:
-    """Whether the scores and losses on training problems are finite at a step."""
+    """True if the scores and losses on training problems are finite at a step."""
     last = [score.value for score in scores if (score.step, score.regime) == (step, TRAINING)]
     return all(map(math.isfinite, last))

@@ -39,7 +39,7 @@ ITEMS = 512
 """Items encoded at once."""
 
 Outputs = Callable[[Tensor, Tensor], Tensor]
-"""From `(items, index)` to outputs."""
+"""Function from `(items, index)` to outputs."""
 
 
 def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
@@ -102,7 +102,7 @@ def _answered(model: Outputs, problems: Problems) -> Iterator[tuple[Tensor, Prob
 def _measures(
     task: ProblemTask, outputs: Tensor, problems: Problems
 ) -> dict[str, Float[Tensor, " batch"]]:
-    """What is recorded of outputs, by its name in records."""
+    """Measures of outputs, by their names in records."""
     metric = metric_of(task)
     several = task.answer_scores(outputs, problems) if isinstance(task, SeveralAnswers) else {}
     return {
@@ -113,7 +113,7 @@ def _measures(
 
 
 def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
-    """From a part of the problems to the outputs of the model, and how large a part may be."""
+    """Function from problems to the outputs of the model, and the largest number of problems."""
     if isinstance(model, EncodesItems) and len(problems.items) < problems.index.numel():
         embeddings = encode_all(model, problems)
         return (lambda part: model.answer(embeddings, part.index)), CHUNK
@@ -142,7 +142,7 @@ def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item .
 
 
 def settle(model: nn.Module, problems: Problems) -> None:
-    """Bring a model into evaluation mode, with what it is to know of the training problems.
+    """Bring a model into evaluation mode, with its statistics of the training problems.
 
     A model of two stages that wants statistics of the training problems is given all of them:
     batch normalization with statistics of training takes them here, exactly and not as an average
@@ -173,7 +173,7 @@ def settled_on(model: nn.Module, some: Problems) -> nn.Module:
 
 
 def wants_statistics(model: object) -> TypeGuard[TakesStatistics]:
-    """Whether a model uses statistics of the training problems.
+    """True if a model uses statistics of the training problems.
 
     Args:
         model: Any model.
@@ -209,7 +209,7 @@ def score_regimes(
     """The task's metric and the loss in every regime, and the metric in the parts of each.
 
     The metric of a part, and that of each answer where a task asks for several, has the name of
-    the part or answer behind a slash. Scores of whole sets stand beside them.
+    the part or answer behind a slash, and scores of whole sets.
 
     Args:
         model: From `(items, index)` to outputs.
@@ -283,7 +283,7 @@ def score_all(
 
 
 def scoring_stream(seed: int) -> Stream:
-    """Where models that draw in evaluation draw from, at every scoring anew.
+    """Stream of the draws of models in evaluation, the same at every scoring.
 
     Args:
         seed: Number of the run.

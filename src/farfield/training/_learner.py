@@ -40,7 +40,7 @@ from farfield.training._start import embedded, first_network, has_fixed_encoder,
 from farfield.training._turns import Turn, optimizers_of, part_of, turns_of
 
 GLANCE = 256
-"""Training problems behind a point of a training curve, and behind what a person is shown."""
+"""Training problems behind a point of a training curve, and behind the score shown."""
 
 GLANCE_NUMBERS = 4_000_000
 """Most numbers in the items that these problems show: those with large items are fewer."""
@@ -236,7 +236,7 @@ class OneNetwork:
             reseed(generator, numbers.child("held", position))
 
     def _check_names(self) -> None:
-        """Refuse a network that has made parameters or buffers on the way."""
+        """Raise `ValueError` if the network has made parameters or buffers in training."""
         if new := [name for name in self.model.state_dict() if name not in self._names]:
             raise ValueError(
                 f"every parameter and buffer must be made with its module, got {new[0]}, which is "

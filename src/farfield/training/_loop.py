@@ -27,7 +27,7 @@ from farfield.training._settings import fixed_settings
 @final
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Args:
         step: Updates done.
@@ -48,7 +48,7 @@ class Progress:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """How often a run is shown and saved; neither changes its result.
+    """Intervals of reports and checkpoints; neither changes the result of a run.
 
     Args:
         report_seconds: Seconds between two reports.
@@ -60,7 +60,7 @@ class Clock:
 
 
 PAUSE = 10.0
-"""How much rarer reports become for each second of the processor's that one takes."""
+"""Factor by which reports become rarer for each second of processor time that one takes."""
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def curve_steps(steps: int) -> tuple[int, ...]:
 
 
 class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a checkpoint holds beside tensors."""
+    """Contents of a checkpoint beside tensors."""
 
     key: str
     engine: str
@@ -168,7 +168,7 @@ def train(
 
 
 def _progress(learner: Learner, step: int, steps: int, seconds: float, since: Tensor) -> Progress:
-    """How far the networks are, from some of their training problems."""
+    """Progress of the networks, on some of their training problems."""
     score = statistics.fmean(points[0].value for points in learner.glance(step))
     pairs = zip(learner.seeds, since.tolist(), strict=True)
     diverged = tuple((seed, first) for seed, first in pairs if first)
@@ -204,7 +204,7 @@ def _save(
 
 
 def _resume(learner: Learner, experiment: Experiment, path: Path | None) -> _Sitting:
-    """What the checkpoint says, or a fresh start if there is none that can be used.
+    """State of the checkpoint, or a fresh start if there is no usable one.
 
     One that is damaged, or belongs elsewhere, is set aside with a warning.
     """
@@ -229,7 +229,7 @@ def _resume(learner: Learner, experiment: Experiment, path: Path | None) -> _Sit
 def _check(
     note: _Note, tensors: Mapping[str, Tensor], learner: Learner, experiment: Experiment
 ) -> None:
-    """Refuse a checkpoint that is not what was written, or not of this run."""
+    """Raise `ValueError` if a checkpoint is damaged, or not of this run."""
     if note.digest != note.digest_with(tensors) or note.tensors != _kinds(tensors):
         raise ValueError("it is not what was written")
     if note.key != experiment.key or learner.seeds[0] not in note.seeds:
@@ -251,7 +251,7 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
-    """Whether a state is that of a learner which has made no step yet: its optimizer is empty."""
+    """True if a state fits the learner, whose optimizer may still be empty."""
     fixed = {name: kind for name, kind in own.items() if not name.startswith((PREFIX, BUFFER))}
     more = found.keys() - fixed.keys()
     return fixed.items() <= found.items() and all(n.startswith((PREFIX, BUFFER)) for n in more)

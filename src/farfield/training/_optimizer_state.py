@@ -13,7 +13,7 @@ PREFIX: Final = "optimizer."
 """First part of the names of everything that belongs to the state of optimizers."""
 
 _OUTLINE: Final = f"{PREFIX}outline"
-"""Name of the part that holds, as JSON in bytes, all that is no tensor."""
+"""Name of the part that holds, as JSON in bytes, everything but tensors."""
 
 
 def optimizer_state(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, Tensor]:

@@ -11,11 +11,11 @@ from typing import Any, Final
 import torch
 
 Setting = tuple[Callable[[], Any], Callable[[Any], Any], Any]
-"""What reads it, what writes it, and its value in a run."""
+"""Reader and writer of a setting, and its value in a run."""
 
 
 def _flushes_denormals() -> bool:
-    """Whether denormal numbers count as zero in this thread, which torch itself does not tell."""
+    """True if denormal numbers count as zero in this thread, which torch does not report."""
     return sys.float_info.min / 2 == 0.0
 
 

@@ -193,7 +193,7 @@ class Stack:
         return gradients, losses, state
 
     def rehearse(self) -> None:
-        """Raise what keeps the networks from being one program; they are of no use afterwards.
+        """Try an update and a score as one program; the networks are unusable afterwards.
 
         Raises:
             ValueError: If an update or a score depends on Python's or NumPy's global generator,
@@ -297,7 +297,7 @@ class Stack:
 
 
 def why_not_stacked(experiment: Experiment, device: str) -> str | None:
-    """Why the networks of an experiment cannot be one program, or `None` if they can.
+    """Reason that the networks of an experiment cannot be one program, or `None` if they can.
 
     Args:
         experiment: What would be run.

@@ -1,4 +1,4 @@
-"""What keeps networks of several seeds from being one program."""
+"""Checks that networks of several seeds can be one program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_alike(networks: Sequence[nn.Module]) -> None:
 
 
 def _check_separate(network: nn.Module) -> None:
-    """Refuse tensors that share memory without being one tensor: stacked, they would not."""
+    """Raise `ValueError` for tensors that share memory without being one tensor."""
     attributes = {
         f"{path}.{name}".removeprefix("."): value
         for path, module in network.named_modules()
@@ -65,7 +65,7 @@ def _check_same_attributes(path: str, first: Mapping[str, Any], other: Mapping[s
 
 
 def _is_same(first: Any, other: Any) -> bool:
-    """Whether two plain values are the same; others, which cannot be compared, are taken to be."""
+    """True if two plain values are the same, or cannot be compared."""
     if type(first) is not type(other):
         return False
     match first:

@@ -1,4 +1,4 @@
-"""What a network is before its first update: drawn weights, and those taken over."""
+"""Networks before their first update: drawn weights, and those taken over."""
 
 from __future__ import annotations
 
@@ -136,17 +136,17 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, A
 
 
 def _is_extra(name: str) -> bool:
-    """Whether an entry of a state dictionary is a module's extra state."""
+    """True if an entry of a state dictionary is a module's extra state."""
     return name.rpartition(".")[2] == "_extra_state"
 
 
 def _rows(tensor: Tensor, found: Tensor, *, grows: bool) -> Tensor:
-    """What of a tensor is taken over: all of it, or the first rows where it may have grown."""
+    """Part of a tensor that is taken over: all of it, or the first rows where it may have grown."""
     return tensor[: len(found)] if grows and found.ndim and tensor.ndim else tensor
 
 
 def has_fixed_encoder(network: nn.Module) -> bool:
-    """Whether items have the same embeddings at every step: nothing in the encoder is trained.
+    """True if items have the same embeddings at every step, as nothing in the encoder is trained.
 
     The class of the encoder must say itself (`is_pure = True`; no parent says it for it) that an
     embedding is a function of the item and the parameters alone: the same in training and in

@@ -1,4 +1,4 @@
-"""A trained network, from what its run left."""
+"""Trained networks of finished runs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
 
 
 def is_complete(experiment: Experiment, seed: int, store: Store) -> bool:
-    """Whether a run is finished, and its numbers and its network can be used.
+    """True if a run is finished, and its scores and its network can be used.
 
     Args:
         experiment: What was run.
@@ -81,5 +81,5 @@ def is_complete(experiment: Experiment, seed: int, store: Store) -> bool:
 
 
 def _is_finite(record: Record) -> bool:
-    """Whether every score of a run is a finite number, as where nothing diverged."""
+    """True if every score of a run is finite, as where nothing diverged."""
     return all(math.isfinite(score.value) for score in record.scores)

@@ -1,4 +1,4 @@
-"""Turns of players: which parameters move at once, from which objective, by which optimizers."""
+"""Turns of players: parameters that move at once, with their objective and optimizers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
 
 REMEMBERED: Final = "objective"
-"""First part of the names in a checkpoint of what objectives remember."""
+"""Prefix of the names of objectives' tensors in a checkpoint."""
 
 
 @final
@@ -117,7 +117,7 @@ class Turn:
         return found
 
     def remembered(self) -> dict[str, Any]:
-        """What the objective remembers, by the names of a checkpoint."""
+        """Tensors that the objective remembers, by their names in a checkpoint."""
         return {f"{self._prefix}{name}": tensor for name, tensor in self.state.items()}
 
     def remember(self, state: Mapping[str, Any]) -> None:
@@ -173,7 +173,7 @@ def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.
 
 
 def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
-    """Bring gradients whose norm, all together, is above `clip_norm` down to it, in place.
+    """Scale gradients in place so that their joint norm is at most `clip_norm`.
 
     Args:
         gradients: Of the parameters of a network.

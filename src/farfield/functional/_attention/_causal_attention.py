@@ -1,4 +1,4 @@
-"""Attention to the past whose positions hold at any length: attention with linear biases."""
+"""Causal attention with linear biases, for sequences of any length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from farfield.functional._autograd._products import is_transformed
 from farfield.functional._autograd._weight_gradients import Product, recur
 
 _BLOCK = 256
-"""Queries at once: what is masked is a table of queries by keys for each head."""
+"""Queries at once, which limits the size of the mask of queries by keys for each head."""
 
 
 def alibi_slopes(
@@ -23,7 +23,7 @@ def alibi_slopes(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " head"]:
-    r"""How fast each head forgets: the slopes $m_h$ of attention with linear biases.
+    r"""Slopes $m_h$ of attention with linear biases (ALiBi), one for each head.
 
     $$m_h = 2^{-8 h / n}, \qquad h = 1, …, n$$
 
@@ -56,7 +56,7 @@ def causal_attention(
     *,
     window: int | None = None,
 ) -> Float[Tensor, "batch head time feature"]:
-    r"""What each query gathers from the keys up to its own, near ones before far ones.
+    r"""Causal attention with linear biases, which favor near keys.
 
     $$y_t = \sum_{s \le t} w_{ts} v_s, \qquad
       w_{t\cdot} = \mathrm{softmax}_s(q_t \cdot k_s / \sqrt d - m_h (t - s))$$
@@ -72,7 +72,7 @@ def causal_attention(
         window: How many places a query sees, its own among them; None is all.
 
     Raises:
-        ValueError: If there is no query, there are fewer keys than queries, or another number of
+        ValueError: If there are no queries, there are fewer keys than queries, or another number of
             values than of keys, or `window` is below 1.
 
     Reference:

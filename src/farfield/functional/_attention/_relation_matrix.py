@@ -1,4 +1,4 @@
-"""How much every embedding of a sequence is like every other."""
+"""Similarity of every embedding of a sequence to every other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network makes of pairs, triples, … of places, summed."""
+"""Sum of a network's outputs over pairs, triples, … of positions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def self_attention(
     key_padding_mask: Bool[Tensor, "*batch time"] | None = None,
     added: Float[Tensor, "time time"] | None = None,
 ) -> Float[Tensor, "*batch time feature"]:
-    r"""What every place gathers from all places, heads side by side, before the output layer.
+    r"""Self-attention over all positions, heads side by side, before the output layer.
 
     $$\mathrm{softmax}(Q K^\top / \sqrt{d / n}) \, V$$
 

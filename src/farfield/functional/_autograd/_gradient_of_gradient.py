@@ -19,7 +19,7 @@ def differentiable_gradients(
     primals: Sequence[Tensor | None],
     gradients: Sequence[Tensor],
 ) -> list[Tensor | None]:
-    """Gradients with a graph of their own, of those primals that want one.
+    """Differentiable gradients of those primals that require one.
 
     Args:
         plain: The function, of `primals`.

@@ -1,4 +1,4 @@
-"""Matrix products of float32 on a CPU, by the faster of the kernels that torch has.
+"""Matrix products of float32 on a CPU, by the faster of torch's kernels.
 
 Where a processor has AVX-512, oneDNN's products take about half the time of those that torch calls
 (MKL's, on a processor that is not Intel's), and sum in float32 as they do. The operator is not one
@@ -52,7 +52,7 @@ def linear(
     weight: Float[Tensor, "_ _"],
     bias: Float[Tensor, " _"] | None = None,
 ) -> Float[Tensor, "*batch _"]:
-    """What `torch.nn.functional.linear` gives, by the faster of the kernels that torch has.
+    """`torch.nn.functional.linear` by the faster of torch's kernels.
 
     It is differentiable as often as torch's, and is torch's wherever that one is not slower: for
     small products, other types than float32, other devices than a CPU with AVX-512, and under
@@ -126,7 +126,7 @@ def _of_weight(gradient: Tensor, inputs: Tensor) -> Tensor:
 
 
 def _is_better_turned(first: Tensor, second: Tensor) -> bool:
-    """Whether a product of matrices is faster as that of both turned, itself turned.
+    """True if a matrix product is faster as the transpose of the product of the transposes.
 
     The operator copies a first operand whose rows do not stand together: the smaller one is better.
     """
@@ -134,7 +134,7 @@ def _is_better_turned(first: Tensor, second: Tensor) -> bool:
 
 
 def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
-    """Whether the operator may and should be taken for `linear(inputs, weight)`."""
+    """True if the operator may and should be used for `linear(inputs, weight)`."""
     return (
         not is_rewritten()  # asked first: a program may be for any number of inputs
         and inputs.numel() * weight.shape[0] >= _WORTHWHILE
@@ -147,7 +147,7 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
 
 
 def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
-    """Whether rows, a matrix and a bias for each output; all else is torch's to take or refuse."""
+    """True for rows, a matrix and a bias for each output; torch handles all other shapes."""
     return (
         inputs.ndim > 1
         and weight.ndim == 2
@@ -160,31 +160,31 @@ def _fit(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
 
 
 def is_transformed() -> bool:
-    """Whether `torch.func` is at work; yes where this torch does not tell."""
+    """True if `torch.func` is active, or if this torch does not say."""
     tell = getattr(torch._C, "_are_functorch_transforms_active", None)  # noqa: SLF001
     return tell is None or bool(tell())
 
 
 def is_rewritten() -> bool:
-    """Whether torch takes operations apart or casts them, so that it must know every one."""
+    """True if torch decomposes or casts operations, so that it must know every one."""
     return is_recorded() or is_transformed() or is_autocast()
 
 
 def is_recorded() -> bool:
-    """Whether torch makes a program of what happens, to be run on other inputs too."""
+    """True if torch traces a program, to be run on other inputs too."""
     # torch leaves `is_tracing` untyped.
     traced: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     return traced or torch.compiler.is_compiling()
 
 
 def is_autocast() -> bool:
-    """Whether `torch.autocast` is at work, on a CPU or a GPU."""
+    """True if `torch.autocast` is active, on a CPU or a GPU."""
     return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
 @functools.cache
 def _works() -> bool:
-    """Whether the operator is there, gives products, and has been seen to be faster."""
+    """True if the operator exists, gives correct products, and was measured to be faster."""
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         return False
     first, second = torch.eye(3)[1:], torch.arange(15.0).reshape(5, 3)

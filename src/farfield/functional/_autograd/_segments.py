@@ -1,4 +1,4 @@
-"""Segments of a problem: the places that form one context, and what of them is padding."""
+"""Segments of a problem: positions that form one context, and padding."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _groups(segments: Segments) -> tuple[tuple[int, ...], ...]:
 
 
 def without_padding(z: Tensor, padding_mask: Tensor) -> Tensor:
-    """The embeddings with zeros for padding, whatever stood there.
+    """The embeddings with zeros for padding.
 
     Args:
         z: Embeddings, `(*batch, time, feature)`.

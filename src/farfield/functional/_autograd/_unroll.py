@@ -16,7 +16,7 @@ State = tuple[Tensor, ...]
 Several = Sequence[Tensor]
 
 Step = Callable[[Sequence[Product], Several, State, Several], tuple[Tensor, State]]
-"""From products with the layers, the inputs of one step, the state and what all steps share to the
+"""Function from the layers, the inputs of one step, the state and shared values to the
 output, `(batch, feature)`, and the state after."""
 
 
@@ -27,7 +27,7 @@ def unroll(
     state: State,
     shared: Several = (),
 ) -> tuple[Tensor, State]:
-    """Take a step for each place in time; the weights of the layers get their gradient once.
+    """Unroll a recurrence over time, with one gradient product for each weight.
 
     Args:
         step: What happens in a step.

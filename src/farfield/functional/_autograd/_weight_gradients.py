@@ -41,7 +41,7 @@ def recur(
     *inputs: Tensor,
     plain: Recurrence | None = None,
 ) -> Tensor:
-    """What `recurrence(products, *inputs)` gives, with a faster gradient of the layers.
+    """`recurrence(products, *inputs)`, with a faster gradient of the layers.
 
     Autograd makes a weight gradient at every step, a matrix as large as the weights, and adds
     them up. Here the gradients of all steps' outputs are gathered and multiplied once with all
@@ -69,7 +69,7 @@ def recur_all(
     *inputs: Tensor,
     plain: Recurrences | None = None,
 ) -> tuple[Tensor, ...]:
-    """What `recur` does, for a recurrence that gives several tensors.
+    """`recur` for a recurrence that gives several tensors.
 
     Args:
         recurrence: As in `recur`.
@@ -188,7 +188,7 @@ def _sorted_out(num_layers: int, tensors: Sequence[Any]) -> tuple[list[Layer], l
 
 
 def _recorded(layer: Layer, taken: list[tuple[Tensor, Tensor]]) -> Product:
-    """The layer without gradients of its own, noting what goes in and what comes out."""
+    """The layer without gradients of its own, recording its inputs and outputs."""
     fixed = Layer(layer.weight.detach(), None if layer.bias is None else layer.bias.detach())
 
     def product(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a content-addressed memory of earlier embeddings retrieves, for all steps at once."""
+"""Retrieval from a content-addressed memory of earlier embeddings, for all steps at once."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def read_confidence(
     gain: Float[Tensor, " *_"],
     bias: Float[Tensor, " *_"],
 ) -> Float[Tensor, "*batch time"]:
-    r"""How well what was read matches, as a number in 0…1 for each read.
+    r"""Confidence of each read in 0…1.
 
     $$c_t = \sum_i w_{ti} \, \sigma(\gamma s_{ti} + \beta)$$
 
-    A softmax gives the same weights to a good and to a bad best match; the confidence tells them
+    A softmax gives the same weights to a good and to a bad best match; the confidence keeps them
     apart.
 
     Args:

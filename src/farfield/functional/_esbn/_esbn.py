@@ -16,7 +16,7 @@ def esbn(
     confidence: Float[Tensor, "batch time"] | None,
     parameters: ESBNParameters,
 ) -> Float[Tensor, "batch _"]:
-    r"""Last hidden state of an LSTM that sees a sequence only through keys it bound to it.
+    r"""Last hidden state of an LSTM that sees a sequence only through the keys bound to its items.
 
     $$h_t = \mathrm{LSTM}(h_{t-1}, k^r_{t-1}), \qquad
       k^w_t = \mathrm{ReLU}(W_k h_t + b_k), \qquad
@@ -29,7 +29,7 @@ def esbn(
     Args:
         weights: $w$ from the second place on, zero for slots not yet written. With a default key
             its slot comes first.
-        confidence: $\sum_i w_{ti} c_{ti}$, or None for a controller that is not told.
+        confidence: $\sum_i w_{ti} c_{ti}$, or None for a controller without it.
         parameters: Weights of the controller and its heads.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The recurrence of the ESBN as a function with its gradient written out."""
+"""The recurrence of the ESBN as a function with a gradient by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUM_INPUTS = len(ESBNParameters._fields) + 2
 
 
 def esbn_by_hand(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> Tensor:
-    """What `esbn_plain` computes, for at least two places, with a faster gradient."""
+    """`esbn_plain` for at least two positions, with a faster gradient."""
     # torch leaves `apply` untyped.
     state, *_ = _Recurrence.apply(weights, confidence, *parameters)  # type: ignore[no-untyped-call]
     return state

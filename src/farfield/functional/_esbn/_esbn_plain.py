@@ -39,7 +39,7 @@ class ESBNParameters(NamedTuple):
 
 
 class ESBNKeys(NamedTuple):
-    """What an ESBN writes and reads, place by place.
+    """Keys that an ESBN writes and reads, position by position.
 
     Attributes:
         written: Key bound to the embedding of each place.
@@ -52,7 +52,7 @@ class ESBNKeys(NamedTuple):
 
 
 class _Passed(NamedTuple):
-    """What the recurrence passes through.
+    """States and keys of the recurrence.
 
     Attributes:
         written: Keys of all places but the last, whose key nothing reads.
@@ -97,7 +97,7 @@ def _written_key(state: Tensor, parameters: ESBNParameters) -> Tensor:
 
 
 def esbn_plain(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> Tensor:
-    """What `farfield.functional.esbn` computes, step by step.
+    """`farfield.functional.esbn`, step by step.
 
     Keeps nothing beyond the keys, so it is also what runs where no gradient is wanted.
     """
@@ -105,7 +105,7 @@ def esbn_plain(weights: Tensor, confidence: Tensor | None, parameters: ESBNParam
 
 
 def keys_plain(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> ESBNKeys:
-    """What `farfield.functional.esbn_keys` gives, step by step."""
+    """`farfield.functional.esbn_keys`, step by step."""
     passed = _pass(weights, confidence, parameters)
     last = _written_key(passed.before, parameters)
     nothing = last.new_zeros(1, last.shape[-1])

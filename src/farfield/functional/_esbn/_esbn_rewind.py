@@ -1,8 +1,9 @@
 """The gradient of the ESBN's recurrence, written out, from the tape of the forward pass.
 
 Autograd forms one product for the gradient of each weight matrix at every step; here the steps are
-laid side by side and each matrix gets one product. Notation as in `_esbn_tape`; the gradient of a
-gate's or unit's input is that before the nonlinearity.
+laid side by side and each matrix gets one product. Notation as in `_esbn_tape`; d of a quantity is
+the gradient of the loss by it. Step t has the gate inputs a_t; g_t = σ(p_t), k_t = relu(u_t), and
+w_ti is the weight of slot i at position t.
 """
 
 from __future__ import annotations
@@ -82,19 +83,23 @@ def _rewind_late(state: Tensor, slots: Tensor, parameters: ESBNParameters, tape:
     for place in range(len(slots), 1, -1):
         after = tape.steps[place + 1]
         total, cell = gradient_of_step(after, tape.steps[place].cell, state, cell)
+        # dx_{t+1} = W_ihᵀ da_{t+1}
         received = product(weight_ih, total)
+        # dp_t = (dx_{t+1} · r_t) g_t (1 − g_t)
         gate = tape.gates[place - 1]
         opened = (received * tape.reads[place - 2]).sum(0, keepdim=True) * (gate - gate.square())
+        # dh_t = W_hhᵀ da_{t+1} + W_gᵀ dp_t + W_kᵀ du_t
         state = product(weight_hh, total)
         state = torch.addmm(state, parameters.gate_weight.t(), opened)
         if reads:
+            # du_t = [k_t > 0] Σ_{s>t} w_st dr_s
             written = weighted_sum(
                 [read[:size] for read in reads], slots[place:, place + shift].flip(0)
             )
             keys.append(written * (tape.keys[place] > 0))
             state = add_product(state, key_weight, keys[-1])
         inputs.append(total)
-        reads.append(gate * received)
+        reads.append(gate * received)  # dr_t = g_t dx_{t+1}
         gates.append(opened)
     return _Late(inputs[::-1], reads[::-1], gates[::-1], keys[::-1], state, cell)
 
@@ -125,12 +130,14 @@ def _rewind_early(
     """Back from step 2 to step 0; all but the first lines are about one column for all problems."""
     gate = tape.gates[0]
     third, cell = gradient_of_step(tape.steps[2], tape.steps[1].cell, late.state, late.cell)
+    # With a_2 = P g_1 m + …: dP = da_2 (g_1 m)ᵀ, d(g_1 m) = Pᵀ da_2
     projected = third @ (gate * mixture).t()
     received = tape.projected.t() @ third
     opened = (received * mixture).sum().reshape(1, 1) * (gate - gate.square())
     of_memory = _gradient_of_shared_keys(late, slots, projected, parameters)
     written = of_memory if parameters.default_key is None else of_memory[1:]
     keys = [column * (key > 0) for column, key in zip(written, tape.keys[:2], strict=True)]
+    # dh_1 = W_hhᵀ da_2 + W_gᵀ dp_1 + W_kᵀ du_1, dh_0 = W_hhᵀ da_1 + W_kᵀ du_0
     third = third.sum(1, keepdim=True)
     state = parameters.weight_hh.t() @ third + parameters.gate_weight.t() * opened
     if len(keys) > 1:
@@ -149,6 +156,7 @@ def _gradient_of_shared_keys(
     """Gradients of the default key, if any, of k_0 and, if anything reads it, of k_1: columns."""
     size = len(parameters.key_weight)
     num_first = 1 if parameters.default_key is None else 2
+    # dk_i = W_ihᵀ dP_i + Σ_{t≥2} w_ti dr_t
     from_first = (parameters.weight_ih.t() @ projected)[:size, :num_first]
     if not late.reads:
         return list(from_first.unsqueeze(1).unbind(2))
@@ -166,6 +174,7 @@ def _gradient_of_weights(
     if not late.reads:
         return first
     size = len(parameters.key_weight)
+    # dw_ti = dr_t · k_i
     reads = torch.stack(late.reads)[:, :size].permute(2, 0, 1)
     keys = torch.stack(
         [key.expand(-1, slots.shape[-1]) for key in memory(tape.keys, parameters)]
@@ -200,6 +209,8 @@ def _gradients_of_parameters(
     bias = first.squeeze(1) + inputs[:, :num_steps].sum(1)
     keys = torch.cat([*early.keys, *late.keys], dim=1)
     gates = torch.cat([early.gate, *late.gates], dim=1)
+    # dW_ih = Σ da_{t+1} x_{t+1}ᵀ, dW_hh = Σ da_{t+1} h_tᵀ, db = Σ da_t
+    # dW_k = Σ du_t h_tᵀ, dW_g = Σ dp_t h_tᵀ
     return (
         product(inputs[:, 2:], received.t()),
         product(inputs[:, :num_steps], states.t()),

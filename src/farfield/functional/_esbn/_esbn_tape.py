@@ -25,7 +25,7 @@ from farfield.functional._recurrent._lstm_step import StepByHand, step_by_hand
 
 
 class Tape(NamedTuple):
-    """What the forward pass leaves for the gradient, all `(feature, batch)` or `(feature, 1)`.
+    """Saved tensors of the forward pass, all `(feature, batch)` or `(feature, 1)`.
 
     Attributes:
         steps: Steps 0 to T.
@@ -116,7 +116,7 @@ def weighted_sum(terms: Sequence[Tensor], weights: Tensor) -> Tensor:
 def shared_inputs(
     first_key: Tensor, confidence: Tensor | None, parameters: ESBNParameters
 ) -> Tensor:
-    """What the first read mixes: its keys, and a unit vector for the confidence, if any."""
+    """Columns that the first read mixes: its keys, and a unit vector for the confidence, if any."""
     columns = torch.cat(memory([first_key], parameters), dim=1)
     if confidence is None:
         return columns
@@ -126,7 +126,7 @@ def shared_inputs(
 
 
 def first_mixture(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> Tensor:
-    """How the first read mixes the columns of `shared_inputs`, `(column, batch)`."""
+    """Weights of the first read for the columns of `shared_inputs`, `(column, batch)`."""
     num_keys = 1 if parameters.default_key is None else 2
     mixture = weights[:, 0, :num_keys].t()
     return mixture if confidence is None else torch.cat((mixture, confidence[:, :1].t()))

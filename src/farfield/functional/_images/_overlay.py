@@ -1,4 +1,4 @@
-"""Convolutions of many pictures that differ in one place only: the rest is convolved once."""
+"""Convolutions of images that differ in one window only: the rest is convolved once."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def overlay_convolution(
 def _span(
     first: int, end: int, kernel: int, stride: int, padding: int, whole: int
 ) -> tuple[int, int]:
-    """Which points along an axis see anything of what lies from `first` up to `end`."""
+    """Range of outputs along an axis whose kernel covers any of the inputs `first` to `end`."""
     return (
         max(0, (first + padding - kernel) // stride + 1),
         min(whole, -(-(end + padding) // stride)),

@@ -1,4 +1,4 @@
-"""Where a map is, how wide and how strong: its moments over space."""
+"""Spatial moments of a map: position, width and strength."""
 
 from __future__ import annotations
 

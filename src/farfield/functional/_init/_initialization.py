@@ -1,4 +1,4 @@
-"""Initializations as the papers name them, from a generator of one's own."""
+"""Initializations as the papers name them, from a given generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The initialization that torch's own layers have, from a generator of one's own."""
+"""The default initialization of torch's layers, from a given generator."""
 
 from __future__ import annotations
 

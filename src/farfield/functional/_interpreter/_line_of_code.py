@@ -61,7 +61,7 @@ class LineParameters(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class LineRules:
-    r"""What of a line of code is no weight.
+    r"""Rules of a line of code: its options without weights.
 
     Args:
         num_heads: Number of heads of its attention.
@@ -81,7 +81,7 @@ class LineRules:
 
 
 def folded_query(query: ModulatedLayer, key: ModulatedLayer, num_heads: int) -> ModulatedLayer:
-    r"""Queries that meet the elements themselves as they would meet the keys of these.
+    r"""Queries folded with the key weights, so that they score the elements themselves.
 
     $$(W^q_{uh} x_i) \cdot (W^k_{uh} x_j) = (W^{k \top}_{uh} W^q_{uh} x_i) \cdot x_j$$
 
@@ -166,7 +166,7 @@ def _gather(
     rules: LineRules,
     mask: Tensor | None,
 ) -> Tensor:
-    """What attention gathers from normalized elements, before its output layer."""
+    """Attention over normalized elements, before its output layer."""
     query, key, value = parameters.query, parameters.key, parameters.value
     size = query.weight.shape[1] // rules.num_heads if rules.key_size is None else rules.key_size
     options = (mask, rules.num_heads, size**-0.5, rules.eps)
@@ -219,7 +219,7 @@ def _attend_plain(
     position_scores: Tensor | None,
     *options: Any,
 ) -> Tensor:
-    """As `AttendByHand` takes its arguments."""
+    """Attention with the arguments of `AttendByHand`."""
     functions = len(compatibility)
     by_function = [torch.unflatten(weight, 0, (functions, -1)) for weight in (query, value)]
     shift = torch.unflatten(bias, 0, (functions, 1, 1, -1))
@@ -239,7 +239,7 @@ def _attend_plain(
 
 
 def _finish_weights(parameters: LineParameters) -> FinishWeights | None:
-    """None where the network is another one than that of two layers with biases."""
+    """Weights for `FinishByHand`; None unless the network has two layers with biases."""
     layers = (parameters.out, *parameters.mlp)
     biases = [layer.bias for layer in layers if layer.bias is not None]
     if len(layers) != 3 or len(biases) != 3:
@@ -260,7 +260,7 @@ def _finish(
     *,
     summed: bool,
 ) -> Tensor:
-    """Output layer and network, each times what the function is compatible with an element."""
+    """Output layer and network, each times the compatibility of function and element."""
     share = compatibility.unsqueeze(-1)
     attended = share * modulated_linear(gathered, parameters.out)
     x = x + attended if rules.residual else attended
@@ -274,7 +274,7 @@ def _finish(
 def _finish_plain(
     x: Tensor, gathered: Tensor, compatibility: Tensor, *weights_and_summed: Any
 ) -> Tensor:
-    """As `FinishByHand` takes its arguments."""
+    """Output layer and network with the arguments of `FinishByHand`."""
     *weights, summed = weights_and_summed
     own = FinishWeights(*weights)
     layers = (
@@ -290,12 +290,12 @@ def _finish_plain(
 
 
 def _may_be_by_hand(x: Tensor) -> bool:
-    """Whether gradients by hand are made for this."""
+    """True if the gradient by hand covers this input."""
     return x.is_cpu and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
 
 
 def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:
-    """Whether the products of a set are so large that it is attended to by itself."""
+    """True if the products of a set are so large that it is worthwhile to handle it by itself."""
     return (
         _may_be_by_hand(normal)
         and len(normal) == 1

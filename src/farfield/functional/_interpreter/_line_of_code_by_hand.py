@@ -1,8 +1,15 @@
-"""What of a line of code comes after attention, with a gradient by hand.
+"""The part of a line of code after attention, with a gradient by hand.
 
 Function after function, so that what is between the layers of one lies in the processor's cache. It
 keeps elements behind the attention and hidden units before their GELU, and makes all else again
 that costs no product; and it sums functions up without keeping what each of them gives.
+
+Forward, for one function with compatibilities c:
+
+    a = x + c (W_o z + b_o),  h = W_1 norm(a) + b_1,  m = W_2 gelu(h) + b_2,  y = a + c m
+
+Its output is y, or Σ c y over functions. Backward, d of a quantity is the gradient of the loss by
+it.
 """
 
 from __future__ import annotations
@@ -102,12 +109,13 @@ class FinishByHand(torch.autograd.Function):
             a, h = attended[u].flatten(0, 1), hidden[u].flatten(0, 1)
             of_a, of_c = _network_back(u, given, c, a, h, weights, to_weights, summed=summed)
             to_x[u if len(x) > 1 else 0].flatten(0, 1).add_(of_a)
+            # With r = W_oᵀ da: dc += r · z + da · b_o, dz = c r
             rows = gathered[u].flatten(0, 1)
             r = product(of_a, weights.out[u])
             of_c += (r * rows).sum(-1) + of_a @ weights.out_bias
             to_share[u] = of_c.view_as(share[u])
             torch.mul(r, c, out=to_gathered[u].flatten(0, 1))
-            of_out = of_a.mul_(c)
+            of_out = of_a.mul_(c)  # dW_o = Σ c da zᵀ, db_o = Σ c da
             to_weights.out[u] = product(of_out.t(), rows)
             to_weights.out_bias.add_(of_out.sum(0))
         return None, to_x, to_gathered, to_share, *to_weights, None
@@ -126,17 +134,19 @@ def _network_back(
 ) -> tuple[Tensor, Tensor]:
     """Gradients of elements before the network of a function, and of shares in it.
 
-    With y = a + c m, m = W e + b: what is given is of y, or of Σ c y. `r` is of e but for shares.
+    Given dy, or the gradient of Σ c y; e = gelu(h) and r = W_2ᵀ dy.
     """
     e, r = F.gelu(hidden), product(given, weights.second[u])
+    # dy · m
     of_c = (r * e).sum(-1) + given @ weights.second_bias
     own = given * c
-    if summed:
+    if summed:  # of c a + c² m: dc = 2 c dy · m + dy · a, de = c² r, dm = c² dy, da = c dy
         of_c = 2 * c.squeeze(-1) * of_c + (given * attended).sum(-1)
         r, of_m = r.mul_(c * c), own * c
-    else:
+    else:  # of a + c m: dc = dy · m, de = c r, dm = c dy, da = dy
         r, of_m = r.mul_(c), own
         own = given
+    # dW_2 = Σ dm eᵀ, dh = gelu′(h) de, dW_1 = Σ dh norm(a)ᵀ, d norm(a) = W_1ᵀ dh
     to.second[u] = product(of_m.t(), e)
     to.second_bias.add_(of_m.sum(0))
     of_h = torch.ops.aten.gelu_backward(r, hidden)

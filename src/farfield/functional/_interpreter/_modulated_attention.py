@@ -21,7 +21,7 @@ def modulated_attention(  # noqa: PLR0913 # what attention is given, and four op
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     eps: float = 1e-6,
 ) -> Float[Tensor, "function batch item feature"]:
-    r"""What each element gathers from the others in each function, heads side by side.
+    r"""Attention of each element to the others in each function, heads side by side.
 
     $$\tilde y_{uhi} = \sum_j W_{uhij} v_{uhj}, \qquad
       W_{uhij} = \frac{\tilde W_{uhij}}{\epsilon + \sum_l \tilde W_{uhil}}, \qquad

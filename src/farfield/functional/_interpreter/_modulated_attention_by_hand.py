@@ -1,7 +1,12 @@
 """Modulated attention whose keys are the elements, with a gradient by hand.
 
 Set after set, so that what belongs to one lies in the processor's cache; the products, of all heads
-and functions at once, by the faster of the kernels that torch has.
+and functions at once, by the faster of torch's kernels. Forward, for one function and head:
+
+    P = softmax(s (q kᵀ) + positions),  n_i = Σ_j P_ij C_j v_j,  ρ_i = Σ_j P_ij C_j
+    f_i = C_i / (ε + C_i ρ_i),  o_i = f_i n_i
+
+Backward, d of a quantity is the gradient of the loss by it, and D is that by the scores.
 """
 
 from __future__ import annotations
@@ -134,22 +139,27 @@ def _attend_back(own: _Set, out: _Set, by_place: Tensor | None, options: _Option
     """Write the gradients of queries, keys, values and shares, and add up that of positions."""
     _, _, scale, eps = options
     factor, share = _factor(own, eps), own.share[:, None, :, None]
-    # Of the factor, times the factor.
+    # f_i df_i = do_i · o_i
     along = (out.gathered * own.gathered).sum(-1, keepdim=True)
     of_found = along.new_empty(*own.gathered.shape[:-1], own.gathered.shape[-1] + 1)
+    # dn_i = f_i do_i, dρ_i = −f_i² df_i
     torch.mul(out.gathered, factor, out=of_found[..., :-1])
     torch.mul(along, factor, out=of_found[..., -1:]).neg_()
+    # C_i dC_i, by f_i alone: f_i df_i ε / (ε + C_i ρ_i)
     by_query = (along * eps / (own.rows * share + eps)).sum(1).squeeze(-1)
     of_found = of_found.flatten(0, 1)
+    # dP_ij = C_j (dn_i · v_j + dρ_i)
     of_weights = torch.bmm(of_found, _values(own).transpose(1, 2)).transpose(0, 1).contiguous()
     of_scores = torch._softmax_backward_data(  # noqa: SLF001 # the one that autograd calls
         of_weights, own.weights, -1, of_weights.dtype
     )
     if by_place is not None:
         by_place.add_(of_scores)
+    # dq_i = s Σ_j D_ij k_j, dk_j = s Σ_i D_ij q_i
     of_scores = of_scores.flatten(0, 1).mul_(scale)
     out.query.copy_(product(of_scores, own.key))
     out.key.copy_(product(of_scores.t(), own.query))
+    # dv_j = C_j Σ_i P_ij dn_i, dC_j += Σ_i P_ij (dn_i · v_j + dρ_i)
     of_values = torch.bmm(own.weights.permute(1, 2, 0), of_found)
     of_values = of_values.view(*own.gathered.shape[:-1], -1).permute(2, 0, 1, 3)
     torch.mul(of_values[..., :-1], own.share.t()[:, :, None, None], out=out.value)

@@ -61,7 +61,7 @@ def modulated_weight(
 def modulated_linear(
     x: Float[Tensor, "_ *row in"], layer: ModulatedLayer
 ) -> Float[Tensor, "function *row out"]:
-    r"""What the layer of each function makes of its elements: $y_{ui} = W_u x_{ui} + b$.
+    r"""The layer of each function on its elements: $y_{ui} = W_u x_{ui} + b$.
 
     Args:
         x: Elements by function; with a first axis of length 1 all functions have the same.

@@ -1,4 +1,4 @@
-"""Scores for where in an image one patch lies from another."""
+"""Attention scores for the relative positions of patches."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def relative_position_scores(
     parameters: RelativePositionParameters,
     num_leading: int = 0,
 ) -> Float[Tensor, "function head item item"]:
-    r"""What attention from patch $i$ to patch $j$ has added for the way from one to the other.
+    r"""Scores added to the attention from patch $i$ to patch $j$ for their relative position.
 
     $$r_{uhij} = a_h \cdot R_{\rho_j - \rho_i} + \alpha_h \cdot c_u
       + b_h \cdot K_{\kappa_j - \kappa_i} + \beta_h \cdot c_u$$
 
     for patches in rows $\rho$ and columns $\kappa$, row by row; 0 from and to leading elements that
-    are no patches. What the code $c_u$ adds tells patches from those: among patches it is the same
-    for all, and attention does not see it.
+    are no patches. What the code $c_u$ adds separates patches from those: among patches it is the
+    same for all, and attention does not see it.
 
     Args:
         codes: $c$.

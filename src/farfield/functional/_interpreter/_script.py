@@ -44,10 +44,10 @@ class ScriptParameters(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class ScriptRules:
-    r"""What of a script is no weight.
+    r"""Rules of a script: its options without weights.
 
     Args:
-        line: What of a line of code is no weight.
+        line: Rules of a line of code.
         truncation: $\tau$ of the kernel.
         straight_through: Whether gradients reach also what the kernel cuts.
         outer_residual: Whether what the functions give is added to the elements, or replaces them.
@@ -68,7 +68,7 @@ class ScriptRules:
 
 
 class ScriptTrace(NamedTuple):
-    """What happens in a script, call by call.
+    """Internal values of a script, call by call.
 
     Attributes:
         outputs: The elements after every iteration: (iteration, batch, item, feature).
@@ -147,7 +147,7 @@ def script(
         keep: 0 where a function is not there for a set, else 1; None is all ones.
 
     Raises:
-        ValueError: If `num_iterations` is no whole number of at least 1.
+        ValueError: If `num_iterations` is not an integer ≥ 1.
 
     Reference:
         gondal2021, section 2, equations 12 to 14.
@@ -165,7 +165,7 @@ def script_trace(
     *,
     key_padding_mask: Bool[Tensor, "batch item"] | None = None,
 ) -> ScriptTrace:
-    """What `script` gives, with what happens inside.
+    """`script`, with its internal values call by call.
 
     Args:
         x: As in `script`.

@@ -1,4 +1,4 @@
-"""Which functions of a Neural Interpreter may look at which elements: types, distance, kernel."""
+"""Access of the functions of a Neural Interpreter to elements: types, distance, kernel."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def type_inference(
 def type_distance(
     types: Float[Tensor, "*batch type"], signatures: Float[Tensor, "function type"]
 ) -> Float[Tensor, "function ..."]:
-    r"""How far the signature of each function is from the type of each element, 0 to 2.
+    r"""Distance of the signature of each function from the type of each element, 0 to 2.
 
     $$d(s_u, t_i) = 1 - \frac{s_u \cdot t_i}{|s_u| |t_i|}$$
 
@@ -84,13 +84,13 @@ def truncated_kernel(
     truncation: float = 2.0,
     straight_through: bool = False,
 ) -> Float[Tensor, "*shape"]:
-    r"""How well function and element match: less the farther, and nothing from $\tau$ on.
+    r"""Match of function and element by their distance: falling, and 0 from $\tau$ on.
 
     At $\tau = 2$, the distance of opposite directions, nothing is cut.
 
     $$k(d) = \begin{cases} e^{-d / \sigma} & d < \tau \\ 0 & \text{otherwise} \end{cases}$$
 
-    The text prints the inequality the other way round, which would let a function look at what is
+    The text has the inequality the other way round, which would let a function look at what is
     not of its type only; this is what it says in words. The bandwidth is taken as 0.001 where a
     parameter has become smaller, with the gradient that it has there, so that the kernel is finite
     whatever the parameter is. It can still die: with a small bandwidth it lies far below the
@@ -120,7 +120,7 @@ def truncated_kernel(
 
 
 def check_truncation(truncation: float) -> None:
-    """Refuse a truncation that is no distance between directions.
+    """Raise `ValueError` unless a truncation is a distance between directions.
 
     Args:
         truncation: Of `truncated_kernel`.

@@ -49,7 +49,7 @@ class DNCParameters(NamedTuple):
 
 
 class DNCState(NamedTuple):
-    """What a differentiable neural computer of N slots carries from step to step.
+    """State of a differentiable neural computer of N slots.
 
     Attributes:
         hidden: Of the controller: (batch, H).
@@ -78,7 +78,7 @@ class DNCState(NamedTuple):
 
 
 class _Interface(NamedTuple):
-    """What the controller asks for at one step."""
+    """Interface vector of the controller at one step, taken apart."""
 
     read_keys: Tensor
     write_key: Tensor
@@ -113,7 +113,7 @@ def dnc_interface_sizes(num_heads: int, slot_size: int) -> tuple[int, ...]:
 def dnc(
     x: Float[Tensor, "time batch feature"], parameters: DNCParameters, state: DNCState
 ) -> tuple[Float[Tensor, "time batch _"], DNCState]:
-    r"""What controller and memory give after every step, and the last state.
+    r"""Outputs of controller and memory after every step, and the last state.
 
     At each step the controller, an LSTM, sees the input and what was read before. The writing
     head erases and adds, $M_i \leftarrow M_i (1 - w_i e) + w_i v$, where its weights mix slots

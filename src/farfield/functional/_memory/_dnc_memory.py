@@ -1,4 +1,4 @@
-"""Where a differentiable neural computer writes, and in which order it did."""
+"""Allocation, usage and temporal links of the memory of a differentiable neural computer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def slot_usage(
     read: Float[Tensor, "*batch head slot"],
     free: Float[Tensor, "*batch head"],
 ) -> Float[Tensor, "*batch slot"]:
-    r"""How much every slot is in use, after what was written and read the step before.
+    r"""Usage of every slot, after the writing and reading of the step before.
 
     $$u_i \leftarrow (u_i + w_i - u_i w_i) \prod_r (1 - f_r w^r_i)$$
 
@@ -33,7 +33,7 @@ def slot_usage(
 
 
 def slot_allocation(usage: Float[Tensor, "*batch slot"]) -> Float[Tensor, "*batch slot"]:
-    r"""Weights of slots to write to because they are free, the least used first.
+    r"""Weights of free slots to write to, the least used first.
 
     $$a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i < j} u_{\phi_i}$$
 
@@ -69,7 +69,7 @@ def slot_links(
     precedence: Float[Tensor, "*batch slot"],
     written: Float[Tensor, "*batch slot"],
 ) -> tuple[Float[Tensor, "*batch slot slot"], Float[Tensor, "*batch slot"]]:
-    r"""Which slot was written after which, and which last, after one more write.
+    r"""Temporal links of the slots and their precedence, after one more write.
 
     $$L_{ij} \leftarrow (1 - w_i - w_j) L_{ij} + w_i p_j, \qquad L_{ii} = 0, \qquad
       p \leftarrow \left(1 - \sum_i w_i\right) p + w$$

@@ -1,4 +1,4 @@
-"""A memory that is a function: a network whose weights are written to at every step."""
+"""Function memory: a network whose weights are written to at every step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MemoryLayer(NamedTuple):
 def memory_read(
     keys: Float[Tensor, "batch head _"], layers: tuple[MemoryLayer, ...]
 ) -> list[Float[Tensor, "batch head _"]]:
-    r"""What the network makes of keys, layer by layer: $\tanh$ after each but the last.
+    r"""Outputs of the network for keys, layer by layer: $\tanh$ after each but the last.
 
     Args:
         keys: The inputs.

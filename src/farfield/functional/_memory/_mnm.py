@@ -49,7 +49,7 @@ class MNMParameters(NamedTuple):
 
 
 class MNMOutputs(NamedTuple):
-    """What the recurrence leaves after its last step.
+    """Outputs of the recurrence after its last step.
 
     Attributes:
         state: Of the controller: (batch, H).
@@ -115,7 +115,7 @@ def mnm(z: Float[Tensor, "batch time feature"], parameters: MNMParameters) -> MN
 def _step(
     asked: Tensor, parameters: MNMParameters, layers: tuple[MemoryLayer, ...]
 ) -> tuple[tuple[MemoryLayer, ...], Tensor, Tensor]:
-    """The memory after writing, what is read from it, and how far it is from what was written."""
+    """The memory after writing, the value read from it, and its reconstruction error."""
     size = parameters.memory.shape[-1]
     rate = torch.sigmoid(F.linear(asked[:, :size], parameters.rate_weight, parameters.rate_bias))
     heads = torch.unflatten(asked[:, size:], 1, (-1, 3, size))

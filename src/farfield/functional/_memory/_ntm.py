@@ -49,7 +49,7 @@ class NTMParameters(NamedTuple):
 
 
 class _Heads(NamedTuple):
-    """What the heads ask for at one step; reading first, writing second, where there are two.
+    """Parameters of the heads at one step; reading first, writing second, where there are two.
 
     Attributes:
         keys: What to look for: (batch, 2, M).
@@ -133,7 +133,7 @@ def _steps(
 
 
 class NTMState(NamedTuple):
-    """What a Neural Turing Machine of N slots carries from step to step.
+    """State of a Neural Turing Machine of N slots.
 
     Attributes:
         hidden: Of the controller: (batch, H).
@@ -156,7 +156,7 @@ class NTMState(NamedTuple):
 def ntm_states(
     x: Float[Tensor, "time batch feature"], parameters: NTMParameters, state: NTMState
 ) -> tuple[Float[Tensor, "time batch _"], NTMState]:
-    """What controller and memory give after every step, and the last state.
+    """Outputs of controller and memory after every step, and the last state.
 
     The steps are those of `ntm`, which has one more at the end and gives the controller's state
     after it.
@@ -216,7 +216,7 @@ def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple
 
 
 def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
-    """Gates of the next step, and what the heads ask for."""
+    """Gates of the next step, and parameters of the heads."""
     sizes = (num_gates, both.shape[-1] - num_gates)
     gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
     return gates, _heads(asked, slot_size)

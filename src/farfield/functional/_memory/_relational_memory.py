@@ -131,7 +131,7 @@ def _step(
 
 
 def _gathered(from_slots: Tensor, from_row: Tensor, num_heads: int) -> Tensor:
-    """What every slot gathers from all slots and the input, heads side by side."""
+    """Attention of every slot to all slots and the input, heads side by side."""
     size = from_slots.shape[-1] // 3
     query, key_and_value = torch.split_with_sizes(from_slots, (size, 2 * size), dim=-1)
     seen = torch.cat((key_and_value, from_row.unsqueeze(1)), dim=1)

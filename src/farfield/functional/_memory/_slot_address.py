@@ -1,4 +1,4 @@
-"""Where a Neural Turing Machine reads and writes."""
+"""Addressing of the slots of a Neural Turing Machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 SHIFTS = (-1, 0, 1)
-"""How many slots further on a head may turn."""
+"""Shifts of a head, in slots."""
 
 _EPS = 1e-8
 
@@ -37,7 +37,7 @@ def slot_address(
     shift: Float[Tensor, "*batch _"],
     sharpening: Float[Tensor, " *batch"],
 ) -> Float[Tensor, "*batch slot"]:
-    r"""Weights of the slots, by content, by what came before, and by turning from there.
+    r"""Weights of the slots by content, interpolation with the weights before, and shift.
 
     $$w^c = \mathrm{softmax}(\beta s), \qquad w^g = g w^c + (1 - g) w', \qquad
       \tilde w_i = \sum_j s_j w^g_{i - j}, \qquad

@@ -1,4 +1,4 @@
-"""A layer of gated units over a sequence, its input weights applied to each distinct input once."""
+"""A layer of gated units over a sequence, with one product for each distinct input."""
 
 from __future__ import annotations
 

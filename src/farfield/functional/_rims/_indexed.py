@@ -1,4 +1,4 @@
-"""A sequence as its distinct items, and which of them stands where."""
+"""A sequence as its distinct items and an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch.nn import functional as F
 @final
 @dataclass(frozen=True, eq=False)
 class Indexed:
-    """A sequence of few items that come again and again: `items[index]`, not yet put into place.
+    """A sequence of few recurring items: `items[index]`, not yet gathered.
 
     Layers that take one apply what no state enters to the items, each once, and not to every place
     at which one stands.
@@ -34,7 +34,7 @@ class Indexed:
 
     @property
     def repeats(self) -> bool:
-        """Whether the items are fewer than the places, so that something is gained."""
+        """True if the items are fewer than the positions, so that something is gained."""
         return len(self.items) < self.index.numel()
 
     def at(self, index: Int[Tensor, "*place"]) -> Indexed:

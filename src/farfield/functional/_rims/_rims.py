@@ -1,4 +1,4 @@
-"""Recurrent independent mechanisms: which are active, what they read, what they tell each other."""
+"""Recurrent independent mechanisms: competition, reading, dynamics, communication."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def rims_trace(
     parameters: RIMsParameters,
     rules: RIMsRules,
 ) -> RIMsTrace:
-    """What `rims` gives, with what happens inside.
+    """`rims`, with its internal values step by step.
 
     Args:
         x: As in `rims`.

@@ -1,4 +1,4 @@
-"""How the mechanisms of RIMs read from one another."""
+"""Communication between the mechanisms of RIMs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def communication_layers(parameters: CommunicationParameters) -> list[Layer]:
 
 
 Tell = Callable[[Tensor, Sequence[Product], Sequence[Tensor]], tuple[Tensor, Tensor]]
-"""`communicate`, its options given."""
+"""`communicate` with its options bound."""
 
 
 def sizes_of(parameters: CommunicationParameters) -> tuple[int, int, int]:
@@ -78,7 +78,7 @@ def communicate(
     sizes: tuple[int, int, int],
     top_k: int | None,
 ) -> tuple[Tensor, Tensor]:
-    """What every mechanism reads from all, and with which weights.
+    """Readings of every mechanism from all, and the attention weights.
 
     Args:
         states: What is read and compared.

@@ -14,7 +14,7 @@ State = tuple[Tensor, ...]
 """The hidden state, and the cell where there is one."""
 
 Dynamics = Callable[[Tensor, Tensor, State], State]
-"""From what input and state add to the gates, and the state before, to the state after."""
+"""Function from the gates' inputs and the state before to the state after."""
 
 
 def lstm_dynamics(

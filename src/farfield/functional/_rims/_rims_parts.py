@@ -1,4 +1,4 @@
-"""What recurrent independent mechanisms are made of, and what they give."""
+"""Parameters, rules and outputs of recurrent independent mechanisms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RIMsParameters(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class RIMsRules:
-    """What of a step of RIMs is no weight.
+    """Rules of a step of RIMs: its options without weights.
 
     Args:
         num_active: How many mechanisms are active at a step; at a position, with `per_position`.
@@ -66,7 +66,7 @@ class RIMsRules:
 
 
 class RIMsOutputs(NamedTuple):
-    """What RIMs leave.
+    """Outputs of RIMs.
 
     Attributes:
         outputs: States of all mechanisms side by side after every step: (time, batch, unit).
@@ -81,7 +81,7 @@ class RIMsOutputs(NamedTuple):
 
 
 class RIMsTrace(NamedTuple):
-    """What happens inside of RIMs, step by step.
+    """Internal values of RIMs, step by step.
 
     Attributes:
         outputs: As in `RIMsOutputs`.

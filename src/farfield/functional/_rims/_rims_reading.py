@@ -1,4 +1,4 @@
-"""How the mechanisms of RIMs compete for the input and read it.
+"""Competition of the mechanisms of RIMs for the input, and its reading.
 
 Whatever no state enters is computed for all steps at once, before the first; what is left for a
 step is a `Source`. Tensors of all steps are (time, batch, …), those of one step and of all
@@ -46,7 +46,7 @@ class InputAttentionParameters(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the mechanisms get from the input at one step.
+    """Readings of the mechanisms from the input at one step.
 
     Attributes:
         inputs: What it adds to their gates: (mechanism, batch, gate).
@@ -60,11 +60,11 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[Sequence[Product], Tensor, Sequence[Tensor]], Reading]
-"""From the products of the layers, the hidden states, and what the streams bring, to a reading."""
+"""Function from the layers' products, the hidden states and the inputs to a reading."""
 
 
 class Source(NamedTuple):
-    """What a step needs to read from the input.
+    """Inputs of the reading of a step.
 
     Attributes:
         read: Reads at one step.
@@ -89,7 +89,7 @@ def scaled(query: Float[Tensor, "mechanism head key unit"]) -> Tensor:
 def whole_input(
     x: Float[Tensor, "time batch feature"], weight: Float[Tensor, "mechanism gate feature"]
 ) -> Source:
-    """All mechanisms are active and get all of the input.
+    """Reading of the whole input by all mechanisms.
 
     Args:
         x: The inputs.
@@ -190,7 +190,7 @@ def attend_to_elements(
     *,
     num_active: int,
 ) -> tuple[Tensor, Tensor]:
-    """Attention on the null element and on all others, and who has the least on the null.
+    """Attention on the null element and on all others, and the mechanisms with the least on null.
 
     Args:
         queries: Of the mechanisms, scaled.
@@ -207,7 +207,7 @@ def attend_to_elements(
 
 
 def _odds_of_reading(scores: Float[Tensor, "batch head mechanism element"]) -> Tensor:
-    """Logarithm of the odds of the attention, averaged over heads, on what is no null element.
+    """Log-odds of attention on elements other than null, averaged over heads.
 
     (batch, mechanism). In the order of that attention, which saturates where these do not.
     """
@@ -223,7 +223,7 @@ def attend_to_positions(
     *,
     num_active: int,
 ) -> tuple[Tensor, Tensor]:
-    """Attention on the positions that a mechanism wins, and who wins any.
+    """Attention on the positions that a mechanism wins, and the mechanisms that win any.
 
     At every position those win that attend to it most, averaged over heads; of those whose
     attention has saturated, the first. The weights of the positions that a mechanism loses become
@@ -257,7 +257,7 @@ def _of_all(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _of_all_dropping(x: Tensor, weight: Tensor, dropout: float) -> Tensor:
-    """What `_of_all` gives where every mechanism misses other numbers of the inputs."""
+    """`_of_all` with a dropout mask of its own for every mechanism."""
     time, batch, size = x.shape
     factors = F.dropout(x.new_ones(len(weight), time * batch, size), dropout)
     found = linear_by_group(x.flatten(0, 1) * factors, weight)

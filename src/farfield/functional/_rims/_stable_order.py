@@ -1,4 +1,4 @@
-"""The order of numbers, equal ones in that in which they stand."""
+"""Stable sorting of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of several scores are the largest."""
+"""Mask of the largest scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from farfield.functional._rims._stable_order import stable_order
 
 
 def top_k_mask(scores: Float[Tensor, "*batch"], k: int, dim: int = -1) -> Bool[Tensor, "*batch"]:
-    """Where the k largest scores along an axis stand; of equal ones the first count as larger.
+    """Mask of the k largest scores along an axis; of equal ones the first count as larger.
 
     `torch.topk` says neither which of equal scores it takes nor that it takes the same ones next
     time. No gradient flows through the choice.

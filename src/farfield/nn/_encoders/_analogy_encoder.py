@@ -55,7 +55,7 @@ class AnalogyEncoder(nn.Module):
         output: The linear layer.
 
     Raises:
-        ValueError: If a side is no positive multiple of 16, or a size is below 1.
+        ValueError: If a side is not a positive multiple of 16, or a size is below 1.
 
     Reference:
         webb2020, section 4.1.

@@ -40,7 +40,7 @@ class ConvEncoder(nn.Module):
         fc1, fc2: The layers.
 
     Raises:
-        ValueError: If a side is no positive multiple of 8, or `out_features` is below 1.
+        ValueError: If a side is not a positive multiple of 8, or `out_features` is below 1.
 
     Reference:
         webb2021, appendix A.3.1.

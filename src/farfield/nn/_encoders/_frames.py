@@ -40,7 +40,7 @@ class FrameEncoder(nn.Module):
         out_features: Size of an embedding.
 
     Raises:
-        ValueError: If a size is below 1 or the frame is no multiple of 8.
+        ValueError: If a size is below 1 or the frame is not a multiple of 8.
 
     Reference:
         webb2020, section 4.3.
@@ -117,7 +117,7 @@ class FrameDecoder(nn.Module):
         `(*batch, in_features)` to `(*batch, height, width)`.
 
     Raises:
-        ValueError: If a size is below 1 or the frame is no multiple of 8.
+        ValueError: If a size is below 1 or the frame is not a multiple of 8.
 
     Reference:
         webb2020, section 4.3.

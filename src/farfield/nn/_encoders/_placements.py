@@ -1,4 +1,4 @@
-"""Where the normalizers of a recurrent cell stand."""
+"""Placements of the normalizers of a recurrent cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, final, runtime_checkable
 
 @runtime_checkable
 class Placement(Protocol):
-    """Where a recurrent cell has normalizers, and how wide each is.
+    """Placement of normalizers in a recurrent cell, with their widths.
 
     There is a place before each non-linearity, by the name the cell gives it, and one for each of
     the two projections with the gates side by side, `"input"` for $W_x x_t$ and `"hidden"` for

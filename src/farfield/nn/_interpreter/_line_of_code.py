@@ -126,7 +126,7 @@ class LineOfCode(nn.Module):
         return parameters, self.rules
 
     def _position_scores(self, codes: Tensor, num_items: int, mask: Tensor | None) -> Tensor | None:
-        """What is added to scores before they are scaled, by positions and by a mask."""
+        """Terms added to scores before scaling, by positions and by a mask."""
         scores = None if self.position is None else self.position(codes, num_items)
         if mask is None:
             return scores
@@ -139,12 +139,12 @@ class LineOfCode(nn.Module):
 
     @property
     def rules(self) -> LineRules:
-        """What of it is no weight."""
+        """Options without weights."""
         own, size = self.instructions, self.attention.key_size
         return LineRules(num_heads=own.num_heads, key_size=size, residual=own.residual, eps=own.eps)
 
     def _folds(self, num_items: int) -> bool:
-        """Whether it takes fewer multiplications to have the elements themselves as keys."""
+        """True if it takes fewer multiplications to have the elements themselves as keys."""
         features, size = self.attention.value.in_features, self.attention.key_size
         return features * (features + num_items) < size * (2 * features + num_items)
 

@@ -103,7 +103,7 @@ class ModAttn(nn.Module):
         codes: Float[Tensor, "function code"],
         key_padding_mask: Bool[Tensor, "batch item"] | None = None,
     ) -> Float[Tensor, "function batch item feature"]:
-        """What each element gathers in each function."""
+        """Attention of each element in each function."""
         layers = self.modulated(codes)
         gathered = modulated_attention(
             modulated_linear(x, layers.query),

@@ -89,7 +89,7 @@ class ModLin(nn.Module):
     def forward(
         self, x: Float[Tensor, "_ *row in"], codes: Float[Tensor, "function code"]
     ) -> Float[Tensor, "function *row out"]:
-        """What each function makes of its elements."""
+        """Outputs of each function for its elements."""
         return modulated_linear(x, self.layer(codes))
 
     def extra_repr(self) -> str:
@@ -153,7 +153,7 @@ class ModMLP(nn.Module):
     def forward(
         self, x: Float[Tensor, "_ *row in"], codes: Float[Tensor, "function code"]
     ) -> Float[Tensor, "function *row out"]:
-        """What each function makes of its elements."""
+        """Outputs of each function for its elements."""
         return modulated_mlp(x, self.modulated(codes))
 
 

@@ -36,11 +36,11 @@ class NeuralInterpreter(nn.Module):
     $$y_i = x_i + \sum_u C_{ui} \,
       (\mathrm{LOC}_{n} \circ … \circ \mathrm{LOC}_1)(\{x_j\}_j; c_u, \{C_{uj}\}_j)$$
 
-    A line of code gives the element itself with what it changes, so that in equation 11 as printed
-    an element about doubles in every iteration, and eight of them, the number here, cannot be
-    trained. By default what the functions change is summed up, $\sum_u C_{ui} (y_{ui} - x_i)$, and
-    the element is there once; for an element that has its functions that is what the released code
-    gives, too. `syntax=Syntax.printed()` is the equation as printed.
+    A line of code gives the element itself with what it changes, so that in equation 11 as
+    published an element about doubles in every iteration, and eight of them, the number here,
+    cannot be trained. By default what the functions change is summed up, $\sum_u C_{ui} (y_{ui} -
+    x_i)$, and the element is there once; for an element that has its functions that is what the
+    released code gives, too. `syntax=Syntax.printed()` is the equation as published.
 
     Beside a Transformer encoder its size does not grow with its depth, which is the number of
     iterations, nor but by two vectors with the number of functions: both can be changed after
@@ -57,7 +57,7 @@ class NeuralInterpreter(nn.Module):
         syntax: What they are made of; None is `Syntax()`, the text's where that can be trained.
             `Syntax.printed()` is that of the text, `Syntax.released()` that of the released code.
         grid: Rows and columns of image patches, which are the last elements, row by row, with what
-            is no patch before them; None where elements have no positions.
+            is not a patch before them; None where elements have no positions.
         device: Where its tensors are.
         dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -146,12 +146,12 @@ class NeuralInterpreter(nn.Module):
 
     @property
     def num_functions(self) -> int:
-        """How many functions each script has."""
+        """Number of functions of each script."""
         return self._first.num_functions
 
     @property
     def num_iterations(self) -> int:
-        """How many times each script calls its functions; can be set after training."""
+        """Number of iterations of each script; can be set after training."""
         return self._first.num_iterations
 
     @num_iterations.setter
@@ -196,7 +196,7 @@ class NeuralInterpreter(nn.Module):
         mask: Tensor | None = None,
         num_iterations: int | None = None,
     ) -> tuple[ScriptTrace, ...]:
-        """What each element was routed through, iteration by iteration; all functions are there.
+        """Routing of each element, iteration by iteration, without dropout of functions.
 
         Args:
             x: The set.

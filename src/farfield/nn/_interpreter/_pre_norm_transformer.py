@@ -85,7 +85,7 @@ class PreNormTransformer(nn.Module):
         mask: Tensor | None = None,
         src_key_padding_mask: Tensor | None = None,
     ) -> Float[Tensor, "*batch item feature"]:
-        """What becomes of the elements of every set.
+        """Encode the elements of every set.
 
         Args:
             x: The sets.

@@ -111,7 +111,7 @@ class Script(nn.Module):
 
     @property
     def num_functions(self) -> int:
-        """How many functions there are."""
+        """Number of functions."""
         return len(self.signatures)
 
     def forward(
@@ -140,7 +140,7 @@ class Script(nn.Module):
         *,
         mask: Tensor | None = None,
     ) -> ScriptTrace:
-        """What happens in each iteration, all functions being there."""
+        """Internal values of each iteration, without dropout of functions."""
         return script_trace(
             x,
             self.functional(x.shape[-2], mask=mask),
@@ -169,14 +169,14 @@ class Script(nn.Module):
         )
 
     def _partly_fixed(self, rows: Tensor) -> Tensor:
-        """What functions are made of, without gradients for the first of them, if those are."""
+        """Parameters of functions, without gradients for the first ones where these are frozen."""
         if not self.num_fixed:
             return rows
         return torch.cat((rows[: self.num_fixed].detach(), rows[self.num_fixed :]))
 
     @property
     def rules(self) -> ScriptRules:
-        """What of it is no weight."""
+        """Options without weights."""
         own, line = self.syntax, next(iter(self.lines))
         return ScriptRules(
             line=line.rules,  # type: ignore[arg-type]
@@ -226,8 +226,8 @@ class Script(nn.Module):
             which: Their numbers, from 0.
 
         Raises:
-            ValueError: If one of them is no number, is not there or named twice, or none would be
-                left.
+            ValueError: If one of them is not an integer, does not exist or is named twice, or none
+                would be left.
         """
         try:
             named = [_number_of(function) for function in which]
@@ -259,7 +259,7 @@ class Script(nn.Module):
         getattr(self, name).requires_grad_(old.requires_grad)
 
     def _kept(self, x: Tensor) -> Tensor | None:
-        """Which functions are there for each set, in training with dropout."""
+        """Mask of the functions kept for each set, in training with dropout."""
         dropout = self.syntax.functions.dropout
         if not self.training or not dropout:
             return None
@@ -267,8 +267,8 @@ class Script(nn.Module):
 
 
 def _number_of(function: object) -> int:
-    """What is given as the number of a function; True and False are none, and a `TypeError`."""
+    """The index of a function; raises `TypeError` for booleans and other types."""
     is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
     if is_true_or_false or isinstance(function, bool):
-        raise TypeError(f"{function} is no number")
+        raise TypeError(f"function must be an integer, got {function!r}")
     return operator.index(function)  # type: ignore[arg-type]

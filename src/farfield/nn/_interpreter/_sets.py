@@ -1,4 +1,4 @@
-"""What layers from set to set check of what they are given, and in which forms they take it."""
+"""Checks and forms of the inputs of layers from set to set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def attention_bias(mask: Tensor, num_items: int, dtype: torch.dtype) -> Tensor:
-    """What a mask of attention adds to scores: much below all where it is True, or what it says.
+    """Term that a mask adds to attention scores: very low where it is True, or its own numbers.
 
     Args:
         mask: `(item, item)`, of the element that attends and the one attended to.
@@ -77,7 +77,7 @@ def padding_of(
 def of_one_set(
     layer: nn.Module, x: Tensor, key_padding_mask: Tensor | None, **options: int | Tensor | None
 ) -> Tensor:
-    """What a layer makes of a set without an axis for the batch, as torch's layers take it.
+    """Apply a layer to a set without a batch axis, as torch's layers take it.
 
     Args:
         layer: From sets to sets.

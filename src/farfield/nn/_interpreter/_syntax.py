@@ -1,4 +1,4 @@
-"""What a Neural Interpreter is assembled from."""
+"""Options of the parts of a Neural Interpreter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELEASED_TRUNCATION = 1.4202567871309753
 @final
 @dataclass(frozen=True, kw_only=True)
 class Functions:
-    """What a function of a `NeuralInterpreter` is.
+    """Options of a function of a `NeuralInterpreter`.
 
     Args:
         code_size: Numbers in a code; None is as many as an element has features.
@@ -54,7 +54,7 @@ class Functions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TypeMatching:
-    r"""How a `NeuralInterpreter` decides which functions have access to which elements.
+    r"""Options of the type matching of a `NeuralInterpreter`: access of functions to elements.
 
     Args:
         type_size: Numbers in a type and in a signature.
@@ -91,7 +91,7 @@ class TypeMatching:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Instructions:
-    r"""What a line of code of a `NeuralInterpreter` is.
+    r"""Options of a line of code of a `NeuralInterpreter`.
 
     Args:
         num_heads: Heads of its attention; must divide the features of an element.
@@ -127,7 +127,7 @@ class Instructions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Syntax:
-    """What a `NeuralInterpreter` is made of; the text's by default, where that can be trained.
+    """Options of a `NeuralInterpreter`; the paper's text by default, where that can be trained.
 
     In the text's own form, `Syntax.printed()`, an element about doubles in every iteration: after
     the eight of a bare `NeuralInterpreter` it is some 250 times as large as it was.
@@ -163,7 +163,7 @@ class Syntax:
 
     @property
     def changes_are_summed(self) -> bool:
-        """Whether the functions' changes are summed up: `sums_changes`, or what None of it is."""
+        """True if the functions' changes are summed: `sums_changes`, or its default if None."""
         return self.outer_residual if self.sums_changes is None else self.sums_changes
 
     @classmethod

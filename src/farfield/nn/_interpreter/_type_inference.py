@@ -1,4 +1,4 @@
-"""The network that tells the type of an element."""
+"""Type inference of elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from farfield.functional import (
 
 @final
 class TypeInference(nn.Module):
-    r"""The type of each element: which functions are for it.
+    r"""Infer the type of each element, which decides the functions that have access to it.
 
     $$t_i = W_2 \, \mathrm{GELU}(W_1 \, \mathrm{LN}(x_i) + b_1) + b_2$$
 

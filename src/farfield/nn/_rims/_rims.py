@@ -29,7 +29,7 @@ class RIMs(SequenceLayer):
     r"""Recurrent independent mechanisms, in place of `torch.nn.LSTM` or `torch.nn.GRU`.
 
     The units are divided among mechanisms with weights of their own. At every step those that
-    attend least to a null element, which stands beside the input, are active:
+    attend least to a null element, added to the input, are active:
 
     $$A_k = \mathrm{softmax}\left(\frac{h_k W^q_k (X W^e)^\top}{\sqrt d}\right) X W^v, \qquad
       \tilde h_k = D_k(h_k, A_k), \qquad
@@ -157,7 +157,7 @@ class RIMs(SequenceLayer):
         input: Tensor | Indexed,  # noqa: A002 — torch's name
         hx: Tensor | State | None = None,
     ) -> tuple[RIMsTrace, ...]:
-        """What happens in each layer, step by step: who is active, and who attends to what.
+        """Internal values of each layer, step by step: active mechanisms and attention.
 
         Args:
             input: The inputs, not packed.

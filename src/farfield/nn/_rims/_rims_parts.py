@@ -1,4 +1,4 @@
-"""What recurrent independent mechanisms are assembled from."""
+"""Options of the parts of recurrent independent mechanisms."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from farfield.functional import gru_dynamics, lstm_dynamics
 @final
 @dataclass(frozen=True, kw_only=True)
 class InputAttention:
-    r"""How the mechanisms of `RIMs` compete for the input.
+    r"""Options of the competition of the mechanisms of `RIMs` for the input.
 
     The null element has key and value zero, as in the text. There the keys and values of the input
     are $X W$ without a bias, so that an input of zeros is the null element itself: all mechanisms
     tie and read nothing. With `bias` the input's keys and values have one and the null's have none:
-    an input of zeros can be told from no input.
+    an input of zeros differs from no input.
 
     Args:
         num_heads: Number of heads; activation goes by the average of their attention.
@@ -63,7 +63,7 @@ class InputAttention:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Communication:
-    r"""How the active mechanisms of `RIMs` read from one another, and from the inactive.
+    r"""Options of the communication of the mechanisms of `RIMs`.
 
     Args:
         num_heads: Number of heads; None for four, or where they share the units of a mechanism for

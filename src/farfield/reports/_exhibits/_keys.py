@@ -35,8 +35,8 @@ from farfield.reports._tables._report import Report, Row
 from farfield.tasks import TRAINING
 
 BESIDE: Final = ((-7, 5), (3, 9), (8, -6))
-"""Where the numbers of the first places stand beside their means, points; those of later places
-stand on them."""
+"""Offset of the numbers of the first places from their means, points; those of later places are on
+them."""
 
 PROBLEMS: Final = 360
 """Most problems of a set that are looked at, so that both sets weigh alike."""

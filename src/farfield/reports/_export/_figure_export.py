@@ -252,7 +252,7 @@ def load_figure(path: Path, folder: Path) -> FigureExport:
 
 
 def _check_picture(figure: FigureExport, exhibit: ExhibitExport, folder: Path) -> None:
-    """Refuse text without its picture."""
+    """Raise `ValueError` for a figure without its picture."""
     if exhibit.digest is None:
         return
     picture = folder / figure.picture(exhibit)

@@ -15,7 +15,7 @@ from farfield.reproductions import Claim, Published, Table
 from farfield.reproductions import webb2021 as tables
 
 LEVEL: Final = 0.95
-"""What section 4 calls nearly perfect."""
+"""Level that section 4 calls nearly perfect."""
 
 FAST: Final = Saying(
     of="*esbn+tcn/*", words="nearly perfect “within 100 to 200 training updates” (section 4)"

@@ -41,15 +41,15 @@ GOLDEN: Final = (math.sqrt(5) - 1) / 2
 DOT: Final = 5.0
 """Area of the dot of one network, square points."""
 BESIDE: Final = 0.045
-"""How far the published mean stands from ours, in steps of the axis of distances."""
+"""Offset of the published mean from ours, in steps of the axis of distances."""
 DODGE: Final = 0.1
-"""How far models of one distance stand apart, in such steps, where they have the room."""
+"""Offset between models of one distance, in such steps, where there is room."""
 STUB: Final = 0.45
 """Where an arrow stands on an axis of logarithms, as a share of the mean."""
 BAND: Final = 0.6
-"""What all models of one column take up together, in lines of columns."""
+"""Extent of all models of one column together, in lines of columns."""
 ROOM: Final = 0.84
-"""What all models of one distance may take up together, in such steps."""
+"""Largest extent of all models of one distance together, in such steps."""
 SIDE_BY_SIDE: Final = 4
 """Most models whose names stand side by side; those of more stand one below another."""
 LONGEST_LABEL: Final = 12

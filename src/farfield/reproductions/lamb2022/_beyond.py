@@ -37,7 +37,7 @@ HOLDING: Final = Recipe(
 )
 """A step size that stands at 2e-3 still leaves errors after 6,000 updates, after 50 places too."""
 LEAST_MOVE: Final = 0.05
-"""What leaks at least by this much at every step is lost within the 50 of training."""
+"""Least move of a unit; a leak of this size at every step loses all within the 50 of training."""
 LONGER: Final = dataclasses.replace(HOLDING, steps=10_000)
 """After 8,000 updates two of five networks without a least move still err in training, rarely."""
 NEW: Final = dataclasses.replace(copying.TASK, training_sequences=LONGER.steps * LONGER.batch_size)

@@ -337,4 +337,4 @@ DEMO: Final = _hardest(
     "The hardest regime of each task of Tables 9–12, three models with TCN",
     "*+tcn",
 ).select(*(f"*/{name}+tcn/*" for name in ("esbn", "transformer", "lstm")))
-"""What `make demo` runs."""
+"""The table of `make demo`."""

@@ -28,7 +28,7 @@ _BROKEN: Final = (
     Image.DecompressionBombError,
     Image.DecompressionBombWarning,
 )
-"""What Pillow raises at a file that is cut short, made up or too large."""
+"""Errors of Pillow at a file that is cut short, made up or too large."""
 
 
 @contextmanager

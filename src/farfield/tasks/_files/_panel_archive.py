@@ -42,7 +42,7 @@ _MOST_FIELDS: Final = 64
 _ENTRY: Final = b"PK\1\2"
 """Stands before every entry of the directory of an archive, and by chance once in 4 GB."""
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How NumPy packs fields."""
+"""Compression methods of NumPy."""
 _BROKEN: Final = (
     OSError,
     EOFError,
@@ -53,7 +53,7 @@ _BROKEN: Final = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What a file that is cut short, encrypted or made up raises while it is unpacked."""
+"""Errors at unpacking a file that is cut short, encrypted or made up."""
 _MALFORMED: Final = (
     ValueError,
     SyntaxError,
@@ -64,7 +64,7 @@ _MALFORMED: Final = (
     MemoryError,
     tokenize.TokenError,
 )
-"""What NumPy and Python's own parser, which it calls, raise at a header that is none."""
+"""Errors of NumPy and of Python's parser, which it calls, at a malformed header."""
 _MOST_AXES: Final = 32
 
 

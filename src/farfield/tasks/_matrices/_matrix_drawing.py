@@ -29,7 +29,7 @@ NUM_KINDS: Final = 7
 CELL_FIELDS: Final = 3
 """Of each cell: type counted from 1 (0 where it is empty), size, colour."""
 _REACH: Final = PANEL_SIZE // 2 - MARGIN
-"""How far straight lines reach from the centre of a panel, pixels."""
+"""Reach of straight lines from the center of a panel, pixels."""
 
 LINES: Final[dict[str, Callable[[Grid, Grid], Bool[np.ndarray, "height width"]]]] = {
     "horizontal": lambda x, y: (abs(y) <= 1) & (abs(x) <= _REACH),
@@ -39,7 +39,7 @@ LINES: Final[dict[str, Callable[[Grid, Grid], Bool[np.ndarray, "height width"]]]
     "diamond": lambda x, y: abs(abs(x) + abs(y) - 60) <= 1,
     "circle": lambda x, y: abs(x * x + y * y - 52 * 52) <= 3 * 52,
 }
-"""What lies on a line: pixels right of and below the centre of the panel."""
+"""Test of points on a line: pixels right of and below the center of the panel."""
 NUM_LINES: Final = len(LINES)
 SMALLEST_KEPT: Final = 80
 """Least side of a picture that shows pixels of the largest, not means of them."""

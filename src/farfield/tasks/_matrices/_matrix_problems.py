@@ -60,9 +60,9 @@ _OPTIONS: Final = np.stack(
         )
     ]
 )
-"""Which of its options each candidate takes for each triple: for one triple; two, of which the
+"""Option of each candidate for each triple: for one triple; two, of which the
 second or the first has four; three; four. A shift of the options turns any candidate into any other
-and leaves the set as it is, so that the set does not tell them apart."""
+and leaves the set as it is, so that the set does not distinguish them."""
 _ROOM: Final = 3
 """Levels of sizes, colours and types of shapes and of colours of lines in a panel, at most; and
 shapes or lines, at least, where these have to show them."""

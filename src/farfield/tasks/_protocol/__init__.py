@@ -1,1 +1,1 @@
-"""What a task is, and what tasks share."""
+"""Protocols of tasks, and their shared parts."""

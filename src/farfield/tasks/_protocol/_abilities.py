@@ -1,4 +1,4 @@
-"""What a task may be able to do besides what every task does: all optional abilities.
+"""Optional abilities of tasks, as protocols.
 
 A task has an ability by having its members. Others ask `isinstance(task, InParts)`, or the function
 beside the protocol, which knows what holds for a task without.
@@ -19,16 +19,16 @@ from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
 @runtime_checkable
 class HasForm(Protocol):
-    """A task that says what its problems look like."""
+    """A task with a `form` of its own."""
 
     @property
     def form(self) -> Form:
-        """What a problem looks like."""
+        """Form of a problem."""
         ...
 
 
 def form_of(task: ProblemTask) -> Form:
-    """What the problems of a task look like: its `form`, or one by its shapes where it has none.
+    """Form of the problems of a task: its `form`, or one by its shapes where it has none.
 
     By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
     are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
@@ -55,7 +55,7 @@ def form_of(task: ProblemTask) -> Form:
 
 @runtime_checkable
 class Candidates(Protocol):
-    """A task whose last places are candidates, one of which answers: what a model scores.
+    """A task whose last positions are candidates, which a model scores.
 
     `num_outputs` is `num_candidates`, and `segments` speaks of the places of one sequence to be
     scored: the premises and one candidate behind them.
@@ -72,7 +72,7 @@ class InParts(Protocol):
     """A task whose problems are of several kinds, each scored by itself as well."""
 
     def parts(self, problems: Problems) -> dict[str, Tensor]:
-        """Which problems are of which kind: `(batch,)` booleans by the name of the kind."""
+        """Masks of the problems of each kind: `(batch,)` booleans by the name of the kind."""
         ...
 
 
@@ -87,7 +87,7 @@ class SeveralAnswers(Protocol):
 
 @runtime_checkable
 class NoMemoryLoss(Protocol):
-    """A task that knows what its loss is without memory: the floor of a claim about the loss."""
+    """A task with a known loss without memory: the floor of a claim about the loss."""
 
     def no_memory_loss(self, regime: str) -> float:
         """Least loss of a model that remembers nothing."""
@@ -95,7 +95,7 @@ class NoMemoryLoss(Protocol):
 
 
 def no_memory_loss(task: Task, regime: str) -> float:
-    """Least loss without memory; NaN for a task that does not say.
+    """Least loss without memory; NaN where the task has none.
 
     Args:
         task: The task.
@@ -113,13 +113,13 @@ class DrawsFirst(Protocol):
         ...
 
     def num_problems(self, regime: str) -> int:
-        """How many problems there are in a set."""
+        """Number of problems of a set."""
         ...
 
 
 @runtime_checkable
 class SetScores(Protocol):
-    """A task with scores of a whole set that are no means over problems: perplexity, FID, R²."""
+    """A task with scores of a set that are not means over problems: perplexity, FID, R²."""
 
     def set_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, float]:
         """Scores of a set, by their names in records.
@@ -133,25 +133,25 @@ class SetScores(Protocol):
 
 @runtime_checkable
 class RolledOut(Protocol):
-    """A task whose first places are given; a model may go on from its own answers after them."""
+    """A task with given first positions, after which a model may roll out its own answers."""
 
     @property
     def given(self) -> int:
-        """How many places are given."""
+        """Number of given positions."""
         ...
 
 
 @runtime_checkable
 class FromFiles(Protocol):
-    """A task whose problems nobody can generate: they are read from files a user has."""
+    """A task whose problems are read from files that the user must have."""
 
     def is_at_hand(self) -> bool:
-        """Whether the files are on this machine."""
+        """True if the files are on this machine."""
         ...
 
 
 def is_at_hand(task: Task) -> bool:
-    """Whether the problems of a task can be had on this machine: generated, or its files read.
+    """True if the problems of a task are available: generated, or their files on this machine.
 
     Args:
         task: A task.
@@ -164,7 +164,7 @@ class ScoresSomeTraining(Protocol):
     """A task whose training set is too large to be scored as a whole."""
 
     training_scored: ClassVar[int]
-    """How many of its problems are scored."""
+    """Number of its problems that are scored."""
 
 
 def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
@@ -182,14 +182,14 @@ def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
 
 @runtime_checkable
 class NamesMetric(Protocol):
-    """A task whose score is no accuracy; of an error, lower is better."""
+    """A task whose score is not an accuracy; of an error, lower is better."""
 
     metric: ClassVar[str]
-    """Name of what the score measures, e.g. `"mse"`."""
+    """Name of the metric, e.g. `"mse"`."""
 
 
 def metric_of(task: Task) -> str:
-    """Name of what the score of a task measures: `"accuracy"`, where the task names no other.
+    """Name of the metric of a task: `"accuracy"`, unless the task names another.
 
     Args:
         task: A task, which may be one that `NamesMetric`.

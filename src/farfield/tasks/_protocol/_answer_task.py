@@ -1,4 +1,4 @@
-"""What tasks with one right answer to each problem have in common."""
+"""Base of tasks with one right answer to each problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers are scored, and what outputs a sure answer has."""
+"""Loss and score of answers, and the outputs of a certain answer."""
 
 from __future__ import annotations
 

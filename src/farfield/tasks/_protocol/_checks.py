@@ -1,4 +1,4 @@
-"""What the fields and regimes of a task may be."""
+"""Checks of the fields and regimes of a task."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from farfield.core import Limits, UnknownNameError
 from farfield.tasks._protocol._task import Regime
 
 Count = Annotated[int, Limits(at_least=1, at_most=10_000_000)]
-"""A number of problems, or of places of one."""
+"""A number of problems, or of positions of one."""
 
 
 def check_number(name: str, value: int, fewest: int, most: int) -> None:
-    """Raise `ValueError` if the field `name` is no integer `fewest` … `most`."""
+    """Raise `ValueError` unless the field `name` is an integer of `fewest` … `most`."""
     if not is_integer(value) or not fewest <= value <= most:
         raise ValueError(f"{name} must be an int {fewest}…{most}, got {value!r}")
 
 
 def is_integer(value: object) -> bool:
-    """Whether it is an integer, and no truth value."""
+    """True for an integer that is not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_regime(regime: str, regimes: Sequence[Regime]) -> str:
-    """`regime`, if it is one of `regimes`; `UnknownNameError` if not."""
+    """Raise `UnknownNameError` unless `regime` is one of `regimes`; else return it."""
     names = [known.name for known in regimes]
     if regime not in names:
         raise UnknownNameError("regime", regime, names)

@@ -1,4 +1,4 @@
-"""What tasks of a choice among candidates have in common."""
+"""Base of tasks of a choice among candidates."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._answers import check_outputs
 
 _PART: Final = 10_000
-"""Problems whose descriptions are looked at together."""
+"""Problems whose descriptions are processed together."""
 
 
 class ChoiceTask(AnswerTask):
-    """A task whose last places are candidates: what it draws is its own, the rest is here."""
+    """Base of tasks whose last positions are candidates."""
 
     @property
     @abstractmethod
@@ -69,7 +69,7 @@ def choice_score(
 def described_outputs(
     problems: Problems, fitting: Callable[[np.ndarray], np.ndarray]
 ) -> Float[Tensor, "batch candidate"]:
-    """The outputs of a rule that reads what panels are drawn from: 1 where one fits, −1 else.
+    """The outputs of a rule on the descriptions of panels: 1 where a candidate fits, −1 else.
 
     Args:
         problems: Problems with the items they were drawn with.

@@ -1,4 +1,4 @@
-"""What tasks of naming the class of one thing shown have in common."""
+"""Base of tasks of classifying a single item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing numbered problems without repetition, from nothing but a stream's raw 64-bit words.
+"""Sampling of numbered problems without repetition, from a stream's raw 64-bit words.
 
 The words of a counter-based generator are the same on every machine and in every version of NumPy,
 which its ready-made draws (`choice`, `permutation`) do not promise; drawn problems therefore are.
@@ -16,7 +16,7 @@ _WORDS = 2**64
 
 
 def check_generator(generator: np.random.Generator) -> None:
-    """Raise `ValueError` if it is none of NumPy's, which alone have words to draw from."""
+    """Raise `ValueError` unless the generator is NumPy's, which has raw words to draw from."""
     if not isinstance(generator, np.random.Generator):
         raise ValueError(f"generator must be a numpy.random.Generator, got {generator!r}")
 
@@ -83,7 +83,7 @@ def distinct(
 def _first_of_each(
     rows: Int64[np.ndarray, "batch feature"], radices: Sequence[int]
 ) -> Int64[np.ndarray, " item"]:
-    """Where each different row stands first, in order; by one number per row where 63 bits do."""
+    """Index of the first of each distinct row, in order; by one number per row where 63 bits do."""
     if math.prod(radices) < 2**63:
         numbers = np.ravel_multi_index(tuple(rows.T), tuple(radices))
         first = np.unique(numbers, return_index=True)[1]

@@ -1,4 +1,4 @@
-"""What the problems of a task look like, by which models are chosen for it."""
+"""Forms of problems, by which models are chosen for a task."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Axis = Literal["channel", "height", "width", "feature", "class"]
 """Axis of an item."""
 
 Arrangement = Literal["single", "group", "sequence"]
-"""How the items of a problem are shown: one alone, a few together, or one after another."""
+"""Arrangement of the items of a problem: one alone, a few together, or one after another."""
 
 Answer = Literal["once", "everywhere", "candidates", "items"]
-"""What is asked: once a problem, at every position, which candidate, or for items themselves."""
+"""Kind of answer: one a problem, one at every position, a candidate, or items themselves."""
 
 Reading = Literal["elements", "group", "candidates", "sequence", "items"]
-"""How a model can read a problem."""
+"""Way in which a model reads a problem."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a problem looks like: the axes of its items, how they are arranged, what is asked.
+    """Form of a problem: the axes of its items, their arrangement, and the kind of answer.
 
     Args:
         axes: The axes of `item_shape`: `("height", "width")` for a gray image,
@@ -48,7 +48,7 @@ class Form:
 
     @property
     def readings(self) -> tuple[Reading, ...]:
-        """How models can read a problem.
+        """Ways in which models can read a problem.
 
         `"elements"`: as the set of parts of its one item. `"group"`: all items together.
         `"candidates"`: the premises with each candidate. `"sequence"`: one item after another.

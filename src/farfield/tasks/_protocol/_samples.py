@@ -1,4 +1,4 @@
-"""Problems for a training loop of one's own, out of the sets of a run."""
+"""Samples of problems for the user's own training loops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def resample(
 
     Raises:
         UnknownNameError: If the task has no such regime.
-        ValueError: If `n` is no whole number or below 1, or the generator is none.
+        ValueError: If `n` is not an integer ≥ 1, or the generator is not NumPy's.
     """
     n = kind_of(Size).take("n", n)
     check_generator(generator)

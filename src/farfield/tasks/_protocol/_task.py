@@ -1,4 +1,4 @@
-"""What every task answers: the contract between problems, models and the training loop."""
+"""Protocol of tasks: the contract between problems, models and the training loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Regime:
 
 @runtime_checkable
 class Task(Protocol):
-    """An immutable description of what is asked: its name, its version, its regimes and its floor.
+    """Protocol of tasks: immutable, with a name, a version, regimes and a floor.
 
     A task is a frozen dataclass whose fields are the parameters of the paper. It knows of no
     model, no device and no training. What it asks is in the protocols that extend this one.
@@ -59,7 +59,7 @@ class Task(Protocol):
 
 @runtime_checkable
 class ProblemTask(Task, Protocol):
-    """A task that draws problems and scores answers to them, and knows the ceiling.
+    """Protocol of tasks that draw problems, score answers and know the ceiling.
 
     The members below and those of `Task` are all that the rest of the library needs. What a task
     may be able to do besides is declared as protocols, e.g. `Candidates`.
@@ -94,11 +94,11 @@ class ProblemTask(Task, Protocol):
         ...
 
     def loss(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """What training minimizes, one number per problem, `(batch,)`."""
+        """Loss that training minimizes, one number per problem, `(batch,)`."""
         ...
 
     def score(self, outputs: Tensor, problems: Problems) -> Tensor:
-        """What is reported, one number per problem, `(batch,)`.
+        """Score that is reported, one number per problem, `(batch,)`.
 
         Higher is better, in 0…1, unless the task names an error as its `metric`.
         """

@@ -46,7 +46,7 @@ class YesNoTask(RuleTask):
     """A task of abstract rules with two answers."""
 
     softmax: bool
-    """Whether the answer is two logits rather than one."""
+    """True if the answer is two logits rather than one."""
 
     @property
     def num_outputs(self) -> int:

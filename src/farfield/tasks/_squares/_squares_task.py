@@ -26,7 +26,7 @@ class SquaresTask(ABC):
     test_sizes: tuple[float, ...]
     """Ends of the sizes of the tests, ascending, pixels."""
     circumradius: bool
-    """Whether sizes are radii of the circle around the square; otherwise widths."""
+    """True if sizes are radii of the circle around the square; otherwise widths."""
 
     @property
     @abstractmethod

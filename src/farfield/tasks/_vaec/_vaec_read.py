@@ -39,7 +39,7 @@ _PACKED_MARGIN: Final = 2**16
 _MOST_NAMED: Final = 9
 """Members of a group that an error lists."""
 _BROKEN: Final = (OSError, RuntimeError, KeyError, TypeError, MemoryError, zlib.error)
-"""What h5py and gzip raise at a file that is damaged or made up."""
+"""Errors of h5py and gzip at a file that is damaged or made up."""
 
 Shown = dict[tuple[int, ...], tuple[int, int]]
 """Number of the problem, and slot in its pictures, that shows an object first, by its levels."""

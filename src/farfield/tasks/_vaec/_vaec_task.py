@@ -49,9 +49,9 @@ class VAECTask(ChoiceTask):
     problems_per_regime: int | None = None
     """Problems of a set; `None` for a tenth of all."""
     exact_width: bool = False
-    """Whether a square of width s covers s pixels rather than s + 1."""
+    """True if a square of width s covers s pixels rather than s + 1."""
     shuffled: bool = False
-    """Whether the candidates stand in random order rather than the right one first."""
+    """True if the candidates are in random order rather than the right one first."""
 
     @property
     @abstractmethod
