@@ -250,7 +250,7 @@ def members(cls: Any) -> str:
         return ""
     known = set(dir(Task)) if cls in TASKS.values() else {"forward", "extra_repr"}
     lines = []
-    for name, member in vars(cls).items():
+    for name, member in own_and_inherited(cls).items():
         if (name.startswith("_") and name != "__call__") or name in known:
             continue
         function = inspect.unwrap(getattr(member, "__func__", member))
@@ -264,6 +264,17 @@ def members(cls: Any) -> str:
                 lines += described_arguments(function)
     more = "\n\nIts members are those of [`Task`](#task)." if cls in TASKS.values() else ""
     return ("**Members**\n\n" + "\n".join(lines) + more if lines else more).strip()
+
+
+def own_and_inherited(cls: type) -> dict[str, Any]:
+    """What a class has of its own or from other classes of the package, protocols aside."""
+    ours = [
+        base
+        for base in reversed(cls.__mro__)
+        if base is cls
+        or (base.__module__.startswith("farfield.") and not getattr(base, "_is_protocol", False))
+    ]
+    return {name: member for base in ours for name, member in vars(base).items()}
 
 
 def described_arguments(function: Any) -> Iterator[str]:

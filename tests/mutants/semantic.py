@@ -159,9 +159,9 @@ MUTANTS = [
     ),
     (
         "training is normalized by kept statistics",
-        "nn/_norm/_over_fields.py",
-        "if module.training or module.mean is None or module.variance is None:",
-        "if module.mean is None or module.variance is None:",
+        "nn/_norm/_field_norm.py",
+        "if self.training or mean is None or variance is None:",
+        "if mean is None or variance is None:",
         "nn/test_normalizers.py::test_training_statistics_normalize_in_evaluation_alone",
     ),
     (

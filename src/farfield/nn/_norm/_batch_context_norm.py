@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import final
 
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.types import Device
-
-from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import over_batch_and_time
-from farfield.nn._norm._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._norm._over_fields import centred, normalized
+from farfield.nn._norm._field_norm import FieldNorm
 
 
 @final
-class BatchContextNorm(nn.Module):
+class BatchContextNorm(FieldNorm):
     r"""Normalize every feature over problems and times together, every candidate by itself.
 
     $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
@@ -49,42 +42,4 @@ class BatchContextNorm(nn.Module):
         webb2020, section 4.2 (batch and context normalization).
     """
 
-    @check_arguments
-    def __init__(
-        self,
-        num_features: Size,
-        *,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        learned_sigma: bool = False,
-        test_batch_size: Size = 32,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.test_batch_size = test_batch_size
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch *candidate time feature"]
-    ) -> Float[Tensor, "batch *candidate time feature"]:
-        """Normalize the embeddings of a batch of problems."""
-        return normalized(self, over_batch_and_time, z)
-
-    def centre(
-        self, z: Float[Tensor, "batch *candidate time feature"]
-    ) -> Float[Tensor, "batch *candidate time feature"]:
-        """The embeddings without their mean, before anything is divided."""
-        return centred(self, over_batch_and_time, z)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, eps={self.eps}, "
-            f"affine={self.weight is not None}, learned_sigma={self.sigma is not None}, "
-            f"test_batch_size={self.test_batch_size}"
-        )
+    _field = staticmethod(over_batch_and_time)

@@ -7,7 +7,7 @@ from typing import final
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
@@ -20,11 +20,11 @@ from farfield.functional import (
     field_statistics,
     over_time,
 )
-from farfield.nn._norm._gain_and_shift import check_places, gain_and_shift, learned_root
+from farfield.nn._norm._normalizer import Normalizer, check_places
 
 
 @final
-class ContextNorm(nn.Module):
+class ContextNorm(Normalizer):
     r"""Normalize every feature over the time of one problem, or over segments of it.
 
     $$y_{jk} = \gamma_k \frac{z_{jk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
@@ -82,16 +82,18 @@ class ContextNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        self.num_features = num_features
+        super().__init__(
+            num_features,
+            affine=affine,
+            eps=eps,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
+        )
         self.segments = segments
         if segments is not None:
             self.segments = check_segments(None, segments, correction)
         self.correction = correction
-        self.eps = eps
-        self.to(device=device, dtype=dtype)
 
     @classmethod
     def released(
@@ -153,14 +155,3 @@ class ContextNorm(nn.Module):
             padding_mask=padding_mask,
         )
         return ContextStatistics(*(part.expand(z.shape) for part in found))
-
-    def _smoothing(self) -> float | Tensor:
-        return self.eps if self.sigma is None else self.sigma.square()
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, segments={self.segments}, correction={self.correction}, "
-            f"eps={self.eps}, affine={self.weight is not None}, "
-            f"learned_sigma={self.sigma is not None}"
-        )

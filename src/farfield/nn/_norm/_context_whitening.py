@@ -6,15 +6,15 @@ from typing import final
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import context_whiten
-from farfield.nn._norm._gain_and_shift import check_places
+from farfield.nn._norm._normalizer import Normalizer, check_places
 
 
 @final
-class ContextWhitening(nn.Module):
+class ContextWhitening(Normalizer):
     r"""Make the embeddings of one problem orthogonal wherever they differ.
 
     $$Y = \sqrt{D} \left(\tfrac{1}{s} Z Z^\top + \epsilon I\right)^{-1/2} \tfrac{1}{\sqrt s} Z,
@@ -44,10 +44,8 @@ class ContextWhitening(nn.Module):
 
     @check_arguments
     def __init__(self, num_features: Size, *, eps: NonNegativeFloat = 1e-6) -> None:
-        super().__init__()
+        super().__init__(num_features, affine=False, eps=eps)
         context_whiten(torch.zeros(1, num_features, device="cpu"), eps=eps)  # for its refusals
-        self.num_features = num_features
-        self.eps = eps
 
     def forward(
         self,
@@ -57,7 +55,3 @@ class ContextWhitening(nn.Module):
         """Whiten the embeddings of a problem."""
         check_places(z, self.num_features)
         return context_whiten(z, eps=self.eps, padding_mask=padding_mask)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return f"{self.num_features}, eps={self.eps}"

@@ -16,18 +16,11 @@ from farfield.functional import (
     divisive_norm_1d,
     divisive_norm_2d,
 )
-from farfield.nn._norm._gain_and_shift import (
-    as_number,
-    check_channels,
-    check_features,
-    constant,
-    gain_and_shift,
-    scaled_and_shifted,
-)
+from farfield.nn._norm._normalizer import Normalizer
 
 
 @final
-class DivisiveNorm2d(nn.Module):
+class DivisiveNorm2d(Normalizer):
     r"""Normalize every unit of an image by the units around it, over all channels.
 
     $$v = z - \mathbb{E}_{\mathcal{A}}[z], \qquad
@@ -69,6 +62,9 @@ class DivisiveNorm2d(nn.Module):
         torch.Size([2, 8, 16, 16])
     """
 
+    feature_axis = 1
+    sigma: float | nn.Parameter
+
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -83,14 +79,18 @@ class DivisiveNorm2d(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            num_channels,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
+        )
         self.num_channels = num_channels
         self.window = window
         self.suppression_window = suppression_window
         self.released_suppression = released_suppression
-        self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
 
     @classmethod
     def released(
@@ -121,7 +121,7 @@ class DivisiveNorm2d(nn.Module):
         self, z: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch channel height width"]:
         """Normalize the activations."""
-        check_channels(z, self.num_channels)
+        self._check(z)
         scaled = divisive_norm_2d(
             z,
             self.window,
@@ -129,26 +129,18 @@ class DivisiveNorm2d(nn.Module):
             sigma=self.sigma,
             released_suppression=self.released_suppression,
         )
-        return scaled_and_shifted(scaled, self.weight, self.bias, channel_axis=1)
+        return self._scaled_and_shifted(scaled)
 
     def centre(
         self, z: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch channel height width"]:
         """The activations without the mean of their field, before anything is divided."""
-        check_channels(z, self.num_channels)
+        self._check(z)
         return divisive_centre_2d(z, self.window)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_channels}, {self.window}, suppression_window={self.suppression_window}, "
-            f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
-            f"affine={self.weight is not None}, released_suppression={self.released_suppression}"
-        )
 
 
 @final
-class DivisiveNorm1d(nn.Module):
+class DivisiveNorm1d(Normalizer):
     r"""Normalize every unit of a vector by the units beside it.
 
     $$v_j = z_j - \frac{1}{n} \sum_{i \in W_j} z_i, \qquad
@@ -184,6 +176,8 @@ class DivisiveNorm1d(nn.Module):
         ren2017, equations 6 and 7.
     """
 
+    sigma: float | nn.Parameter
+
     @check_arguments
     def __init__(
         self,
@@ -197,31 +191,26 @@ class DivisiveNorm1d(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
+        super().__init__(
+            num_features,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
+        )
         self.window = window
         self.suppression_window = suppression_window
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
 
     def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
         """Normalize the activations."""
-        check_features(z, self.num_features)
+        self._check(z)
         scaled = divisive_norm_1d(
             z, self.window, suppression_window=self.suppression_window, sigma=self.sigma
         )
-        return scaled_and_shifted(scaled, self.weight, self.bias)
+        return self._scaled_and_shifted(scaled)
 
     def centre(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
         """The activations without the mean of their field, before anything is divided."""
-        check_features(z, self.num_features)
+        self._check(z)
         return divisive_centre_1d(z, self.window)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, {self.window}, suppression_window={self.suppression_window}, "
-            f"sigma={as_number(self.sigma):g}, learned_sigma={isinstance(self.sigma, Tensor)}, "
-            f"affine={self.weight is not None}"
-        )

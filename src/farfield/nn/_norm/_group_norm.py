@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import field_centre, field_norm, over_channel_groups
-from farfield.nn._norm._gain_and_shift import (
-    as_number,
-    check_channels,
-    constant,
-    gain_and_shift,
-    scaled_and_shifted,
-)
+from farfield.functional import Fold, over_channel_groups
+from farfield.nn._norm._smoothed_norm import SmoothedNorm
 
 
 @final
-class GroupNorm(nn.Module):
+class GroupNorm(SmoothedNorm):
     r"""Normalize an image over its places and groups of its channels, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
@@ -57,6 +50,8 @@ class GroupNorm(nn.Module):
         ren2017, table 1 and section 3.2 (LN-s); Wu and He 2018.
     """
 
+    feature_axis = 1
+
     @check_arguments
     def __init__(
         self,
@@ -69,36 +64,22 @@ class GroupNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
         if num_channels % num_groups:
             raise ValueError(
                 f"num_groups must divide num_channels={num_channels}, got num_groups={num_groups}"
             )
-        self.num_groups = num_groups
-        self.num_channels = num_channels
-        self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
-        """Normalize the activations."""
-        check_channels(z, self.num_channels)
-        if not isinstance(self.sigma, Tensor):
-            return F.group_norm(z, self.num_groups, self.weight, self.bias, self.sigma**2)
-        scaled = field_norm(z, over_channel_groups(self.num_groups), eps=self.sigma.square())
-        return scaled_and_shifted(scaled, self.weight, self.bias, channel_axis=1)
-
-    def centre(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
-        """The activations without the mean of their field, before anything is divided."""
-        return field_centre(z, over_channel_groups(self.num_groups))
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_groups}, {self.num_channels}, sigma={as_number(self.sigma):g}, "
-            f"learned_sigma={isinstance(self.sigma, Tensor)}, affine={self.weight is not None}"
+        super().__init__(
+            num_channels,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
         )
+        self.num_groups, self.num_channels = num_groups, num_channels
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_channel_groups(self.num_groups)(z)
+
+    def _by_torch(self, z: Tensor, eps: float) -> Tensor:
+        return F.group_norm(z, self.num_groups, self.weight, self.bias, eps)

@@ -12,17 +12,11 @@ from torch.types import Device
 
 from farfield.core import Limits, NonNegativeFloat, Size, check_arguments
 from farfield.functional import field_centre, field_norm, over_images
-from farfield.nn._norm._gain_and_shift import (
-    as_number,
-    check_channels,
-    constant,
-    gain_and_shift,
-    scaled_and_shifted,
-)
+from farfield.nn._norm._normalizer import Normalizer
 
 
 @final
-class ImageBatchNorm(nn.Module):
+class ImageBatchNorm(Normalizer):
     r"""Normalize every channel over the images of a batch and their places, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
@@ -60,6 +54,7 @@ class ImageBatchNorm(nn.Module):
         ren2017, table 1 and section 3.2 (BN-s).
     """
 
+    feature_axis = 1
     running_mean: Tensor
     running_var: Tensor
 
@@ -75,58 +70,44 @@ class ImageBatchNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_channels = num_channels
-        self.momentum = momentum
-        self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.register_buffer("running_mean", torch.zeros(num_channels))
-        self.register_buffer("running_var", torch.ones(num_channels))
+        super().__init__(
+            num_channels,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
+        )
+        self.num_channels, self.momentum = num_channels, momentum
+        mean = torch.zeros(num_channels, device=device, dtype=dtype)
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", torch.ones_like(mean))
         # torch leaves this untyped.
         self.register_load_state_dict_pre_hook(_leave_out_count)  # type: ignore[no-untyped-call]
-        self.to(device=device, dtype=dtype)
 
     def forward(
         self, z: Float[Tensor, "batch channel *place"]
     ) -> Float[Tensor, "batch channel *place"]:
         """Normalize the activations; in training mode the running averages move on."""
-        check_channels(z, self.num_channels)
-        averages = (self.running_mean, self.running_var)
-        if not isinstance(self.sigma, Tensor):
-            return F.batch_norm(
-                z,
-                *averages,
-                self.weight,
-                self.bias,
-                self.training,
-                self.momentum,
-                self.sigma**2,
-            )
-        eps = self.sigma.square()
+        self._check(z)
+        averages, eps = (self.running_mean, self.running_var), self._smoothing()
+        if not isinstance(eps, Tensor):
+            affine = (self.weight, self.bias)
+            return F.batch_norm(z, *averages, *affine, self.training, self.momentum, eps)
         if self.training:
             F.batch_norm(z.detach(), *averages, training=True, momentum=self.momentum)
-            scaled = field_norm(z, over_images, eps=eps)
-        else:
-            mean, variance = (average.reshape(-1, *[1] * (z.ndim - 2)) for average in averages)
-            scaled = (z - mean) * (variance + eps).rsqrt()
-        return scaled_and_shifted(scaled, self.weight, self.bias, channel_axis=1)
+            return self._scaled_and_shifted(field_norm(z, over_images, eps=eps))
+        root = (self.running_var + eps).rsqrt().reshape(-1, *[1] * (z.ndim - 2))
+        return self._scaled_and_shifted(self.centre(z) * root)
 
     def centre(
         self, z: Float[Tensor, "batch channel *place"]
     ) -> Float[Tensor, "batch channel *place"]:
         """The activations without their mean, before anything is divided."""
-        check_channels(z, self.num_channels)
+        self._check(z)
         if self.training:
             return field_centre(z, over_images)
         return z - self.running_mean.reshape(-1, *[1] * (z.ndim - 2))
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_channels}, sigma={as_number(self.sigma):g}, "
-            f"learned_sigma={isinstance(self.sigma, Tensor)}, affine={self.weight is not None}, "
-            f"momentum={self.momentum}"
-        )
 
 
 def _leave_out_count(

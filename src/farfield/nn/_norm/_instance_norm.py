@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import field_centre, field_norm, over_channel_groups
-from farfield.nn._norm._gain_and_shift import (
-    as_number,
-    check_channels,
-    constant,
-    gain_and_shift,
-    scaled_and_shifted,
-)
+from farfield.functional import Fold, over_channel_groups
+from farfield.nn._norm._smoothed_norm import SmoothedNorm
 
 
 @final
-class InstanceNorm(nn.Module):
+class InstanceNorm(SmoothedNorm):
     r"""Normalize every channel of an image over its places, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
@@ -55,6 +48,8 @@ class InstanceNorm(nn.Module):
         ren2017, section 2.1 and equations 3 and 4.
     """
 
+    feature_axis = 1
+
     @check_arguments
     def __init__(
         self,
@@ -66,33 +61,20 @@ class InstanceNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_channels = num_channels
-        self.weight, self.bias = gain_and_shift(num_channels, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
-        """Normalize the activations."""
-        check_channels(z, self.num_channels)
-        if not isinstance(self.sigma, Tensor):
-            if z.shape[0] == 0:  # torch's kernel looks at the first image
-                return scaled_and_shifted(z, self.weight, self.bias, channel_axis=1)
-            return F.instance_norm(z, None, None, self.weight, self.bias, True, 0.0, self.sigma**2)
-        scaled = field_norm(z, over_channel_groups(self.num_channels), eps=self.sigma.square())
-        return scaled_and_shifted(scaled, self.weight, self.bias, channel_axis=1)
-
-    def centre(
-        self, z: Float[Tensor, "batch channel *place"]
-    ) -> Float[Tensor, "batch channel *place"]:
-        """The activations without the mean of their field, before anything is divided."""
-        return field_centre(z, over_channel_groups(self.num_channels))
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_channels}, sigma={as_number(self.sigma):g}, "
-            f"learned_sigma={isinstance(self.sigma, Tensor)}, affine={self.weight is not None}"
+        super().__init__(
+            num_channels,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
         )
+        self.num_channels = num_channels
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_channel_groups(self.num_channels)(z)
+
+    def _by_torch(self, z: Tensor, eps: float) -> Tensor:
+        if z.shape[0] == 0:  # torch's kernel looks at the first image
+            return self._scaled_and_shifted(z)
+        return F.instance_norm(z, None, None, self.weight, self.bias, True, 0.0, eps)

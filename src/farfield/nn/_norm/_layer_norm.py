@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import field_centre, field_norm, over_features
-from farfield.nn._norm._gain_and_shift import (
-    as_number,
-    check_features,
-    constant,
-    gain_and_shift,
-    scaled_and_shifted,
-)
+from farfield.functional import over_features
+from farfield.nn._norm._smoothed_norm import SmoothedNorm
 
 
 @final
-class LayerNorm(nn.Module):
+class LayerNorm(SmoothedNorm):
     r"""Normalize every vector over its own features, smoothed by a constant.
 
     $$v = z - \mathbb{E}[z], \qquad
@@ -67,27 +60,16 @@ class LayerNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = constant(sigma, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
-
-    def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
-        """Normalize the activations."""
-        check_features(z, self.num_features)
-        if not isinstance(self.sigma, Tensor):
-            return F.layer_norm(z, (self.num_features,), self.weight, self.bias, self.sigma**2)
-        scaled = field_norm(z, over_features, eps=self.sigma.square())
-        return scaled_and_shifted(scaled, self.weight, self.bias)
-
-    def centre(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
-        """The activations without the mean of their field, before anything is divided."""
-        return field_centre(z, over_features)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, sigma={as_number(self.sigma):g}, "
-            f"learned_sigma={isinstance(self.sigma, Tensor)}, affine={self.weight is not None}"
+        super().__init__(
+            num_features,
+            affine=affine,
+            sigma=sigma,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
         )
+
+    _field = staticmethod(over_features)
+
+    def _by_torch(self, z: Tensor, eps: float) -> Tensor:
+        return F.layer_norm(z, (self.num_features,), self.weight, self.bias, eps)

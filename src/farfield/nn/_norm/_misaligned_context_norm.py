@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import over_pieces
-from farfield.nn._norm._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._norm._over_fields import centred, normalized
+from farfield.functional import Fold, over_pieces
+from farfield.nn._norm._field_norm import FieldNorm
 
 
 @final
-class MisalignedContextNorm(nn.Module):
+class MisalignedContextNorm(FieldNorm):
     r"""Normalize over pieces of a sequence of all problems that are cut without regard to them.
 
     $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
@@ -64,31 +62,16 @@ class MisalignedContextNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.piece_size = piece_size
-        self.test_batch_size = test_batch_size
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch *candidate time feature"]
-    ) -> Float[Tensor, "batch *candidate time feature"]:
-        """Normalize the embeddings of a batch of problems."""
-        return normalized(self, over_pieces(self.piece_size), z)
-
-    def centre(
-        self, z: Float[Tensor, "batch *candidate time feature"]
-    ) -> Float[Tensor, "batch *candidate time feature"]:
-        """The embeddings without their mean, before anything is divided."""
-        return centred(self, over_pieces(self.piece_size), z)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, piece_size={self.piece_size}, eps={self.eps}, "
-            f"affine={self.weight is not None}, learned_sigma={self.sigma is not None}, "
-            f"test_batch_size={self.test_batch_size}"
+        super().__init__(
+            num_features,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
         )
+        self.piece_size = piece_size
+
+    def _field(self, z: Tensor) -> Fold:
+        return over_pieces(self.piece_size)(z)

@@ -5,23 +5,15 @@ from __future__ import annotations
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
-from farfield.functional import ContextStatistics, over_batch_and_places
-from farfield.nn._norm._gain_and_shift import check_features, gain_and_shift, learned_root
-from farfield.nn._norm._over_fields import (
-    centred_as_trained,
-    keep_statistics,
-    normalized_as_trained,
-    statistics_as_trained,
-)
+from farfield.functional import over_batch_and_places
+from farfield.nn._norm._field_norm import TrainedFieldNorm
 
 
 @final
-class PooledBatchNorm(nn.Module):
+class PooledBatchNorm(TrainedFieldNorm):
     r"""Normalize every feature over the problems of a batch and all their places.
 
     $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_k}{\sqrt{\sigma^2_k + \epsilon}} + \beta_k$$
@@ -66,9 +58,6 @@ class PooledBatchNorm(nn.Module):
         webb2020, section 4.2 (batch normalization).
     """
 
-    mean: Tensor | None
-    variance: Tensor | None
-
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -83,55 +72,17 @@ class PooledBatchNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.training_statistics = training_statistics
-        self.correction = correction
-        self.eps = eps
-        self.test_batch_size = test_batch_size
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        unknown = torch.full((num_features,), torch.nan) if training_statistics else None
-        self.register_buffer("mean", unknown)
-        self.register_buffer("variance", None if unknown is None else unknown.clone())
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
-        """Normalize the embeddings of a batch of problems."""
-        return normalized_as_trained(self, over_batch_and_places, z)
-
-    @property
-    def wants_statistics(self) -> bool:
-        """Whether it normalizes by a training set in evaluation mode."""
-        return self.mean is not None
-
-    @torch.no_grad()
-    def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
-        """Take mean and variance of these embeddings, those of the whole training set.
-
-        They are summed in float64, whatever the embeddings are.
-        """
-        if self.mean is None or self.variance is None:
-            raise ValueError("training_statistics must be true when the module is made, got False")
-        check_features(z, self.num_features)
-        keep_statistics(z, over_batch_and_places, self.mean, self.variance, self.correction)
-
-    def centre(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
-        """The embeddings without their mean, before anything is divided."""
-        return centred_as_trained(self, over_batch_and_places, z)
-
-    def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
-        """Location and scale that `forward` takes out; `denormalize` puts them back."""
-        return statistics_as_trained(self, over_batch_and_places, z)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, training_statistics={self.training_statistics}, "
-            f"correction={self.correction}, eps={self.eps}, affine={self.weight is not None}, "
-            f"learned_sigma={self.sigma is not None}, test_batch_size={self.test_batch_size}"
+        super().__init__(
+            num_features,
+            kept_shape=(num_features,) if training_statistics else None,
+            correction=correction,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
         )
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch_and_places)

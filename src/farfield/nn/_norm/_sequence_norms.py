@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
@@ -18,7 +18,7 @@ from farfield.functional import (
     is_transformed,
     running_context_statistics,
 )
-from farfield.nn._norm._gain_and_shift import gain_and_shift, scaled_and_shifted
+from farfield.nn._norm._normalizer import Normalizer
 
 _Sequence = Float[Tensor, "batch time feature"]
 
@@ -43,8 +43,54 @@ class NormalizedSequence(NamedTuple):
     scale: Tensor
 
 
+class SequenceNormalizer(Normalizer):
+    """A normalizer of `(batch, time, feature)` whose next embedding is predicted.
+
+    Args:
+        num_features: Number of features.
+        correction: Subtracted from the number of what is pooled in the variance.
+        eps: Added to the variance.
+        affine: Whether the predictor reads through a learned gain and shift.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        correction: NonNegativeInt = 0,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(num_features, affine=affine, eps=eps, device=device, dtype=dtype)
+        self.correction = correction
+
+    def _check_sequence(self, z: Tensor) -> None:
+        """Raise `ValueError` unless there is something to read and something to predict."""
+        is_sequence = z.ndim == 3 and z.shape[1] > 1 and z.shape[2] == self.num_features
+        if not (is_sequence and z.is_floating_point()):
+            raise ValueError(
+                f"z must be (batch, time, {self.num_features}) with at least two places, "
+                f"floating-point, got {z.dtype} of shape {tuple(z.shape)}"
+            )
+
+    def _normalized(
+        self, z: Tensor, read: ContextStatistics, foreseen: ContextStatistics
+    ) -> NormalizedSequence:
+        """Inputs by the statistics of what is read, targets by those of what is foreseen."""
+        inputs = self._scaled_and_shifted((z[:, :-1] - read.mean) / read.scale)
+        targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
+        return NormalizedSequence(
+            inputs.to(z.dtype), targets.to(z.dtype), foreseen.mean, foreseen.scale
+        )
+
+
 @final
-class PastNorm(nn.Module):
+class PastNorm(SequenceNormalizer):
     r"""Normalize each embedding over those seen so far, itself among them.
 
     $$\hat z_t = \frac{z_t - \mu_t}{\sigma_t}, \qquad
@@ -76,37 +122,15 @@ class PastNorm(nn.Module):
         webb2020, sections 3.1 and 3.3.
     """
 
-    @check_arguments
-    def __init__(
-        self,
-        num_features: Size,
-        *,
-        correction: NonNegativeInt = 0,
-        eps: NonNegativeFloat = 1e-8,
-        affine: bool = True,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.correction = correction
-        self.eps = eps
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.to(device=device, dtype=dtype)
-
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
-        _check(z, self.num_features)
+        self._check_sequence(z)
         past = running_context_statistics(z[:, :-1], correction=self.correction, eps=self.eps)
-        return _normalized(z, past, past, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return f"{self.num_features}, correction={self.correction}, eps={self.eps}"
+        return self._normalized(z, past, past)
 
 
 @final
-class SequenceNorm(nn.Module):
+class SequenceNorm(SequenceNormalizer):
     r"""Normalize all embeddings of a sequence over the sequence.
 
     $$\hat z_t = \frac{z_t - \mu}{\sigma}, \qquad \mu = \frac{1}{n} \sum_{j \le n} z_j, \qquad
@@ -150,13 +174,10 @@ class SequenceNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
+        super().__init__(
+            num_features, correction=correction, eps=eps, affine=affine, device=device, dtype=dtype
+        )
         self.include_last = include_last
-        self.correction = correction
-        self.eps = eps
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.to(device=device, dtype=dtype)
 
     @classmethod
     def released(cls, num_features: int) -> SequenceNorm:
@@ -169,21 +190,14 @@ class SequenceNorm(nn.Module):
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of a sequence."""
-        _check(z, self.num_features)
+        self._check_sequence(z)
         counted = z if self.include_last else z[:, :-1]
         whole = context_statistics(counted, correction=self.correction, eps=self.eps)
-        return _normalized(z, whole, whole, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, include_last={self.include_last}, "
-            f"correction={self.correction}, eps={self.eps}"
-        )
+        return self._normalized(z, whole, whole)
 
 
 @final
-class TimeStepNorm(nn.Module):
+class TimeStepNorm(SequenceNormalizer):
     r"""Normalize each place of a sequence over the batch: batch normalization, a place at a time.
 
     $$\hat z_{it} = \frac{z_{it} - \mu_t}{\sigma_t}, \qquad
@@ -242,32 +256,27 @@ class TimeStepNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
         if batch_size < 2 or sample == 1:
             raise ValueError(
                 "batch_size must be at least 2, and sample 0 or at least 2, "
                 f"got {batch_size} and {sample}"
             )
-        self.num_features = num_features
-        self.batch_size = batch_size
-        self.sample = sample
-        self.correction = correction
-        self.eps = eps
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        unknown = torch.full((length, num_features), torch.nan) if sample else None
-        self.register_buffer("mean", unknown)
-        self.register_buffer("scale", None if unknown is None else unknown.clone())
-        self.to(device=device, dtype=dtype)
+        super().__init__(
+            num_features, correction=correction, eps=eps, affine=affine, device=device, dtype=dtype
+        )
+        self.length, self.batch_size, self.sample = length, batch_size, sample
+        shape = (length, num_features) if sample else None
+        self._keep(("mean", "scale"), shape, device=device, dtype=dtype)
 
     def forward(self, z: _Sequence) -> NormalizedSequence:
         """Normalize the embeddings of some sequences."""
-        _check(z, self.num_features)
+        self._check_sequence(z)
         each = self._statistics(z)
         read, foreseen = (
             ContextStatistics(each.mean[:, place], each.scale[:, place])
             for place in (slice(None, -1), slice(1, None))
         )
-        return _normalized(z, read, foreseen, self.weight, self.bias)
+        return self._normalized(z, read, foreseen)
 
     @property
     def wants_statistics(self) -> bool:
@@ -329,36 +338,3 @@ class TimeStepNorm(nn.Module):
             z.transpose(0, 1), correction=self.correction, eps=self.eps
         )  # (time, 1, feature)
         return ContextStatistics(*(each.transpose(0, 1) for each in places))
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, batch_size={self.batch_size}, sample={self.sample}, "
-            f"correction={self.correction}, eps={self.eps}"
-        )
-
-
-def _check(z: Tensor, num_features: int) -> None:
-    """Raise `ValueError` unless there is something to read and something to predict."""
-    is_sequence = z.ndim == 3 and z.shape[1] > 1 and z.shape[2] == num_features
-    if not (is_sequence and z.is_floating_point()):
-        raise ValueError(
-            f"z must be (batch, time, {num_features}) with at least two places, floating-point, "
-            f"got {z.dtype} of shape {tuple(z.shape)}"
-        )
-
-
-def _normalized(
-    z: Tensor,
-    read: ContextStatistics,
-    foreseen: ContextStatistics,
-    weight: Tensor | None,
-    bias: Tensor | None,
-) -> NormalizedSequence:
-    """Inputs by the statistics of what is read, targets by those of what is foreseen."""
-    inputs = (z[:, :-1] - read.mean) / read.scale
-    targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
-    inputs = scaled_and_shifted(inputs, weight, bias)
-    return NormalizedSequence(
-        inputs.to(z.dtype), targets.to(z.dtype), foreseen.mean, foreseen.scale
-    )

@@ -6,17 +6,16 @@ from typing import final
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import sliding_context_centre, sliding_context_norm
-from farfield.nn._norm._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._norm._over_fields import in_batches, smoothing_of
+from farfield.nn._norm._field_norm import BatchNormalizer
 
 
 @final
-class SlidingContextNorm(nn.Module):
+class SlidingContextNorm(BatchNormalizer):
     r"""Normalize every embedding over itself and those before it, whatever problem they are of.
 
     $$y_j = \gamma \frac{z_j - \mu_j}{\sqrt{\sigma_j^2 + \epsilon}} + \beta$$
@@ -68,15 +67,16 @@ class SlidingContextNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.window = window
-        self.include_self = include_self
-        self.eps = eps
-        self.test_batch_size = test_batch_size
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        self.to(device=device, dtype=dtype)
+        super().__init__(
+            num_features,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.window, self.include_self = window, include_self
 
     @classmethod
     def released(cls, num_features: int) -> SlidingContextNorm:
@@ -99,10 +99,10 @@ class SlidingContextNorm(nn.Module):
                 self.bias,
                 length=self.window,
                 include_self=self.include_self,
-                eps=smoothing_of(self),
+                eps=self._smoothing(),
             )
 
-        return in_batches(self, function, z)
+        return self._in_batches(function, z)
 
     def centre(
         self, z: Float[Tensor, "batch *candidate time feature"]
@@ -112,12 +112,4 @@ class SlidingContextNorm(nn.Module):
         def function(part: Tensor) -> Tensor:
             return sliding_context_centre(part, length=self.window, include_self=self.include_self)
 
-        return in_batches(self, function, z)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, window={self.window}, include_self={self.include_self}, "
-            f"eps={self.eps}, affine={self.weight is not None}, "
-            f"learned_sigma={self.sigma is not None}, test_batch_size={self.test_batch_size}"
-        )
+        return self._in_batches(function, z)

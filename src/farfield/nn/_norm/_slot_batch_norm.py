@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from typing import final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, NonNegativeInt, Size, check_arguments
-from farfield.functional import ContextStatistics, over_batch
-from farfield.nn._norm._gain_and_shift import gain_and_shift, learned_root
-from farfield.nn._norm._over_fields import (
-    centred_as_trained,
-    keep_statistics,
-    normalized_as_trained,
-    statistics_as_trained,
-)
+from farfield.functional import over_batch
+from farfield.nn._norm._field_norm import TrainedFieldNorm
 
 
 @final
-class SlotBatchNorm(nn.Module):
+class SlotBatchNorm(TrainedFieldNorm):
     r"""Normalize every feature at every place over the problems of a batch.
 
     $$y_{ijk} = \gamma_k \frac{z_{ijk} - \mu_{jk}}{\sqrt{\sigma^2_{jk} + \epsilon}} + \beta_k$$
@@ -67,9 +59,6 @@ class SlotBatchNorm(nn.Module):
         webb2020, section 4.2 (batch normalization).
     """
 
-    mean: Tensor | None
-    variance: Tensor | None
-
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
         self,
@@ -84,61 +73,19 @@ class SlotBatchNorm(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.training_statistics = training_statistics
-        self.correction = correction
-        self.eps = eps
-        self.test_batch_size = test_batch_size
-        self.weight, self.bias = gain_and_shift(num_features, affine=affine)
-        self.sigma = learned_root(eps, learned_sigma=learned_sigma)
-        unknown = None
-        if training_statistics is not None:
-            unknown = torch.full((*training_statistics, num_features), torch.nan)
-        self.register_buffer("mean", unknown)
-        self.register_buffer("variance", None if unknown is None else unknown.clone())
-        self.to(device=device, dtype=dtype)
-
-    def forward(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
-        """Normalize the embeddings of a batch of problems."""
-        return normalized_as_trained(self, over_batch, z)
-
-    @property
-    def wants_statistics(self) -> bool:
-        """Whether it normalizes by a training set in evaluation mode."""
-        return self.mean is not None
-
-    @torch.no_grad()
-    def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
-        """Take mean and variance of these embeddings, those of the whole training set.
-
-        They are summed in float64, whatever the embeddings are.
-        """
-        if self.mean is None or self.variance is None:
-            raise ValueError("training_statistics must be given when the module is made, got None")
-        if z.shape[1:] != self.mean.shape:
-            raise ValueError(
-                f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
-                f"got shape {tuple(z.shape)}"
-            )
-        keep_statistics(z, over_batch, self.mean, self.variance, self.correction)
-
-    def centre(
-        self, z: Float[Tensor, "batch *places feature"]
-    ) -> Float[Tensor, "batch *places feature"]:
-        """The embeddings without their mean, before anything is divided."""
-        return centred_as_trained(self, over_batch, z)
-
-    def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
-        """Location and scale that `forward` takes out; `denormalize` puts them back."""
-        return statistics_as_trained(self, over_batch, z)
-
-    def extra_repr(self) -> str:
-        """The options, for `print`."""
-        return (
-            f"{self.num_features}, training_statistics={self.training_statistics}, "
-            f"correction={self.correction}, eps={self.eps}, affine={self.weight is not None}, "
-            f"learned_sigma={self.sigma is not None}, test_batch_size={self.test_batch_size}"
+        super().__init__(
+            num_features,
+            kept_shape=None
+            if training_statistics is None
+            else (*training_statistics, num_features),
+            correction=correction,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
         )
+        self.training_statistics = training_statistics
+
+    _field = staticmethod(over_batch)

@@ -1,0 +1,187 @@
+"""Normalizers of a batch of problems: what is pooled is a field, which a subclass names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, Size, check_arguments
+from farfield.functional import (
+    ContextStatistics,
+    Fold,
+    field_centre,
+    field_moments,
+    field_norm,
+    field_statistics,
+    norm_by_statistics,
+)
+from farfield.nn._norm._normalizer import Normalizer
+
+
+class BatchNormalizer(Normalizer):
+    """A normalizer of the problems of a batch together, in evaluation a few at a time.
+
+    Args:
+        num_features: Number of features.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether the root of `eps` is learned.
+        test_batch_size: Number of problems that are normalized together in evaluation mode.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        num_features: Size,
+        *,
+        eps: NonNegativeFloat = 1e-8,
+        affine: bool = True,
+        learned_sigma: bool = False,
+        test_batch_size: Size = 32,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            affine=affine,
+            eps=eps,
+            learned_sigma=learned_sigma,
+            device=device,
+            dtype=dtype,
+        )
+        self.test_batch_size = test_batch_size
+
+    def _in_batches(self, function: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
+        """Apply a function to the whole batch, or in evaluation mode to smaller ones in turn."""
+        self._check(z)
+        if self.training or len(z) <= self.test_batch_size:
+            return function(z)
+        return torch.cat([function(part) for part in torch.split(z, self.test_batch_size)])
+
+
+class FieldNorm(BatchNormalizer):
+    """A normalizer over a field of each batch; a subclass says which (`_field`)."""
+
+    correction: int = 0
+
+    def _field(self, z: Tensor) -> Fold:
+        """What is pooled."""
+        raise NotImplementedError
+
+    def forward(
+        self, z: Float[Tensor, "batch *places feature"]
+    ) -> Float[Tensor, "batch *places feature"]:
+        """Normalize the embeddings of a batch of problems."""
+        affine, eps, kept = (self.weight, self.bias), self._smoothing(), self._kept(z)
+
+        def normalized(part: Tensor) -> Tensor:
+            return field_norm(part, self._field, *affine, correction=self.correction, eps=eps)
+
+        if kept is None:
+            return self._in_batches(normalized, z)
+        return norm_by_statistics(z, *kept, *affine, eps=eps)
+
+    def centre(
+        self, z: Float[Tensor, "batch *places feature"]
+    ) -> Float[Tensor, "batch *places feature"]:
+        """The embeddings without their mean, before anything is divided."""
+        if self._kept(z) is None:
+            return self._in_batches(lambda part: field_centre(part, self._field), z)
+        return z - self.statistics(z).mean
+
+    def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
+        """Location and scale that `forward` takes out; `denormalize` puts them back."""
+        eps, kept = self._smoothing(), self._kept(z)
+
+        def found(part: Tensor) -> Tensor:
+            statistics = field_statistics(part, self._field, correction=self.correction, eps=eps)
+            return torch.stack(statistics, dim=1)
+
+        if kept is None:
+            return ContextStatistics(*self._in_batches(found, z).unbind(1))
+        mean, variance = kept
+        norm_by_statistics(z[:1].detach(), mean, variance)  # for its refusals
+        return ContextStatistics(mean.expand(z.shape), (variance + eps).sqrt().expand(z.shape))
+
+    def _kept(self, z: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Mean and variance of the training set, in evaluation mode and where they are kept."""
+        self._check(z)
+        mean, variance = getattr(self, "mean", None), getattr(self, "variance", None)
+        if self.training or mean is None or variance is None:
+            return None
+        return mean, variance
+
+
+class TrainedFieldNorm(FieldNorm):
+    """A normalizer over a field that may keep statistics of a training set for evaluation.
+
+    Args:
+        num_features: Number of features.
+        kept_shape: Shape of the statistics; None where none are kept.
+        correction: Subtracted from the number of what is pooled in the variance.
+        eps: Added to the variance.
+        affine: Whether gain and shift of each feature are learned.
+        learned_sigma: Whether the root of `eps` is learned.
+        test_batch_size: Number of problems that are normalized together in evaluation mode.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+    """
+
+    mean: Tensor | None
+    variance: Tensor | None
+
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        num_features: int,
+        *,
+        kept_shape: Sequence[int] | None,
+        correction: int,
+        eps: float,
+        affine: bool,
+        learned_sigma: bool,
+        test_batch_size: int,
+        device: Device,
+        dtype: torch.dtype | None,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps=eps,
+            affine=affine,
+            learned_sigma=learned_sigma,
+            test_batch_size=test_batch_size,
+            device=device,
+            dtype=dtype,
+        )
+        self.correction = correction
+        self._keep(("mean", "variance"), kept_shape, device=device, dtype=dtype)
+
+    @property
+    def wants_statistics(self) -> bool:
+        """True where it normalizes by a training set in evaluation mode."""
+        return self.mean is not None
+
+    @torch.no_grad()
+    def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
+        """Take mean and variance of these embeddings, those of the whole training set.
+
+        They are summed in float64, whatever the embeddings are.
+        """
+        if self.mean is None or self.variance is None:
+            raise ValueError(
+                "training_statistics must be asked for when the module is made, got none"
+            )
+        self._check(z)
+        if self.mean.ndim > 1 and z.shape[1:] != self.mean.shape:
+            raise ValueError(
+                f"z must be (batch, {', '.join(map(str, self.mean.shape))}), "
+                f"got shape {tuple(z.shape)}"
+            )
+        moments = field_moments(z, self._field, correction=self.correction)
+        for buffer, moment in zip((self.mean, self.variance), moments, strict=True):
+            buffer.copy_(moment.reshape(buffer.shape))

@@ -1,0 +1,34 @@
+"""Normalizers over a field that torch has a kernel for, where the constant is not learned."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from farfield.functional import Fold, field_centre, field_norm
+from farfield.nn._norm._normalizer import Normalizer
+
+
+class SmoothedNorm(Normalizer):
+    """A normalizer with a constant; a subclass says over which field, and names torch's kernel."""
+
+    def _field(self, z: Tensor) -> Fold:
+        """What is pooled."""
+        raise NotImplementedError
+
+    def _by_torch(self, z: Tensor, eps: float) -> Tensor:
+        """What torch's kernel gives with a number added to the variance."""
+        raise NotImplementedError
+
+    def forward(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
+        """Normalize the activations."""
+        self._check(z)
+        eps = self._smoothing()
+        if not isinstance(eps, Tensor):
+            return self._by_torch(z, eps)
+        return self._scaled_and_shifted(field_norm(z, self._field, eps=eps))
+
+    def centre(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
+        """The activations without the mean of their field, before anything is divided."""
+        self._check(z)
+        return field_centre(z, self._field)
