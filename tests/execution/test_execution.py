@@ -362,6 +362,7 @@ def test_what_another_process_finished_meanwhile_is_not_trained_again(tmp_path: 
         news.append(item)
         if item == News(job=first):
             run([second], Store(tmp_path), Stacked("cpu"))
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"left by the other process")
 
     run([first, second], store, Here(), report=finish_the_second)
