@@ -15,10 +15,18 @@ def wait_for(condition: Callable[[], bool], seconds: float = 100) -> None:
         time.sleep(0.02)
 
 
-def children(pid: int) -> list[int]:
-    """Processes that a process started and that still run."""
+def workers(pid: int) -> list[int]:
+    """Worker processes that the main thread of a process started and that still run."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in path.read_text().split() if not gone(int(word))]
+    return [int(word) for word in path.read_text().split() if _is_worker(int(word))]
+
+
+def _is_worker(pid: int) -> bool:
+    """Whether a process is one of those, and not that which `multiprocessing` keeps beside them."""
+    try:
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() and not gone(pid)
+    except OSError:
+        return False
 
 
 def gone(pid: int) -> bool:

@@ -20,7 +20,7 @@ from farfield.cli._arguments import Train
 from farfield.cli._names import find_reader
 from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES, stream
-from farfield.execution import run_one
+from farfield.execution import Here, run
 from farfield.execution._job import Job
 from farfield.experiments import (
     Network,
@@ -72,7 +72,7 @@ def record_all(table: Table, store: Store, seeds: int, share: float = 1.0) -> No
     for claim in table.claims:
         for seed in range(seeds):
             job = Job(experiment=claim.experiment.at_fraction(share), seed=seed)
-            run_one(job, store, device="cpu", engine="here")
+            run([job], store, Here())
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "all"])
@@ -420,7 +420,7 @@ def test_paths_are_printed_as_they_are(
 ) -> None:
     shown = farfield(f"show same-different --out '{name}/sheet.png'")
     assert f"problems of every regime in {name}/sheet.png\n" in shown.out
-    run_one(Job(experiment=ASKED_FOR, seed=0), Store(name), device="cpu", engine="here")
+    run([Job(experiment=ASKED_FOR, seed=0)], Store(name), Here())
     trained = farfield(f"{TRAIN} --seeds 1 --records '{name}'")
     assert trained.out.endswith(f"experiment {ASKED_FOR.key} in {name}\n")
     record_all(tiny_table, Store(name), seeds=1)
@@ -433,7 +433,7 @@ def test_paths_are_printed_as_they_are(
 
 
 def test_a_path_that_ends_a_style_is_no_error(farfield, folder: Path) -> None:
-    run_one(Job(experiment=ASKED_FOR, seed=0), Store("z[/old]"), device="cpu", engine="here")
+    run([Job(experiment=ASKED_FOR, seed=0)], Store("z[/old]"), Here())
     ended = farfield(f"{TRAIN} --seeds 1 --records 'z[/old]'")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.endswith(f"experiment {ASKED_FOR.key} in z[/old]\n")
@@ -653,7 +653,7 @@ class TestRecordsThatCannotBeUsed:
         store = Store(folder / "runs")
         record_all(tiny_table, store, seeds=1)
         record_all(tiny_table, store, seeds=1, share=0.5)
-        run_one(Job(experiment=ASKED_FOR, seed=0), store, device="cpu", engine="here")
+        run([Job(experiment=ASKED_FOR, seed=0)], store, Here())
         with sqlite3.connect(folder / "runs" / "records.sqlite") as connection:
             connection.execute("UPDATE runs SET environment = 'torn'")
         connection.close()

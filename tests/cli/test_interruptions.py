@@ -16,23 +16,23 @@ import torch
 
 from farfield.cli._arguments import Train
 from farfield.cli._train import experiment_of
-from farfield.execution import run_one
+from farfield.execution import Here, News, run
 from farfield.execution._job import Job
 from farfield.experiments import Experiment
 from farfield.records import Score, Store
 from farfield.training import OneNetwork, train
-from processes import children, gone, wait_for
+from processes import gone, wait_for, workers
 
 PROGRAM = textwrap.dedent(
     """
     import signal
     import sys
-    import farfield.execution._processes as processes
+    import farfield.execution._run as running
     from farfield.cli import main
     from farfield.training import Clock
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    processes.Clock = lambda: Clock(checkpoint_seconds=0.05)
+    running.Clock = lambda: Clock(checkpoint_seconds=0.05)
     main(sys.argv[1:])
     """
 )
@@ -89,20 +89,20 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     farfield, tmp_path: Path, experiment: Experiment
 ) -> None:
     store = Store(tmp_path / "runs")
-    run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="before")
+    run([Job(experiment=experiment, seed=0)], store, Here())
     [before] = store.records(experiment.key)
     checkpoint = store.checkpoint_path(experiment.key, 1)
     process = start(tmp_path, workers=1)
     wait_for(checkpoint.exists)
-    workers = children(process.pid)
+    begun = workers(process.pid)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     _, err = process.communicate()
     assert process.returncode == 130
     assert err == (
         "farfield: stopped; what finished is kept, the same command goes on with the rest\n"
     )
-    assert len(workers) == 1
-    wait_for(lambda: all(gone(pid) for pid in workers))
+    assert len(begun) == 1
+    wait_for(lambda: all(gone(pid) for pid in begun))
     assert store.records(experiment.key) == [before]
     assert checkpoint.exists()
 
@@ -146,18 +146,22 @@ def test_killed_and_started_again_ends_with_the_same_bytes(
     paths = [store.checkpoint_path(experiment.key, seed) for seed in range(2)]
     process = start(tmp_path, workers=2)
     wait_for(lambda: any(path.exists() for path in paths))
-    workers = children(process.pid)
+    begun = workers(process.pid)
     process.kill()
     process.communicate()
-    assert len(workers) == 2
-    wait_for(lambda: all(gone(pid) for pid in workers))
+    assert len(begun) == 2
+    wait_for(lambda: all(gone(pid) for pid in begun))
     assert store.records(experiment.key) == []
 
     shown: list[int] = []  # every run shows its first step, unless it goes on from a checkpoint
+
+    def note(news: News) -> None:
+        shown.append(news.progress.step if news.progress else 0)
+
     for path, seed in zip(paths, range(2), strict=True):
         saved, before = path.exists(), len(shown)
         job = Job(experiment=experiment, seed=seed)
-        run_one(job, store, device="cpu", engine="", report=lambda news: shown.append(news.step))
+        run([job], store, Here(), report=note)
         assert (1 in shown[before:]) is not saved
         assert not path.exists()
     assert_as_if_alone(store, experiment)

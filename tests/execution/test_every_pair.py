@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
 from farfield.nn import ContextNorm, MLPEncoder
@@ -31,7 +31,7 @@ def test_every_reasoner_trains_on_every_task(task: str, reasoner: str, tmp_path:
         recipe=Recipe(steps=2, batch_size=16),
     )
     store = Store(tmp_path)
-    run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="here")
+    run([Job(experiment=experiment, seed=0)], store, Here())
     (record,) = store.records(experiment.key)
     for regime in experiment.task.regimes:
         assert 0 <= record.final(regime.name) <= 1

@@ -23,23 +23,22 @@ from torch import nn
 from farfield.core import Problems, Stream
 from farfield.execution import (
     ExecutionError,
+    Here,
     Job,
     News,
+    Stacked,
     jobs_of,
     results,
     run,
-    run_one,
-    run_stack,
     why_not_stacked,
 )
-from farfield.execution._run import _run_on_gpu
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearRecurrentUnit
 from farfield.objectives import Objective, Update
-from farfield.records import BusyError, DamageWarning, Store, StoreError, read_tensors
+from farfield.records import DamageWarning, Store, read_tensors
 from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
-from farfield.training import Clock, OneNetwork, Progress, Stack, train
-from processes import children, wait_for
+from farfield.training import Clock, OneNetwork, Stack, train
+from processes import wait_for, workers
 from small import small_experiment, tiny_experiment
 
 
@@ -102,9 +101,9 @@ def test_a_finished_run_leaves_no_checkpoint(tmp_path: Path) -> None:
     store, [job] = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
     path, seen = store.checkpoint_path(job.experiment.key, 0), list[bool]()
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-    report = lambda progress: seen.append(path.exists())  # noqa: E731
-    run_one(job, store, device="cpu", engine="here", report=report, clock=clock)
-    assert seen == [False, True, True, True]
+    report = lambda news: seen.append(path.exists())  # noqa: E731
+    run([job], store, Here(), report=report, clock=clock)
+    assert seen == [False, True, True, True, False]
     assert not path.exists()
 
 
@@ -141,8 +140,8 @@ def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Pat
     store, jobs = Store(tmp_path), jobs_of([tiny_experiment(steps=300)], (0,))
 
     def interrupt() -> None:
-        wait_for(lambda: children(os.getpid()))
-        os.kill(children(os.getpid())[0], signal.SIGINT)
+        wait_for(lambda: workers(os.getpid()))
+        os.kill(workers(os.getpid())[0], signal.SIGINT)
 
     def interrupt_again(news: News) -> None:
         if news.progress and news.progress.step == 1:
@@ -158,7 +157,7 @@ def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Pat
 def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1))
-    run_one(jobs[0], store, device="cpu", engine="here")
+    run([jobs[0]], store, Here())
     before = store.find(jobs[0].experiment.key, 0)
     run(jobs, store, workers=1, report=news.append)
     assert store.find(jobs[0].experiment.key, 0) == before
@@ -226,11 +225,6 @@ def test_a_chain_goes_on_from_no_network_but_its_own(tmp_path: Path) -> None:
     paths = [store.weights_path(first.key, seed) for seed in range(2)]
     paths[1].write_bytes(paths[0].read_bytes())
     store.weights_path(second.key, 1).unlink()
-    with (
-        pytest.warns(DamageWarning, match="No such file"),
-        pytest.raises(StoreError, match="it is not the file that the run wrote"),
-    ):
-        run_one(jobs[3], store, device="cpu", engine="here")
     with pytest.warns(DamageWarning) as caught:
         run(jobs[3:], store, workers=1)
     said = [str(warning.message) for warning in caught]
@@ -252,16 +246,12 @@ def test_a_damaged_checkpoint_in_a_worker_is_named_here(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_of_a_finished_run_is_swept(tmp_path: Path) -> None:
     store, [job] = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
-    run_one(job, store, device="cpu", engine="here")
+    run([job], store, Here())
     path = store.checkpoint_path(job.experiment.key, 0)
-    for again in (run_one, None):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"of a process killed between the record and its last word")
-        if again is None:
-            run([job], store)
-        else:
-            again(job, store, device="cpu", engine="again")
-        assert not path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"of a process killed between the record and its last word")
+    run([job], store)
+    assert not path.exists()
 
 
 def test_one_experiment_named_twice_is_run_once() -> None:
@@ -359,8 +349,6 @@ def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
         pytest.raises(ExecutionError, match=f"process {os.getpid()} is at seed 0"),
     ):
         run(jobs, store, workers=1)
-    with store.claim(jobs[0].experiment.key, 0), pytest.raises(BusyError):
-        run_stack(jobs[0].experiment, [0], store, device="cpu")
     run(jobs, store, workers=1)
     assert len(results(jobs, store)) == 1
 
@@ -368,36 +356,48 @@ def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
 def test_what_another_process_finished_meanwhile_is_not_trained_again(tmp_path: Path) -> None:
     experiment, store = tiny_experiment(), Store(tmp_path)
     [first, second] = jobs_of([experiment], (0, 1))
-    shown = list[Progress]()
-    run_one(first, store, device="cpu", engine="first")
-    run_one(first, store, device="cpu", engine="second", report=shown.append)
-    run_stack(experiment, [0], store, device="cpu", report=shown.append)
-    assert shown == []
-    run_stack(experiment, [0, 1], store, device="cpu")
+    news, path = list[News](), store.checkpoint_path(experiment.key, 1)
+
+    def finish_the_second(item: News) -> None:
+        news.append(item)
+        if item == News(job=first):
+            run([second], Store(tmp_path), Stacked("cpu"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"left by the other process")
+
+    run([first, second], store, Here(), report=finish_the_second)
+    assert news[-2:] == [News(job=first), News(job=second)]
+    assert {item.job for item in news[:-2]} == {first}
+    assert not path.exists()
     engines = [record.environment["engine"] for record in results([first, second], store)]
-    assert engines == ["first", "vmap over 1 seeds"]
+    assert engines == ["one after another", "vmap over 1 seeds"]
 
 
 def test_seeds_of_one_program_run_together_and_a_failure_leaves_the_others(tmp_path: Path) -> None:
     # The way of a GPU, on this machine's CPU.
     store, news = Store(tmp_path), list[News]()
     unmapped = small_experiment(steps=2, evaluations=1, reasoner=Spec(DataDependent))
-    jobs = jobs_of([small_experiment(steps=2, evaluations=1), unmapped, tiny_experiment()], (0, 1))
-    busy = store.claim(jobs[0].experiment.key, 1)
-    with busy:
-        failed = _run_on_gpu(jobs, store, "cpu", news.append, None)
-    assert [job for job, _ in failed] == jobs[:2]
-    assert all(isinstance(why, BusyError) for _, why in failed)
-    engines = [record.environment["engine"] for record in results(jobs[2:], store)]
-    assert all("one after another: " in engine for engine in engines[:2])
-    assert engines[2:] == ["vmap over 2 seeds"] * 2
-    assert [item.job for item in news if item.progress is None] == jobs[2:]
-    assert store.records(jobs[0].experiment.key) == []
+    failing = small_experiment(steps=2, evaluations=1, reasoner=Spec(TooNarrow))
+    experiments = [small_experiment(steps=2, evaluations=1), failing, unmapped, tiny_experiment()]
+    jobs = [Job(experiment=one, seed=seed) for seed in (0, 1, 2) for one in experiments]
+    good = [Job(experiment=one, seed=seed) for one in experiments[2:] for seed in (0, 1, 2)]
+    with (
+        store.claim(jobs[0].experiment.key, 1),
+        pytest.raises(ExecutionError, match=r"4 of 12 runs .*is at seed 1.*cannot be multiplied"),
+    ):
+        run(jobs, store, Stacked("cpu"), report=news.append)
+    engines = [record.environment["engine"] for record in results(good, store)]
+    assert all("one after another: " in engine for engine in engines[:3])
+    assert engines[3:] == ["vmap over 3 seeds"] * 3
+    first = store.records(jobs[0].experiment.key)
+    assert [record.seed for record in first] == [0, 2]
+    assert {record.environment["engine"] for record in first} == {"vmap over 2 seeds"}
+    assert [item.job for item in news if item.progress is None][2:] == good
 
 
 def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
     experiment, store = small_experiment(steps=3, evaluations=1), Store(tmp_path)
-    run_stack(experiment, [4, 6], store, device="cpu")
+    run(jobs_of([experiment], (4, 6)), store, Stacked("cpu"))
     records = store.records(experiment.key)
     assert [record.seed for record in records] == [4, 6]
     assert {record.environment["engine"] for record in records} == {"vmap over 2 seeds"}
@@ -470,7 +470,7 @@ def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_pat
                 shown.append(news.progress.step)
                 if len(shown) == steps:
                     # While it works on the steps that follow: updates, checkpoints, scores.
-                    os.kill(children(os.getpid())[0], signal.SIGKILL)
+                    os.kill(workers(os.getpid())[0], signal.SIGKILL)
 
         shown = list[int]()
         return take

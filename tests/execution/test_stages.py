@@ -11,13 +11,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from farfield.execution import ExecutionError, Job, News, jobs_of, results, run, run_one, run_stack
+from farfield.execution import (
+    ExecutionError,
+    Executor,
+    Here,
+    Job,
+    News,
+    Stacked,
+    jobs_of,
+    results,
+    run,
+)
 from farfield.execution import why_not_stacked as why_not
-from farfield.execution._run import _run_on_gpu, _waves
+from farfield.execution._run import _waves
 from farfield.experiments import Pretrained
-from farfield.records import DamageWarning, Store, StoreError, read_tensors
+from farfield.records import DamageWarning, Store, read_tensors
 from farfield.training import Clock, OneNetwork, train, trained_network
-from processes import children
+from processes import workers
 from small import prediction_experiment, reconstruction_experiment
 
 FIRST, SECOND = reconstruction_experiment(), prediction_experiment()
@@ -59,7 +69,7 @@ def test_waves_hold_each_job_once_behind_what_it_starts_from(tmp_path: Path) -> 
         [("second", 0), ("second", 1)],
         [("third", 0), ("third", 1)],
     ]
-    run_one(Job(experiment=FIRST, seed=1), store, device="cpu", engine="here")
+    run([Job(experiment=FIRST, seed=1)], store, Here())
     assert [wave(part) for part in _waves(jobs_of([SECOND], (0, 1)), store)] == [
         [("first", 0)],
         [("second", 0), ("second", 1)],
@@ -111,7 +121,7 @@ def test_killed_in_the_first_stage_it_goes_on_and_ends_with_the_same_bytes(tmp_p
 
     def kill(news: News) -> None:
         if news.progress and news.progress.step == 5:
-            os.kill(children(os.getpid())[0], signal.SIGKILL)
+            os.kill(workers(os.getpid())[0], signal.SIGKILL)
 
     with pytest.raises(ExecutionError, match=r"2 of 2 runs did not finish: .*signal 9"):
         run(jobs, store, workers=1, report=kill, clock=clock)
@@ -136,20 +146,31 @@ def test_what_starts_from_a_run_that_failed_is_not_tried(tmp_path: Path) -> None
     assert ("second", 1) not in wave([item.job for item in news])
 
 
-def test_without_what_it_starts_from_a_single_run_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("executor", [Here(), Stacked("cpu")], ids=["here", "stacked"])
+@pytest.mark.parametrize("damage", ["missing", "another's"])
+def test_what_it_starts_from_is_lost_meanwhile_and_that_is_said(
+    tmp_path: Path, executor: Executor, damage: str
+) -> None:
     store = Store(tmp_path)
-    with pytest.raises(StoreError, match=r"cannot read .*0.safetensors"):
-        run_one(Job(experiment=SECOND, seed=0), store, device="cpu", engine="here")
-    with pytest.raises(StoreError, match=r"cannot read .*0.safetensors"):
-        run_stack(SECOND, [0, 1], store, device="cpu")
+    paths = [store.weights_path(FIRST.key, seed) for seed in (0, 1)]
+
+    def spoil(news: News) -> None:
+        if news == News(job=Job(experiment=FIRST, seed=1)):
+            paths[1].unlink()
+            if damage != "missing":
+                paths[1].write_bytes(paths[0].read_bytes())
+
+    why = "cannot read .*1.safetensors" if damage == "missing" else "it is not the file that the"
+    with pytest.raises(ExecutionError, match=rf"1 of 4 runs did not finish: .*{why}"):
+        run(jobs_of([SECOND], (0, 1)), store, executor, report=spoil)
+    assert [record.seed for record in store.records(SECOND.key)] == [0]
 
 
 def test_seeds_of_one_program_start_from_their_own(tmp_path: Path) -> None:
     # The way of a GPU, on this machine's CPU.
     store, jobs = Store(tmp_path), jobs_of([SECOND], (0, 1))
     assert why_not(SECOND, "cpu") is None
-    for part in _waves(jobs, store):
-        assert _run_on_gpu(part, store, "cpu", None, None) == []
+    run(jobs, store, Stacked("cpu"))
     for record in results(jobs, store):
         assert record.environment["engine"] == "vmap over 2 seeds"
         first, second = (store.weights(e.key, record.seed) for e in (FIRST, SECOND))

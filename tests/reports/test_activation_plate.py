@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from farfield.analysis import active_of, phase_difference
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearEncoder, RIMs
 from farfield.records import Store
@@ -39,7 +39,7 @@ SMALL = Experiment(
 def store(tmp_path: Path) -> Store:
     found = Store(tmp_path / "runs")
     for seed in (0, 1):
-        run_one(Job(experiment=SMALL, seed=seed), found, device="cpu", engine="here")
+        run([Job(experiment=SMALL, seed=seed)], found, Here())
     return found
 
 

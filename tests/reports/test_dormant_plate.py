@@ -10,7 +10,7 @@ import pytest
 
 from farfield.analysis import recall_by_length
 from farfield.core import stream
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Store:
     found = Store(tmp_path / "runs")
     for own, seeds in ((NTM, (0, 1)), (GRU, (0,))):
         for seed in seeds:
-            run_one(Job(experiment=own, seed=seed), found, device="cpu", engine="here")
+            run([Job(experiment=own, seed=seed)], found, Here())
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from matplotlib.collections import PathCollection
 
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm, MomentEncoder, SlotBatchNorm
@@ -80,9 +80,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     found = Store(tmp_path_factory.mktemp("embeddings") / "runs")
     for context in CONTEXTS.values():
         for seed in SEEDS:
-            run_one(
-                Job(experiment=experiment(context), seed=seed), found, device="cpu", engine="here"
-            )
+            run([Job(experiment=experiment(context), seed=seed)], found, Here())
     return found
 
 
@@ -199,7 +197,7 @@ def test_figures_without_runs_have_nothing_to_show(store: Store) -> None:
 def test_a_network_that_is_gone_is_an_error(tmp_path: Path) -> None:
     found, figure = Store(tmp_path), figure_of("No norm.")
     tested = experiment(None)
-    run_one(Job(experiment=tested, seed=0), found, device="cpu", engine="here")
+    run([Job(experiment=tested, seed=0)], found, Here())
     found.weights_path(tested.key, 0).unlink()
     with pytest.raises(StoreError, match=r"cannot read .*0\.safetensors"):
         plate_of(figure, found)

@@ -19,7 +19,7 @@ from farfield.analysis import (
     scores_without_functions,
 )
 from farfield.core import stream
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, SetNetwork, Spec
 from farfield.metrics import t_interval
 from farfield.models import WReN
@@ -87,7 +87,7 @@ def store(tmp_path: Path) -> Store:
 def ran(store: Store, *experiments: Experiment) -> None:
     for own in experiments:
         for seed in SEEDS:
-            run_one(Job(experiment=own, seed=seed), store, device="cpu", engine="here")
+            run([Job(experiment=own, seed=seed)], store, Here())
 
 
 def recorded(own: Claim, values: list[float]) -> list[Record]:
@@ -294,7 +294,7 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
 def test_one_network_has_no_interval(store: Store) -> None:
     pair = (SMALL, experiment(TRANSFORMER))
     for own in pair:
-        run_one(Job(experiment=own, seed=0), store, device="cpu", engine="here")
+        run([Job(experiment=own, seed=0)], store, Here())
     claims = [claim(row, "100 points", own) for row, own in zip(("NI", "ViT"), pair, strict=True)]
     plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")

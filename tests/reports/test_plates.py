@@ -14,7 +14,7 @@ from matplotlib.collections import PathCollection
 from rich.console import Console
 
 from farfield.analysis import key_overlap, keys_of
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.metrics import paired_t_test
 from farfield.records import Record, Score, Store, StoreError
 from farfield.reports import (
@@ -348,7 +348,7 @@ def key_figure() -> Figure:
 @pytest.fixture
 def keys(store: Store) -> Plate:
     for seed in (4, 7):
-        run_one(Job(experiment=EXPERIMENT, seed=seed), store, device="cpu", engine="here")
+        run([Job(experiment=EXPERIMENT, seed=seed)], store, Here())
     figure = key_figure()
     report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
     (plate,) = illustrate(figure, report, store)

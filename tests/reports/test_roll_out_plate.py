@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from farfield.analysis import rolled_out, stood_still
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Store:
     found = Store(tmp_path / "runs")
     for experiment in EXPERIMENTS.values():
         for seed in (0, 1):
-            run_one(Job(experiment=experiment, seed=seed), found, device="cpu", engine="here")
+            run([Job(experiment=experiment, seed=seed)], found, Here())
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.training import OneNetwork, Stack, problems_of_run, train, trained_network
@@ -120,7 +120,7 @@ def test_settings_are_given_back_after_a_failure() -> None:
 
 def test_problems_and_trained_networks_are_the_same_under_any_default(tmp_path) -> None:
     store = Store(tmp_path)
-    run_one(Job(experiment=EXPERIMENT, seed=0), store, device="cpu", engine="here")
+    run([Job(experiment=EXPERIMENT, seed=0)], store, Here())
     first = problems_of_run(EXPERIMENT.task, 0)["training"].sequences()
     with SETTINGS["default dtype"](), SETTINGS["flush denormal"]():
         again = problems_of_run(EXPERIMENT.task, 0)["training"].sequences()

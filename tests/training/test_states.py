@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
 from farfield.core import stream
-from farfield.execution import Job, run_one, why_not_stacked
+from farfield.execution import Here, Job, run, why_not_stacked
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
@@ -243,7 +243,7 @@ def test_a_network_of_ones_own_stops_goes_on_and_comes_back(
     assert all(same(found[name], wanted[name]) for name in wanted)
 
     store = Store(tmp_path / "runs")
-    run_one(Job(experiment=experiment, seed=1), store, device="cpu", engine="here")
+    run([Job(experiment=experiment, seed=1)], store, Here())
     assert store.is_whole(experiment.key, 1)
     kept = store.weights(experiment.key, 1)
     assert kept.keys() == wanted.keys()
@@ -258,7 +258,7 @@ def test_ties_come_back_as_ties(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for cls in (Tied, UnderTwoNames):
         experiment = with_reasoner(cls)
-        run_one(Job(experiment=experiment, seed=0), store, device="cpu", engine="here")
+        run([Job(experiment=experiment, seed=0)], store, Here())
         reasoner = trained_network(experiment, 0, store).reasoner
         assert reasoner.a.weight is reasoner.b.weight
 

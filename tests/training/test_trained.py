@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import torch
 
-from farfield.execution import Job, run_one
+from farfield.execution import Here, Job, run
 from farfield.records import Store, StoreError, write_tensors
 from farfield.training import (
     is_complete,
@@ -28,7 +28,7 @@ EXPERIMENT = small_experiment(steps=6, evaluations=1)
 @pytest.fixture
 def store(tmp_path) -> Store:
     store = Store(tmp_path)
-    run_one(Job(experiment=EXPERIMENT, seed=3), store, device="cpu", engine="here")
+    run([Job(experiment=EXPERIMENT, seed=3)], store, Here())
     return store
 
 

@@ -1,13 +1,19 @@
-"""Where experiments run: here, or in one process per core."""
+"""Where experiments run: in one process per core, as one program on a GPU, or here."""
 
 from farfield.execution._allocator import keep_freed_memory as keep_freed_memory
-from farfield.execution._here import run_one as run_one
-from farfield.execution._here import run_stack as run_stack
+from farfield.execution._here import Here as Here
+from farfield.execution._here import Stacked as Stacked
 from farfield.execution._job import ExecutionError as ExecutionError
 from farfield.execution._job import Job as Job
 from farfield.execution._job import News as News
 from farfield.execution._job import WorkerError as WorkerError
-from farfield.execution._run import check_machine as check_machine
+from farfield.execution._machine import check_machine as check_machine
+from farfield.execution._order import Executor as Executor
+from farfield.execution._order import Failed as Failed
+from farfield.execution._order import Finished as Finished
+from farfield.execution._order import Order as Order
+from farfield.execution._order import train_order as train_order
+from farfield.execution._processes import Processes as Processes
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
@@ -15,15 +21,21 @@ from farfield.training import why_not_stacked as why_not_stacked
 
 __all__ = [
     "ExecutionError",
+    "Executor",
+    "Failed",
+    "Finished",
+    "Here",
     "Job",
     "News",
+    "Order",
+    "Processes",
+    "Stacked",
     "WorkerError",
     "check_machine",
     "jobs_of",
     "keep_freed_memory",
     "results",
     "run",
-    "run_one",
-    "run_stack",
+    "train_order",
     "why_not_stacked",
 ]

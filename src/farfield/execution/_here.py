@@ -1,156 +1,111 @@
-"""Runs in this process: one network after another, or all seeds as one program."""
+"""Executors of this process: one network after another, or all seeds as one program."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from typing import Any
+import traceback
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import final
 
-import torch
-
-from farfield.execution._job import Job, News
-from farfield.experiments import Experiment
-from farfield.records import Record, Store, StoreError, environment
-from farfield.training import (
-    Clock,
-    Learner,
-    OneNetwork,
-    Progress,
-    Stack,
-    train,
-    trained_weights,
+from farfield.execution._job import News
+from farfield.execution._machine import check_machine
+from farfield.execution._order import (
+    Failed,
+    Finished,
+    Order,
+    Run,
+    train_order,
+    train_together,
 )
+from farfield.training import why_not_stacked
 
 
-def run_one(
-    job: Job,
-    store: Store,
-    *,
-    device: str,
-    engine: str,
-    report: Callable[[Progress], None] | None = None,
-    clock: Clock | None = None,
-) -> None:
-    """Train one network by itself and keep its record.
+@final
+@dataclass(frozen=True)
+class Here:
+    """Trains one network after another in this process, where a debugger reaches it.
 
     Args:
-        job: What to run.
-        store: Where the record goes.
-        device: Where the network is.
-        engine: What the record says of how it ran.
-        report: Shown how far it is.
-        clock: How often to report and to save.
+        device: `"cpu"` or `"cuda"`.
 
     Raises:
-        BusyError: If another process is at the same run.
-        StoreError: If the folder of records cannot be written, or lacks the network that the
-            experiment starts from.
+        ValueError: If the device is not at hand.
     """
-    with store.claim(job.experiment.key, job.seed):
-        if _is_done(job.experiment, job.seed, store):
-            return  # another process finished it after this one looked
-        [start] = _starts(job.experiment, [job.seed], store)
-        learner = OneNetwork(job.experiment, job.seed, device=device, start=start)
-        _finish(learner, job.experiment, store, device, engine, report, clock)
+
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_machine(self.device)
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, as `Executor.run` does."""
+        return one_after_another(orders, self.device, report)
 
 
-def run_stack(
-    experiment: Experiment,
-    seeds: Sequence[int],
-    store: Store,
-    *,
-    device: str,
-    report: Callable[[Progress], None] | None = None,
-    clock: Clock | None = None,
-) -> None:
-    """Train the networks of several seeds as one program and keep their records.
+@final
+@dataclass(frozen=True)
+class Stacked:
+    """Trains the seeds of an experiment as one program under `vmap`.
+
+    What cannot be mapped is trained one network after another; its record says why.
 
     Args:
-        experiment: What to run.
-        seeds: Numbers of the runs.
-        store: Where the records go.
-        device: Where the networks are.
-        report: Shown how far they are.
-        clock: How often to report and to save.
+        device: `"cpu"` or `"cuda"`.
 
     Raises:
-        BusyError: If another process is at one of the runs.
-        StoreError: If the folder of records cannot be written, or lacks a network that the
-            experiment starts from.
+        ValueError: If the device is not at hand.
     """
-    with ExitStack() as claims:
-        for seed in seeds:
-            claims.enter_context(store.claim(experiment.key, seed))
-        missing = [seed for seed in seeds if not _is_done(experiment, seed, store)]
-        if not missing:
-            return  # another process finished them after this one looked
-        starts = _starts(experiment, missing, store)
-        learner = Stack(experiment, missing, device=device, starts=starts)
-        engine = f"vmap over {len(missing)} seeds"
-        _finish(learner, experiment, store, device, engine, report, clock)
+
+    device: str
+
+    def __post_init__(self) -> None:
+        check_machine(self.device)
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, as `Executor.run` does."""
+        for _, group in groupby(orders, key=lambda order: order.job.experiment.key):
+            together = list(group)
+            reason = why_not_stacked(together[0].job.experiment, self.device)
+            if reason is not None:
+                yield from one_after_another(together, self.device, report, reason)
+            else:
+                yield _attempt(
+                    together,
+                    lambda orders: train_together(orders, device=self.device, report=report),
+                )
 
 
-def _starts(
-    experiment: Experiment, seeds: Sequence[int], store: Store
-) -> list[dict[str, Any] | None]:
-    """The trained networks that those of an experiment start from, by seed; `None` for none."""
-    first = experiment.starts_from
-    return [None if first is None else trained_weights(first.experiment, s, store) for s in seeds]
+def one_after_another(
+    orders: Iterable[Order], device: str, report: Callable[[News], None], reason: str = ""
+) -> Generator[Finished | Failed, None, None]:
+    """Train networks in this process.
 
-
-def _is_done(experiment: Experiment, seed: int, store: Store) -> bool:
-    """Whether a run is finished; what it left is swept up, or set aside where it is damaged."""
-    if seed not in store.seeds(experiment.key):
-        return False
-    try:
-        trained_weights(experiment, seed, store)
-    except StoreError as error:
-        store.set_aside(experiment.key, seed, str(error))
-        return False
-    store.sweep(experiment.key, seed)
-    return True
-
-
-def _finish(
-    learner: Learner,
-    experiment: Experiment,
-    store: Store,
-    device: str,
-    engine: str,
-    report: Callable[[Progress], None] | None,
-    clock: Clock | None,
-) -> None:
-    """Train, write one record per seed, all at once, then drop the checkpoint."""
-    key = experiment.key
-    checkpoint = store.checkpoint_path(key, learner.seeds[0])
-    scores, seconds = train(learner, experiment, checkpoint=checkpoint, report=report, clock=clock)
-    where = environment(device=str(torch.device(device)), engine=engine)
-    share = seconds / len(learner.seeds)
-    records = [
-        Record(
-            key=key,
-            experiment=experiment.to_json(),
-            seed=seed,
-            steps=experiment.recipe.steps,
-            scores=tuple(found),
-            seconds=share,
-            environment=where,
+    Args:
+        orders: Which ones.
+        device: Where they are.
+        report: Takes the progress.
+        reason: Why they are not trained otherwise, for their records.
+    """
+    engine = f"one after another{': ' if reason else ''}{reason}"
+    for order in orders:
+        yield _attempt(
+            [order],
+            lambda orders: [train_order(orders[0], device=device, engine=engine, report=report)],
         )
-        for seed, found in zip(learner.seeds, scores, strict=True)
-    ]
-    store.write_all(list(zip(records, learner.weights(), strict=True)))
-    for seed in learner.seeds:
-        store.sweep(key, seed)
 
 
-def tell(job: Job, report: Callable[[News], None] | None) -> Callable[[Progress], None] | None:
-    """A report of progress as news of a job.
-
-    Args:
-        job: Which one.
-        report: Takes the news.
-    """
-    if report is None:
-        return None
-    take = report
-    return lambda progress: take(News(job=job, progress=progress))
+def _attempt(
+    orders: Sequence[Order], work: Callable[[list[Order]], list[Run]]
+) -> Finished | Failed:
+    """Train networks; an error says where it came from, but holds no network and data there."""
+    jobs = tuple(order.job for order in orders)
+    try:
+        return Finished(jobs, tuple(work(list(orders))))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other jobs must still run
+        traceback.clear_frames(error.__traceback__)
+        return Failed(jobs, error)

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from farfield.execution._job import WorkerError, reason_of
+from farfield.experiments import is_ours
 
 WORKER: Final = "FARFIELD_WORKER"
 """Variable of the environment of a worker process: the module of the user's imported there."""
@@ -29,6 +30,25 @@ def check_no_worker() -> None:
             f"runs must not be started while {module} is imported, as worker processes import it "
             f"too: in {module}, put what starts them under if __name__ == '__main__':"
         )
+
+
+def foreign(value: object) -> list[Any]:
+    """The classes and functions in an experiment that are not Farfield's.
+
+    Args:
+        value: An experiment or a part of one.
+    """
+    if isinstance(value, type | FunctionType):
+        return [] if is_ours(value) else [value]
+    found: list[Any] = []
+    if isinstance(value, tuple):
+        for part in value:
+            found += foreign(part)
+    elif hasattr(value, "__dataclass_fields__"):
+        found += foreign(type(value))
+        for name in value.__dataclass_fields__:
+            found += foreign(getattr(value, name))
+    return found
 
 
 def import_paths(classes: Iterable[Any]) -> list[str]:

@@ -2,186 +2,275 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
+import multiprocessing
 import os
-import queue
-import subprocess
+import signal
 import sys
 import threading
+import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Final, final
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
+from typing import Any, Final, final
 
 from farfield._interrupts import held_interrupts
-from farfield.core import from_line, to_line
-from farfield.execution._imports import import_paths
-from farfield.execution._job import Job, News, OtherThereError, WorkerError
-from farfield.execution._messages import Answer, Order, foreign, order
-from farfield.records import DamageWarning, Store
-from farfield.training import Clock
-
-_START: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from farfield.execution._worker import main; main()"
+from farfield.core import num_cores
+from farfield.execution._allocator import keep_freed_memory
+from farfield.execution._here import one_after_another
+from farfield.execution._imports import foreign, import_paths, why_not_elsewhere
+from farfield.execution._job import News, OtherThereError, WorkerError, reason_of
+from farfield.execution._machine import check_machine
+from farfield.execution._order import (
+    Failed,
+    Finished,
+    Order,
+    state_from_bytes,
+    state_to_bytes,
+    train_order,
 )
-"""Program of a worker: a variable of the environment could not hold a folder with a colon."""
+from farfield.records import DamageWarning, Record, StoreError
+from farfield.training import Progress
+
+
+@final
+@dataclass(frozen=True)
+class Processes:
+    """Trains networks in processes of this machine, each single-threaded.
+
+    What cannot be sent to another process is trained in this one at the end; its record says why.
+
+    Args:
+        workers: Number of processes; as many as there are cores if `None`.
+
+    Raises:
+        ValueError: If `workers` is not positive.
+    """
+
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        check_machine("cpu", self.workers)
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, as `Executor.run` does."""
+        here = list[tuple[Order, str]]()
+        with contextlib.closing(self._run_elsewhere(orders, report)) as outcomes:
+            for order, outcome in outcomes:
+                if isinstance(outcome, Failed) and isinstance(outcome.error, OtherThereError):
+                    here.append((order, str(outcome.error)))
+                else:
+                    yield outcome
+        for order, reason in here:
+            yield from one_after_another([order], "cpu", report, reason)
+
+    def _run_elsewhere(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[tuple[Order, Finished | Failed], None, None]:
+        count = self.workers or num_cores()
+        source, fatal = iter(orders), dict[str, WorkerError]()
+        idle, busy = list[_Worker](), dict[Any, _Worker]()
+        try:
+            while True:
+                while len(busy) < count and (order := next(source, None)) is not None:
+                    if error := _refusal(order, fatal):
+                        yield order, Failed((order.job,), error)
+                        continue
+                    worker = idle.pop() if idle and idle[-1].is_alive else _Worker(fatal)
+                    busy[worker.news] = worker
+                    worker.begin(order, f"{count} single-threaded processes")
+                if not busy:
+                    return
+                for news in wait([*busy]):
+                    if outcome := busy[news].take(report):
+                        worker = busy.pop(news)
+                        idle.append(worker)
+                        yield worker.order, outcome
+        finally:
+            for worker in [*idle, *busy.values()]:
+                worker.stop()
+
+
+def _refusal(order: Order, fatal: Mapping[str, WorkerError]) -> WorkerError | None:
+    """Why no worker need be asked."""
+    classes = foreign(order.job.experiment)
+    if reason := why_not_elsewhere(classes):
+        return OtherThereError(reason)
+    return next((fatal[cls.__module__] for cls in classes if cls.__module__ in fatal), None)
 
 
 @final
 class _Worker:
-    """A worker process and the pipes to it.
+    """A pool of one process, for a pool of several is lost as a whole if one of them is killed.
 
     Args:
-        paths: Where it finds modules.
         fatal: Modules of the user's that end the process which imports them, and how; shared by
             workers, and added to by this one.
     """
 
-    def __init__(self, paths: Sequence[str], fatal: dict[str, WorkerError]) -> None:
+    def __init__(self, fatal: dict[str, WorkerError]) -> None:
         self._fatal = fatal
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        with held_interrupts():  # they are for the parent
-            self._process = subprocess.Popen(
-                # Without -P files of the current folder would stand before all modules.
-                [sys.executable, "-P", "-c", _START, json.dumps(paths)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, **threads},
-            )
+        self._context = _Context()
+        self.news, self._end = self._context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            1, mp_context=self._context, initializer=_begin, initargs=(self._end,)
+        )
 
-    def do(self, message: Order, take: Callable[[Answer], None]) -> WorkerError | None:
-        """Do one order; returns what went wrong, or nothing."""
-        if self._process.stdin is None or self._process.stdout is None:
-            return WorkerError("the worker process has no pipes")
-        for module, _ in message.classes.values():
-            if module in self._fatal:
-                return self._fatal[module]
-        importing = ""
+    def begin(self, order: Order, engine: str) -> None:
+        """Give the process an order; its news end with the outcome."""
+        self.order, self._importing = order, ""
+        paths = import_paths(foreign(order.job.experiment))
+        self._future: Future[tuple[Record, bytes] | WorkerError] = self._pool.submit(
+            _train, order.to_json(), paths, engine
+        )
+        self._end.close()  # the process has its own, so that the pipe ends when the process does
+
+    def take(self, report: Callable[[News], None]) -> Finished | Failed | None:
+        """Take one piece of news; returns the outcome if it was the last."""
         try:
-            self._process.stdin.write(to_line(message).encode() + b"\n")
-            self._process.stdin.flush()
-            for line in self._process.stdout:
-                answer = from_line(line, Answer)
-                if answer.done:
-                    return None
-                if answer.error:
-                    kind = OtherThereError if answer.is_other else WorkerError
-                    return kind(answer.error, answer.traceback)
-                if answer.importing is None:
-                    take(answer)
-                else:
-                    importing = answer.importing
-        except (OSError, ValueError) as error:
-            self._process.kill()  # whatever it does, nobody will hear of it
-            self._process.wait()
-            return WorkerError(f"the pipe to the worker process broke: {error}")
-        return self._ended(importing)
+            item = self.news.recv()
+        except (EOFError, OSError):
+            item = None
+        if item is None:
+            return self._outcome()
+        if isinstance(item, Progress):
+            report(News(job=self.order.job, progress=item))
+        elif isinstance(item, DamageWarning):
+            warnings.warn(item, stacklevel=2)
+        else:
+            self._importing = item
+        return None
 
-    def _ended(self, importing: str) -> WorkerError:
+    def _outcome(self) -> Finished | Failed:
+        try:
+            found = self._future.result()
+        except BrokenProcessPool:
+            found = self._ended()
+        if isinstance(found, WorkerError):
+            return Failed((self.order.job,), found)
+        record, weights = found
+        return Finished((self.order.job,), ((record, state_from_bytes(weights)),))
+
+    def _ended(self) -> WorkerError:
         """How the process ended, and the module of the user's that it imported at its end."""
-        code = self._process.wait()
+        self.stop()
+        code = self._context.process.exitcode or 0
         why = f"signal {-code}" if code < 0 else f"exit status {code}"
-        when = f" while it imported {importing}" if importing else "; its last checkpoint is kept"
-        memory = "; the system sends it when memory runs out" if code == -9 else ""
+        when = f" while it imported {self._importing}" if self._importing else _KEPT
+        memory = "; the system sends it when memory runs out" if code == -signal.SIGKILL else ""
         error = WorkerError(f"the worker process ended ({why}){when}{memory}")
-        if importing and code >= 0:
-            self._fatal[importing] = error
+        if self._importing and code >= 0:
+            self._fatal[self._importing] = error
         return error
 
     @property
-    def alive(self) -> bool:
-        """Whether the process still runs."""
-        return self._process.poll() is None
+    def is_alive(self) -> bool:
+        """Whether the process, which has nothing to do, still runs."""
+        return not self.news.closed and not self.news.poll()
 
     def stop(self) -> None:
         """End the process; a run in progress goes on from its checkpoint another time."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._context.process.kill()
+        self._pool.shutdown()
+        self.news.close()
 
 
-def run_processes(
-    jobs: Sequence[Job],
-    store: Store,
-    *,
-    workers: int,
-    report: Callable[[News], None] | None = None,
-    clock: Clock | None = None,
-) -> list[tuple[Job, WorkerError]]:
-    """Train every job, `workers` at a time, each in a single-threaded process.
+_KEPT: Final = "; its last checkpoint is kept"
 
-    Args:
-        jobs: What to run.
-        store: Where the records go.
-        workers: Number of processes.
-        report: Takes the news, in this thread.
-        clock: How often to report and to save.
+_ENVIRONMENT: Final = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+    "PYTHONSAFEPATH": "1",  # or files of the current folder would stand before all modules
+}
+_STARTING: Final = threading.Lock()
 
-    Returns:
-        The jobs that failed, and why; the others are done and kept.
+
+@final
+class _Process(SpawnProcess):
+    """A process that does not run the script of its parent again, and hears of no Ctrl-C.
+
+    `multiprocessing` would import the script, for what is defined there. Nothing of it is needed,
+    and one without a guard (`if __name__ == "__main__":`) would start runs of its own.
     """
-    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-    news: queue.SimpleQueue[News | tuple[Job, WorkerError] | str | None] = queue.SimpleQueue()
-    count = min(workers, len(jobs))
-    engine = f"{count} single-threaded processes"
-    folder = str(store.folder.resolve())
-    paths = import_paths(cls for job in jobs for cls in foreign(job.experiment))
-    fatal: dict[str, WorkerError] = {}
-    crew = [_Worker(paths, fatal) for _ in range(count)]
-    hiring, closed = threading.Lock(), threading.Event()
 
-    def replace_dead(place: int) -> None:
-        with hiring:
-            if not closed.is_set() and not crew[place].alive:
-                crew[place].stop()
-                crew[place] = _Worker(paths, fatal)
-
-    def serve(place: int) -> None:
-        while not closed.is_set():
+    def start(self) -> None:
+        with _STARTING, held_interrupts():
+            main, before = sys.modules["__main__"], {n: os.environ.get(n) for n in _ENVIRONMENT}
+            sys.modules["__main__"] = ModuleType("__main__")
+            os.environ.update(_ENVIRONMENT)
             try:
-                job = waiting.get_nowait()
-            except queue.Empty:
-                break
-            replace_dead(place)
+                super().start()
+            finally:
+                sys.modules["__main__"] = main
+                for name, value in before.items():
+                    if value is None:
+                        del os.environ[name]
+                    else:
+                        os.environ[name] = value
 
-            def take(answer: Answer, job: Job = job) -> None:
-                news.put(answer.warning or News(job=job, progress=answer.progress()))
 
-            trouble = crew[place].do(order(job, folder, engine, clock or Clock()), take)
-            news.put((job, trouble) if trouble else News(job=job))
-        news.put(None)
+@final
+class _Context(SpawnContext):
+    """Makes one process, and remembers it."""
 
-    threads = [threading.Thread(target=serve, args=(k,), daemon=True) for k in range(count)]
+    process: _Process
+
+    def Process(self, *args: Any, **options: Any) -> _Process:  # type: ignore[override] # noqa: N802
+        self.process = _Process(*args, **options)
+        return self.process
+
+
+_NEWS: Final = list[Connection]()
+"""In a worker: the pipe to its parent."""
+
+
+def _begin(news: Connection) -> None:
+    """Make this process a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows the parent could not hold it back
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_freed_memory()
+    os.dup2(2, 1)  # what a module prints goes to standard error
+    show = warnings.showwarning
+
+    def warn(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
+        if isinstance(message, DamageWarning):
+            news.send(message)
+        else:
+            show(message, category, *where, **to)
+
+    warnings.showwarning = warn  # those of damage are for the parent to show
+    warnings.simplefilter("always", DamageWarning)
+    _NEWS.append(news)
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the parent, however it ends, and end this process."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os._exit(1)
+
+
+def _train(text: str, paths: Sequence[str], engine: str) -> tuple[Record, bytes] | WorkerError:
+    """Do an order in a worker; whatever goes wrong is returned, in words."""
+    sys.path[:] = paths
+    [news] = _NEWS
     try:
-        for thread in threads:
-            thread.start()
-        return _follow(news, count, report)
+        order = Order.from_json(text, news.send)
+        record, weights = train_order(
+            order, engine=engine, report=lambda item: news.send(item.progress)
+        )
+        return record, state_to_bytes(weights)
+    except OtherThereError as error:
+        return error
+    except BaseException as error:  # noqa: BLE001 — whatever it was, the parent must hear of it
+        is_said = isinstance(error, StoreError)
+        trace = "" if is_said else "".join(traceback.format_exception(error))
+        return WorkerError(reason_of(error), trace)
     finally:
-        with hiring:
-            closed.set()
-            for worker in crew:
-                worker.stop()
-
-
-def _follow(
-    news: queue.SimpleQueue[News | tuple[Job, WorkerError] | str | None],
-    count: int,
-    report: Callable[[News], None] | None,
-) -> list[tuple[Job, WorkerError]]:
-    """Pass the news on until every worker is at its end; returns the jobs that failed."""
-    failed = []
-    while count:
-        item = news.get()
-        if item is None:
-            count -= 1
-        elif isinstance(item, tuple):
-            failed.append(item)
-        elif isinstance(item, str):
-            warnings.warn(item, DamageWarning, stacklevel=2)
-        elif report:
-            report(item)
-    return failed
+        news.send(None)

@@ -1,31 +1,30 @@
-"""Run what is missing, however this machine does it best."""
+"""Run what is missing: the one place where runs are ordered, held and written."""
 
 from __future__ import annotations
 
-import re
-import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 
 import torch
 
 from farfield.core import NonNegativeInt, kind_of, num_cores
-from farfield.execution._here import run_one, run_stack, tell
-from farfield.execution._imports import check_no_worker, why_not_elsewhere
+from farfield.execution._here import Stacked
+from farfield.execution._imports import check_no_worker
 from farfield.execution._job import (
     ExecutionError,
     Job,
     News,
-    OtherThereError,
     WorkerError,
     distinct_jobs,
     log_divergence,
     reason_of,
 )
-from farfield.execution._messages import foreign
-from farfield.execution._processes import run_processes
+from farfield.execution._machine import check_machine
+from farfield.execution._order import Executor, Failed, Finished, Order
+from farfield.execution._processes import Processes
 from farfield.experiments import Experiment
-from farfield.records import Record, Store
-from farfield.training import Clock, is_complete, why_not_stacked
+from farfield.records import Record, Store, StoreError
+from farfield.training import Clock, is_complete, trained_weights
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
@@ -43,28 +42,10 @@ def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job
     return distinct_jobs(Job(experiment=one, seed=seed) for one in found for seed in numbers)
 
 
-def check_machine(device: str, workers: int | None = None) -> None:
-    """Refuse a device or a number of processes that no run could have.
-
-    Args:
-        device: `"cpu"` or `"cuda"`, the latter also with a number, as in `"cuda:1"`.
-        workers: Number of processes; as many as there are cores if `None`.
-
-    Raises:
-        ValueError: If the device is not at hand, or `workers` is not positive.
-    """
-    kind, _, number = device.partition(":")
-    if device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", device):
-        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
-    if kind == "cuda" and torch.cuda.device_count() <= int(number or 0):
-        raise ValueError(f"device is {device!r}, but torch finds no such GPU here; use 'cpu'")
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers must be at least 1, got {workers}")
-
-
 def run(
     jobs: Sequence[Job],
     store: Store,
+    executor: Executor | None = None,
     *,
     device: str = "cpu",
     workers: int | None = None,
@@ -79,22 +60,27 @@ def run(
     already.
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
-    program under `vmap`. What cannot be sent to another process or mapped runs here, one network
-    after another; the record's `environment["engine"]` says how, and why. A network whose loss is
-    not finite is logged as a warning at once, with experiment, seed and step; it is trained to the
-    end, and its record says so (`Record.diverged`).
+    program under `vmap`; elsewhere if an executor is given. What cannot be sent to another process
+    or mapped runs here, one network after another; the record's `environment["engine"]` says how,
+    and why. A network whose loss is not finite is logged as a warning at once, with experiment,
+    seed and step; it is trained to the end, and its record says so (`Record.diverged`).
+
+    Scripts, notebooks, threads and coroutines can call it alike. A script needs no guard
+    (`if __name__ == "__main__":`); a module of one's own that an experiment takes classes from does
+    where it starts runs, as worker processes import it.
 
     Args:
         jobs: What to run.
         store: Where the records are.
+        executor: Where networks are trained; chosen by `device` and `workers` if `None`.
         device: `"cpu"` or `"cuda"`.
         workers: Number of processes; as many as there are cores if `None`.
         report: Takes the news of every job, and of those that others start from, in this thread.
         clock: How often to report and to save.
 
     Raises:
-        ValueError: If the device is not at hand, `workers` is not positive, or the classes of an
-            experiment were changed since its key was taken.
+        ValueError: If the device is not at hand, `workers` is not positive, either is given beside
+            an executor, or the classes of an experiment were changed since its key was taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         WorkerError: If this is a worker process, which imports a module that starts runs.
@@ -102,9 +88,10 @@ def run(
     """
     check_no_worker()
     check_machine(device, workers)
+    if executor is not None and (device, workers) != ("cpu", None):
+        raise ValueError("executor must be given without device and workers, got them as well")
     jobs = distinct_jobs(jobs)
     report = log_divergence(report)
-    cores = workers if workers is not None else num_cores()
     missing = []
     for job in jobs:
         if not is_complete(job.experiment, job.seed, store):
@@ -117,11 +104,16 @@ def run(
     for wave in waves:
         failed |= {job: WorkerError(_UNREADY) for job in wave if _before(job) in failed}
         ready = [job for job in wave if job not in failed]
-        if torch.device(device).type == "cpu":
-            failed |= dict(_run_on_cpu(ready, store, cores, report, clock))
-        else:
-            failed |= dict(_run_on_gpu(ready, store, device, report, clock))
+        chosen = executor or _executor_for(device, workers, len(ready))
+        failed |= _run_wave(ready, store, chosen, report, clock or Clock())
     _raise_failures(failed, sum(map(len, waves)))
+
+
+def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
+    """What trains a number of networks on a device."""
+    if torch.device(device).type != "cpu":
+        return Stacked(device)
+    return Processes(max(1, min(workers or num_cores(), jobs)))
 
 
 SHOWN = 3
@@ -150,54 +142,91 @@ def _waves(missing: Sequence[Job], store: Store) -> list[list[Job]]:
     return waves
 
 
-def _run_on_cpu(
+def _run_wave(
     jobs: Sequence[Job],
     store: Store,
-    cores: int,
-    report: Callable[[News], None] | None,
-    clock: Clock | None,
-) -> list[tuple[Job, BaseException]]:
-    """Run jobs in processes, or here; returns those that failed, and why."""
-    reasons = {job: why_not_elsewhere(foreign(job.experiment)) for job in jobs}
-    elsewhere = [job for job in jobs if reasons[job] is None]
-    failed: list[tuple[Job, BaseException]] = []
-    if elsewhere:
-        for job, error in run_processes(
-            elsewhere, store, workers=cores, report=report, clock=clock
-        ):
-            if isinstance(error, OtherThereError):
-                reasons[job] = str(error)
+    executor: Executor,
+    report: Callable[[News], None],
+    clock: Clock,
+) -> dict[Job, BaseException]:
+    """Run jobs, and write what finishes; returns those that failed, and why."""
+    failed: dict[Job, BaseException] = {}
+    held: dict[Job, ExitStack] = {}
+
+    def orders() -> Iterator[Order]:
+        for job in _by_experiment(jobs):
+            held[job] = ExitStack()
+            try:
+                held[job].enter_context(store.claim(job.experiment.key, job.seed))
+                order = None if _is_done(job, store) else _order(job, store, clock)
+            except Exception as error:  # noqa: BLE001 — the other jobs must still run
+                failed[job] = error
+                held.pop(job).close()
+                continue
+            if order is None:  # another process finished it after this one looked
+                held.pop(job).close()
+                report(News(job=job))
             else:
-                failed.append((job, error))
-    for job in jobs:
-        if reasons[job] is not None:
-            engine = f"one after another: {reasons[job]}"
-            failed += _try_here(job, store, "cpu", engine, report, clock)
+                yield order
+
+    try:
+        with closing(executor.run(orders(), report)) as outcomes:
+            for outcome in outcomes:
+                error = outcome.error if isinstance(outcome, Failed) else _write(outcome, store)
+                if error is not None:
+                    failed |= dict.fromkeys(outcome.jobs, error)
+                for job in outcome.jobs:
+                    held.pop(job).close()
+                    if job not in failed:
+                        report(News(job=job))
+    finally:
+        for lock in held.values():
+            lock.close()
     return failed
 
 
-def _try_here(
-    job: Job,
-    store: Store,
-    device: str,
-    engine: str,
-    report: Callable[[News], None] | None,
-    clock: Clock | None,
-) -> list[tuple[Job, BaseException]]:
-    """Run a job in this process; returns it with the error if it failed."""
+def _by_experiment(jobs: Sequence[Job]) -> list[Job]:
+    """The same jobs, those of an experiment in succession."""
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(job.experiment.key, []).append(job)
+    return [job for group in groups.values() for job in group]
+
+
+def _is_done(job: Job, store: Store) -> bool:
+    """Whether a run is finished; what it left is swept up, or set aside where it is damaged."""
+    key, seed = job.experiment.key, job.seed
+    if seed not in store.seeds(key):
+        return False
     try:
-        run_one(job, store, device=device, engine=engine, report=tell(job, report), clock=clock)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other jobs must still run
-        return [(job, _without_locals(error))]
-    if report:
-        report(News(job=job))
-    return []
+        trained_weights(job.experiment, seed, store)
+    except StoreError as error:
+        store.set_aside(key, seed, str(error))
+        return False
+    store.sweep(key, seed)
+    return True
 
 
-def _without_locals(error: BaseException) -> BaseException:
-    """An error that says where it came from, but no longer holds the network and data there."""
-    traceback.clear_frames(error.__traceback__)
-    return error
+def _order(job: Job, store: Store, clock: Clock) -> Order:
+    """The order for a job, with the trained network that it starts from."""
+    before = _before(job)
+    return Order(
+        job=job,
+        start=None if before is None else trained_weights(before.experiment, before.seed, store),
+        checkpoint=store.checkpoint_path(job.experiment.key, job.seed),
+        clock=clock,
+    )
+
+
+def _write(outcome: Finished, store: Store) -> Exception | None:
+    """Keep what finished, all at once, then drop the checkpoints; returns why it cannot."""
+    try:
+        store.write_all(outcome.runs)
+    except Exception as error:  # noqa: BLE001 — the other jobs must still run
+        return error
+    for job in outcome.jobs:
+        store.sweep(job.experiment.key, job.seed)
+    return None
 
 
 def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
@@ -216,50 +245,6 @@ def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
         if isinstance(error, WorkerError) and error.traceback:
             raised.add_note(f"In a worker process: {error.traceback.rstrip()}")
     raise raised from next((e for e in failed.values() if not isinstance(e, WorkerError)), None)
-
-
-def _run_on_gpu(
-    jobs: Sequence[Job],
-    store: Store,
-    device: str,
-    report: Callable[[News], None] | None,
-    clock: Clock | None,
-) -> list[tuple[Job, BaseException]]:
-    """Run the seeds of each experiment as one program, or here; returns what failed, and why."""
-    groups: dict[str, list[Job]] = {}
-    for job in jobs:
-        groups.setdefault(job.experiment.key, []).append(job)
-    failed: list[tuple[Job, BaseException]] = []
-    for group in groups.values():
-        experiment = group[0].experiment
-        reason = why_not_stacked(experiment, device)
-        if reason is None:
-            failed += _try_stack(group, store, device, report, clock)
-        else:
-            for job in group:
-                engine = f"one after another: {reason}"
-                failed += _try_here(job, store, device, engine, report, clock)
-    return failed
-
-
-def _try_stack(
-    jobs: Sequence[Job],
-    store: Store,
-    device: str,
-    report: Callable[[News], None] | None,
-    clock: Clock | None,
-) -> list[tuple[Job, BaseException]]:
-    """Run the seeds of one experiment as one program; returns them with the error if it failed."""
-    experiment, seeds = jobs[0].experiment, [job.seed for job in jobs]
-    shown = tell(jobs[0], report)
-    try:
-        run_stack(experiment, seeds, store, device=device, report=shown, clock=clock)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 — the other experiments must still run
-        return [(job, _without_locals(error)) for job in jobs]
-    if report:
-        for job in jobs:
-            report(News(job=job))
-    return []
 
 
 def results(jobs: Sequence[Job], store: Store) -> list[Record]:

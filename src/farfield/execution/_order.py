@@ -1,0 +1,243 @@
+"""What an executor is asked to do, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, final, runtime_checkable
+
+import msgspec
+import numpy as np
+import safetensors.torch
+import torch
+
+from farfield.core import from_line, to_line
+from farfield.execution._imports import foreign, import_class
+from farfield.execution._job import Job, News, OtherThereError
+from farfield.experiments import Experiment, arrays_of, public_path
+from farfield.records import Record, environment, from_tensors, to_tensors
+from farfield.training import Clock, Learner, OneNetwork, Progress, Stack, train
+
+Run = tuple[Record, Mapping[str, Any]]
+"""The numbers of a finished run, and the state of its trained network."""
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An order as JSON, with everything that makes the experiment again elsewhere."""
+
+    experiment: dict[str, Any]
+    seed: int
+    start: bytes | None
+    checkpoint: str | None
+    clock: Clock
+    classes: dict[str, tuple[str, str]]
+    arrays: dict[str, tuple[str, tuple[int, ...], bytes]]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One network to train, with all that it takes: no folder of records is looked at.
+
+    Args:
+        job: Which network.
+        start: State of the trained network that it starts from; `None` where it starts from none.
+        checkpoint: File that holds its state between sittings; `None` to keep none.
+        clock: How often to report and to save.
+    """
+
+    job: Job
+    start: Mapping[str, Any] | None = None
+    checkpoint: Path | None = None
+    clock: Clock = field(default_factory=Clock)
+
+    def to_json(self) -> str:
+        """The order in one line, for another process or machine."""
+        experiment = self.job.experiment
+        return to_line(
+            _Line(
+                experiment=experiment.to_json(),
+                seed=self.job.seed,
+                start=None if self.start is None else state_to_bytes(self.start),
+                checkpoint=None if self.checkpoint is None else str(self.checkpoint.absolute()),
+                clock=self.clock,
+                classes={
+                    public_path(cls): (cls.__module__, cls.__qualname__)
+                    for cls in foreign(experiment)
+                },
+                arrays={
+                    digest: (a.dtype.str, a.shape, a.tobytes())
+                    for digest, a in arrays_of(experiment).items()
+                },
+            )
+        )
+
+    @classmethod
+    def from_json(cls, text: str, announce: Callable[[str], None]) -> Order:
+        """The order that a line describes.
+
+        Args:
+            text: What `to_json` gave.
+            announce: Takes the name of a module before it is imported, and nothing after it.
+
+        Raises:
+            OtherThereError: If the experiment is not the same here, where its modules are fresh.
+            WorkerError: If a module cannot be imported.
+        """
+        line = from_line(text, _Line)
+        arrays = {
+            digest: np.frombuffer(content, dtype=dtype).reshape(shape)
+            for digest, (dtype, shape, content) in line.arrays.items()
+        }
+        classes = {
+            path: import_class(module, name, announce)
+            for path, (module, name) in line.classes.items()
+        }
+        try:
+            experiment = Experiment.from_json(line.experiment, classes=classes, arrays=arrays)
+        except ValueError as error:
+            raise OtherThereError(f"in a new process, {error}") from error
+        return cls(
+            job=Job(experiment=experiment, seed=line.seed),
+            start=None if line.start is None else state_from_bytes(line.start),
+            checkpoint=None if line.checkpoint is None else Path(line.checkpoint),
+            clock=line.clock,
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Finished:
+    """Networks that were trained together.
+
+    Args:
+        jobs: Which ones.
+        runs: Their records and weights, in the same order.
+    """
+
+    jobs: tuple[Job, ...]
+    runs: tuple[Run, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Failed:
+    """Networks that were not trained.
+
+    Args:
+        jobs: Which ones.
+        error: Why.
+    """
+
+    jobs: tuple[Job, ...]
+    error: BaseException
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Where networks are trained: it gives back what they leave, and writes no record."""
+
+    def run(
+        self, orders: Iterable[Order], report: Callable[[News], None]
+    ) -> Generator[Finished | Failed, None, None]:
+        """Train networks, and give back each as soon as it is finished.
+
+        Args:
+            orders: What to train, the seeds of an experiment in succession. Each is held against
+                other processes from the moment it is taken, so take it when there is room.
+            report: Takes the progress, in this thread.
+        """
+        ...
+
+
+def train_order(
+    order: Order,
+    *,
+    device: str = "cpu",
+    engine: str = "one after another",
+    report: Callable[[News], None] | None = None,
+) -> Run:
+    """Train one network by itself.
+
+    Args:
+        order: Which one.
+        device: Where it is.
+        engine: What the record says of how it ran.
+        report: Shown how far it is.
+    """
+    job = order.job
+    learner = OneNetwork(job.experiment, job.seed, device=device, start=order.start)
+    [run] = _train(learner, order, device, engine, report)
+    return run
+
+
+def train_together(
+    orders: list[Order], *, device: str, report: Callable[[News], None] | None = None
+) -> list[Run]:
+    """Train the networks of several seeds of one experiment as one program.
+
+    Args:
+        orders: Which ones; the checkpoint and the clock are those of the first.
+        device: Where they are.
+        report: Shown how far they are.
+    """
+    seeds, starts = [order.job.seed for order in orders], [order.start for order in orders]
+    learner = Stack(orders[0].job.experiment, seeds, device=device, starts=starts)
+    return _train(learner, orders[0], device, f"vmap over {len(orders)} seeds", report)
+
+
+def _train(
+    learner: Learner,
+    order: Order,
+    device: str,
+    engine: str,
+    report: Callable[[News], None] | None,
+) -> list[Run]:
+    """Train, and make one record per seed."""
+    experiment = order.job.experiment
+
+    def show(progress: Progress) -> None:
+        if report:
+            report(News(job=order.job, progress=progress))
+
+    scores, seconds = train(
+        learner,
+        experiment,
+        checkpoint=order.checkpoint,
+        report=show if report else None,
+        clock=order.clock,
+    )
+    where = environment(device=str(torch.device(device)), engine=engine)
+    records = [
+        Record(
+            key=experiment.key,
+            experiment=experiment.to_json(),
+            seed=seed,
+            steps=experiment.recipe.steps,
+            scores=tuple(found),
+            seconds=seconds / len(learner.seeds),
+            environment=where,
+        )
+        for seed, found in zip(learner.seeds, scores, strict=True)
+    ]
+    return list(zip(records, learner.weights(), strict=True))
+
+
+def state_to_bytes(state: Mapping[str, Any]) -> bytes:
+    """The state of a network, for another process.
+
+    Args:
+        state: Tensors and JSON by name.
+    """
+    tensors = to_tensors(state)
+    return safetensors.torch.save({n: t.detach().cpu().contiguous() for n, t in tensors.items()})
+
+
+def state_from_bytes(content: bytes) -> dict[str, Any]:
+    """What `state_to_bytes` was given.
+
+    Args:
+        content: The bytes.
+    """
+    return from_tensors(safetensors.torch.load(content))
