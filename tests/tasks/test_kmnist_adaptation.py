@@ -113,7 +113,7 @@ def test_the_pool_is_the_whole_file_only_where_it_is_asked_for(
 ) -> None:
     whole = KMNISTAdaptation(training_samples=155, validation_images=40, whole_file=True)
     if not whole.is_at_hand():
-        with pytest.raises(ValueError, match=r"train-images-idx3-ubyte\.gz of kmnist must be at h"):
+        with pytest.raises(ValueError, match=r"train-images-idx3-ubyte\.gz of kmnist must exist"):
             whole.draw(stream(0))
     labels = np.repeat(np.arange(10), 6_000)[stream(0).numpy().permutation(60_000)]
     rows = whole._rows(stream(0), labels)
@@ -142,7 +142,7 @@ def test_what_is_missing_can_be_fetched(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_excerpt_is_the_start_of_the_file(files: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the whole file at hand the same images are drawn."""
+    """Where the whole file exists the same images are drawn."""
     read = kmnist_adaptation.idx_images
 
     def longer(data_set: object, part: str):

@@ -384,7 +384,7 @@ def test_paths_that_lead_nowhere_are_refused_by_their_names(tmp_path: Path) -> N
 
 
 def test_wrong_sources_and_arguments_are_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="must be a folder or a list of files, there is no"):
+    with pytest.raises(ValueError, match="must be a folder or a list of files that exists, got"):
         read_visual_analogies(tmp_path / "absent")
     with pytest.raises(ValueError, match=r"must hold files 'analogy_\*.npz', there are none in"):
         read_visual_analogies(data)

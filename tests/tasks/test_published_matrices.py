@@ -169,7 +169,7 @@ def test_a_folder_of_the_set_is_found_and_none_is_an_error(
         PublishedMatrices().draw(stream(0))
     absent = PublishedMatrices(folder=str(data / "absent"))
     assert not absent.is_at_hand()
-    with pytest.raises(ValueError, match="must be a data folder with pgm/neutral, there is no"):
+    with pytest.raises(ValueError, match="must be a data folder with pgm/neutral, got none at"):
         absent.draw(stream(0))
 
 
@@ -355,7 +355,7 @@ def test_configurations_are_read_together(tmp_path: Path) -> None:
     assert len(few.draw(stream(0))[TRAINING]) == 2
     whole = RAVEN(folder=str(tmp_path))
     assert not whole.is_at_hand()
-    with pytest.raises(ValueError, match=r"configurations must be in the data folder, there is no"):
+    with pytest.raises(ValueError, match=r"configurations must be in the data folder, got no"):
         whole.draw(stream(0))
 
 

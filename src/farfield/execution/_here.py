@@ -30,7 +30,7 @@ class Here:
         device: `"cpu"` or `"cuda"`.
 
     Raises:
-        ValueError: If the device is not at hand.
+        ValueError: If the device is not available.
     """
 
     device: str = "cpu"
@@ -56,7 +56,7 @@ class Stacked:
         device: `"cpu"` or `"cuda"`.
 
     Raises:
-        ValueError: If the device is not at hand.
+        ValueError: If the device is not available.
     """
 
     device: str

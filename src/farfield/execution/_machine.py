@@ -15,7 +15,7 @@ def check_machine(device: str, workers: int | None = None) -> None:
         workers: Number of processes; as many as there are cores if `None`.
 
     Raises:
-        ValueError: If the device is not at hand, or `workers` is not positive.
+        ValueError: If the device is not available, or `workers` is not positive.
     """
     kind, _, number = device.partition(":")
     if device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", device):

@@ -22,7 +22,7 @@ class PooledBatchNorm(TrainedFieldNorm):
     `torch.nn.BatchNorm1d` on `(batch · places, feature)`, without running averages.
     `SlotBatchNorm` has a mean for every place.
 
-    In evaluation mode the statistics are those of the problems at hand, `test_batch_size` of them
+    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
     at a time, or with `training_statistics` those of a training set, taken once by
     `take_statistics`.
 

@@ -23,7 +23,7 @@ class SlotBatchNorm(TrainedFieldNorm):
     the same at all places. It is the batch normalization of webb2020's released code, where a
     place is a candidate and a time. `PooledBatchNorm` has one mean for all places.
 
-    In evaluation mode the statistics are those of the problems at hand, `test_batch_size` of them
+    In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
     at a time, or with `training_statistics` those of a training set, taken once by
     `take_statistics`.
 
