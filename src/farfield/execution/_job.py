@@ -1,4 +1,4 @@
-"""One run to do, and what is told of it meanwhile."""
+"""One run to do, and the news of it meanwhile."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class News:
-    """What happened to a job.
+    """News of a job.
 
     Args:
         job: Which one.
@@ -132,7 +132,7 @@ _INSTALLED: Final = tuple(
 
 
 def _is_own(frame: FrameType) -> bool:
-    """Whether code is the user's: neither Farfield's nor installed."""
+    """True if code is the user's: neither Farfield's nor installed."""
     file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
     top = module.partition(".")[0]
     is_library = top == "farfield" or top in sys.stdlib_module_names

@@ -1,4 +1,4 @@
-"""What this machine can run."""
+"""Devices and processes of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an executor is asked to do, and what it gives back."""
+"""Orders for executors, and the outcomes that they give back."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def state_to_bytes(state: Mapping[str, Any]) -> bytes:
 
 
 def state_from_bytes(content: bytes) -> dict[str, Any]:
-    """What `state_to_bytes` was given.
+    """State of a network from the bytes of `state_to_bytes`.
 
     Args:
         content: The bytes.

@@ -159,7 +159,7 @@ class _Worker:
         return Finished((self.order.job,), ((record, state_from_bytes(weights)),))
 
     def _ended(self) -> WorkerError:
-        """How the process ended, and the module of the user's that it imported at its end."""
+        """The end of the process in words, with the module of the user's that it imported then."""
         self.stop()
         code = self._context.process.exitcode or 0
         why = f"signal {-code}" if code < 0 else f"exit status {code}"
@@ -172,7 +172,7 @@ class _Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process, which has nothing to do, still runs."""
+        """True if the process, which has nothing to do, still runs."""
         return not self.news.closed and not self.news.poll()
 
     def stop(self) -> None:

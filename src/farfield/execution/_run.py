@@ -110,14 +110,14 @@ def run(
 
 
 def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
-    """What trains a number of networks on a device."""
+    """Executor of a number of networks on a device."""
     if torch.device(device).type != "cpu":
         return Stacked(device)
     return Processes(max(1, min(workers or num_cores(), jobs)))
 
 
 SHOWN = 3
-"""Most reasons that are told of runs that did not finish."""
+"""Most reasons that an error names for runs that did not finish."""
 
 _UNREADY = "what it starts from did not finish"
 
@@ -194,7 +194,7 @@ def _by_experiment(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _is_done(job: Job, store: Store) -> bool:
-    """Whether a run is finished; what it left is swept up, or set aside where it is damaged."""
+    """True if a run is finished; its leftovers are removed, or set aside where damaged."""
     key, seed = job.experiment.key, job.seed
     if seed not in store.seeds(key):
         return False

@@ -47,7 +47,7 @@ def context_norm_unrolled(
 
 
 class ContextNormByHand(torch.autograd.Function):
-    """What `context_norm_plain` computes; not for the transformations of `torch.func`."""
+    """The values of `context_norm_plain`; not for the transformations of `torch.func`."""
 
     @staticmethod
     def forward(
@@ -131,7 +131,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
 
 
 def _rows(z: Tensor) -> int:
-    """How many problems a block holds: on other devices than a processor all of them."""
+    """Number of problems in a block: on other devices than a processor all of them."""
     return max(1, _BLOCK // max(1, z[0].numel())) if z.is_cpu and len(z) else max(1, len(z))
 
 

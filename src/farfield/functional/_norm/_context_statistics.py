@@ -17,7 +17,7 @@ from farfield.functional._autograd._segments import (
 
 
 class ContextStatistics(NamedTuple):
-    r"""What takes a context's location and scale out, and what puts them back.
+    r"""Location and scale of a context: taken out, and put back.
 
     Attributes:
         mean: $\mu$ of each feature, `(*batch, 1 or time, feature)`.

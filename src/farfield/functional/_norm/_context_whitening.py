@@ -12,7 +12,7 @@ from torch import Tensor
 from farfield.functional._autograd._segments import without_padding
 
 _SMALLEST_EPS: Final = 1e-13
-"""What is less, float64 does not tell from the rounding of a spectrum whose mean is 1."""
+"""Least eigenvalue that float64 tells from the rounding of a spectrum whose mean is 1."""
 
 
 def context_whiten(

@@ -48,7 +48,7 @@ def local_mean(z: Tensor, windows: Windows) -> Tensor:
 
 
 class DivisiveNormByHand(torch.autograd.Function):
-    """What `divisive_norm_plain` computes; not for the transformations of `torch.func`."""
+    """The values of `divisive_norm_plain`; not for the transformations of `torch.func`."""
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
@@ -160,7 +160,7 @@ def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Ten
 
 
 def _rows(z: Tensor) -> int:
-    """How many images a block holds: on other devices than a processor all of them."""
+    """Number of images in a block: on other devices than a processor all of them."""
     return max(1, _BLOCK // max(1, z[0].numel())) if z.is_cpu and len(z) else max(1, len(z))
 
 

@@ -24,7 +24,7 @@ _NUM_TENSORS = 5
 def lstm_plain(
     inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor, bias_hh: Tensor
 ) -> Tensor:
-    """What `farfield.functional.lstm` computes, as autograd differentiates it."""
+    """The values of `farfield.functional.lstm`, as autograd differentiates them."""
     projected = F.linear(inputs, weight_ih, bias_ih + bias_hh)
     cell = inputs.new_zeros(())
     states: list[Tensor] = []

@@ -28,7 +28,7 @@ def lstm_step(
 
 
 class StepByHand(NamedTuple):
-    """What a step leaves for its gradient, all `(feature, batch)`.
+    """Residuals of a step for its gradient, all `(feature, batch)`.
 
     Attributes:
         gates: Input, forget, candidate and output after their nonlinearities.

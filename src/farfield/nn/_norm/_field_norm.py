@@ -71,7 +71,7 @@ class FieldNorm(BatchNormalizer):
     correction: int = 0
 
     def _field(self, z: Tensor) -> Fold:
-        """What is pooled."""
+        """The field that is pooled."""
         raise NotImplementedError
 
     def forward(

@@ -1,4 +1,4 @@
-"""What all normalizers share: gain and shift, the constant, checks of inputs, and the print."""
+"""Parts of all normalizers: gain and shift, constant, checks of inputs, and the print."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Normalizer(nn.Module):
             self.register_buffer(name, unknown)
 
     def _smoothing(self) -> float | Tensor:
-        """What is added to the variance."""
+        """The number that is added to the variance."""
         return self.eps if self.sigma is None else self.sigma**2
 
     def _scaled_and_shifted(self, y: Tensor) -> Tensor:

@@ -280,7 +280,7 @@ class TimeStepNorm(SequenceNormalizer):
 
     @property
     def wants_statistics(self) -> bool:
-        """Whether it normalizes by a sample of training in evaluation mode."""
+        """True if it normalizes by a sample of training in evaluation mode."""
         return self.mean is not None
 
     @torch.no_grad()

@@ -13,11 +13,11 @@ class SmoothedNorm(Normalizer):
     """A normalizer with a constant; a subclass says over which field, and names torch's kernel."""
 
     def _field(self, z: Tensor) -> Fold:
-        """What is pooled."""
+        """The field that is pooled."""
         raise NotImplementedError
 
     def _by_torch(self, z: Tensor, eps: float) -> Tensor:
-        """What torch's kernel gives with a number added to the variance."""
+        """Result of torch's kernel with a number added to the variance."""
         raise NotImplementedError
 
     def forward(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:

@@ -59,7 +59,7 @@ class FusedLayers(RecurrentLayers):
         return self
 
     def _is_written_out(self, x: Tensor | Indexed) -> bool:
-        """Whether the kernel is slower, not made for this, or would ask for AVX-512."""
+        """True if the kernel is slower, not made for this, or would ask for AVX-512."""
         items = x.items if isinstance(x, Indexed) else x
         on_cpu = self.steps_on_cpu or items is not x or torch.is_autocast_enabled("cpu")
         return is_transformed() or (items.is_cpu and on_cpu)

@@ -137,7 +137,7 @@ class _Block(nn.Module):
         return x + F.glu(self.gated(F.gelu(y))), parts[-1]
 
     def _entering(self, normed: Tensor, like: Tensor) -> Tensor:
-        """What each step adds to the complex numbers."""
+        """Inputs that each step adds to the complex numbers."""
         scaled = self.gamma.exp()[:, None, None] * self.enter
         parts = F.linear(normed, scaled.flatten(0, 1)).to(like.dtype)
         return torch.view_as_complex(torch.unflatten(parts, -1, (len(self.nu), 2)))

@@ -98,7 +98,7 @@ class Walk:
         return self.state
 
     def last(self) -> State:
-        """What each sequence ended in."""
+        """Last state of each sequence."""
         if not self._ended:
             return self.state
         states = zip(self.state, *self._ended, strict=True)

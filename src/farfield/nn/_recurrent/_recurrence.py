@@ -25,10 +25,10 @@ _OVER_TIME = (
     MisalignedContextNorm,
     SlidingContextNorm,
 )
-"""Which take `(batch, feature)` for the places of one problem, if they take it at all."""
+"""Normalizers that take `(batch, feature)` for the places of one problem, if at all."""
 
 Normalized = Callable[[str, Tensor], Tensor]
-"""What stands at a place, normalized where a normalizer stands there, else as it is."""
+"""The numbers at a place, normalized where a normalizer is there."""
 
 
 @runtime_checkable

@@ -44,7 +44,7 @@ class SequenceLayer(nn.Module):
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
 
     def _first_state(self, x: Tensor) -> State:
-        """What the state of `(time, batch, feature)` begins as, the batch on axis 1."""
+        """First state for inputs `(time, batch, feature)`, the batch on axis 1."""
         raise NotImplementedError
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
@@ -52,11 +52,11 @@ class SequenceLayer(nn.Module):
         raise NotImplementedError
 
     def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
-        """What `_run` gives for the sequence `x.gathered()`."""
+        """Outputs of `_run` for the sequence `x.gathered()`."""
         return self._run(x.gathered(), state)
 
     def _feature_axes(self, num_axes: int) -> int:
-        """How many axes an input has at one step of one sequence.
+        """Number of axes of an input at one step of one sequence.
 
         Args:
             num_axes: Number of axes of a whole batch of sequences, or of one without a batch.
@@ -80,7 +80,7 @@ class SequenceLayer(nn.Module):
     def _read(
         self, x: Tensor | PackedSequence | Indexed, hx: Tensor | State | None, run: Run
     ) -> tuple[Tensor | PackedSequence, State]:
-        """What `run` gives, in the form of the input, begun with the state given, if one is."""
+        """Outputs of `run` in the form of the input, from the state given, if one is."""
         given = (hx,) if isinstance(hx, Tensor) else hx
         if isinstance(x, PackedSequence):
             axes = self._feature_axes(x.data.ndim + 1)
@@ -124,7 +124,7 @@ class SequenceLayer(nn.Module):
         return torch.cat(outputs), walk.last()
 
     def _stands_alone(self, x: Tensor | Indexed) -> bool:
-        """Whether this is one sequence without an axis for the batch, as torch takes it, checked.
+        """True for one sequence without an axis for the batch, as torch takes it; checked.
 
         A batch may be empty, a sequence not.
         """

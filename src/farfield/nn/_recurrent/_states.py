@@ -44,7 +44,7 @@ def _tensors(number: int) -> str:
 
 
 def _fit(given: list[torch.Size], wanted: list[torch.Size], axis: int | None) -> bool:
-    """Whether shapes are those wanted; along the axis, if any, all may have another size."""
+    """True if shapes are those wanted; along the axis, if any, all may have another size."""
     if axis is None or len(given) != len(wanted):
         return given == wanted
     if any(len(own) != len(other) for own, other in zip(given, wanted, strict=True)):
