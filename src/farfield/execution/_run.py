@@ -80,7 +80,8 @@ def run(
 
     Raises:
         ValueError: If the device is not available, `workers` is not positive, either is given
-            beside an executor, or the classes of an experiment were changed since its key was taken.
+            beside an executor, or the classes of an experiment were changed since its key was
+            taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         WorkerError: If this is a worker process, which imports a module that starts runs.
