@@ -214,7 +214,7 @@ def test_a_class_that_needs_more_than_the_task_tells_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "learning_rate", "batch_size", "evaluations"])
 def test_a_recipe_refuses_what_is_not_positive(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be .* (of at least 1|above 0), got 0"):
+    with pytest.raises(ValueError, match=rf"{name} must be .* (int 1…\d+|above 0), got 0"):
         Recipe(**{"steps": 3, name: 0})
 
 
@@ -234,10 +234,15 @@ def test_a_recipe_refuses_what_is_no_number(name: str, unchecked) -> None:
 @pytest.mark.parametrize("name", ["steps", "batch_size", "evaluations"])
 @pytest.mark.parametrize("value", [2.5, 2.0, True, "2", None])
 def test_a_recipe_refuses_what_is_no_int(name: str, value: float, unchecked) -> None:
-    with pytest.raises(
-        ValueError, match=re.escape(f"{name} must be an int of at least 1, got {value!r}")
-    ):
+    message = rf"{name} must be an int 1…\d+, got {re.escape(repr(value))}"
+    with pytest.raises(ValueError, match=message):
         Recipe(**{"steps": 3, name: value})
+
+
+@pytest.mark.parametrize("name", ["steps", "batch_size", "evaluations"])
+def test_a_recipe_refuses_what_never_ends(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name} must be an int 1…\d+, got 1000000000000"):
+        Recipe(**{"steps": 10**9, name: 10**12})
 
 
 def test_a_changed_class_is_another_experiment(monkeypatch: pytest.MonkeyPatch) -> None:

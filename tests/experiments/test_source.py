@@ -442,6 +442,23 @@ def test_code_that_reaches_what_it_does_not_name_is_refused(make: Make, call: st
         source_digest(module.mine)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import sys; return sys.modules['x']",
+        "from sys import modules as known; return known['x']",
+        "import importlib; return importlib.import_module('x')",
+        "from importlib import import_module; return import_module('x')",
+    ],
+)
+def test_code_that_imports_what_reaches_further_is_refused(make: Make, line: str) -> None:
+    module = make(f"def mine():\n    {line}\n")
+    with pytest.raises(ValueError, match=r"mine → \w+ reaches what its text does not name"):
+        source_digest(module.mine)
+    plain = make("def mine():\n    import sys\n    return sys.maxsize\n")
+    assert source_digest(plain.mine)
+
+
 def test_a_class_without_source_is_refused() -> None:
     made: dict[str, type] = {"__name__": "nowhere"}
     exec("class Mine:\n    def forward(self): pass", made)  # as one that comes from a pipe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
@@ -209,11 +210,12 @@ def test_items_that_are_no_images_in_colour_are_refused(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"operations": 0}, "operations must be at least 1, got 0; Supervised does without"),
-        ({"magnitude": 0.0}, "magnitude must be above 0 and below 30, got 0"),
-        ({"magnitude": 30.0}, "magnitude must be above 0 and below 30, got 30"),
+        ({"operations": 0}, "operations must be an int 1…1024, got 0"),
+        ({"operations": math.nan}, "operations must be an int 1…1024, got nan"),
+        ({"magnitude": 0.0}, "magnitude must be a finite number above 0 and below 30.0, got 0"),
+        ({"magnitude": 30.0}, "magnitude must be a finite number above 0 and below 30.0, got 30"),
     ],
 )
-def test_bad_fields_are_named(fields: dict[str, float], message: str) -> None:
+def test_bad_fields_are_named(unchecked: None, fields: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Augmented(**fields)

@@ -387,8 +387,9 @@ def test_a_layer_that_gives_more_than_a_tensor_is_refused() -> None:
     assert hooks_of(network) == 0
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan")])
-def test_a_weight_that_is_none_is_refused(weight: float) -> None:
+@pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan"), "1", True])
+def test_a_weight_that_is_none_is_refused(unchecked: None, weight: float) -> None:
+    message = f"weight must be a finite number of at least 0, got {weight!r}"
     for make in (CentredL1, lambda weight: ActivationL1(layers=("first",), weight=weight)):
-        with pytest.raises(ValueError, match=f"weight must be at least 0 and finite, got {weight}"):
+        with pytest.raises(ValueError, match=message):
             make(weight=weight)

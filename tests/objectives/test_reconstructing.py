@@ -44,7 +44,8 @@ def test_a_model_without_such_a_memory_is_refused() -> None:
         loss_of(Reconstructing(), nn.Identity(), problems(), TASK.loss, DRAW)
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan")])
-def test_a_weight_that_is_none_is_refused(weight: float) -> None:
-    with pytest.raises(ValueError, match=f"weight must be at least 0 and finite, got {weight}"):
+@pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan"), "1", True])
+def test_a_weight_that_is_none_is_refused(unchecked: None, weight: float) -> None:
+    message = f"weight must be a finite number of at least 0, got {weight!r}"
+    with pytest.raises(ValueError, match=message):
         Reconstructing(weight=weight)

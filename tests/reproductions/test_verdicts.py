@@ -397,13 +397,15 @@ def test_the_score_is_that_of_the_regime_at_the_last_step():
 
 
 @pytest.mark.parametrize("name", ["margin", "noise", "reach", "widest", "confidence"])
-def test_rules_refuse_nonsense(name):
-    with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
-        VerdictRule(**{name: 0})
+@pytest.mark.parametrize("value", [0, math.inf, math.nan, None, "2", True])
+def test_rules_refuse_nonsense(unchecked, name, value):
+    message = f"{name} must be a finite number above 0( and below 1)?, got {value!r}"
+    with pytest.raises(ValueError, match=message):
+        VerdictRule(**{name: value})
 
 
 def test_rules_refuse_certainty():
-    with pytest.raises(ValueError, match="confidence must be below 1, got 1"):
+    with pytest.raises(ValueError, match="confidence must be .* below 1, got 1"):
         VerdictRule(confidence=1.0)
 
 

@@ -2,7 +2,6 @@
 
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
-from farfield.core._checks import check_flags as check_flags
 from farfield.core._citations import REFERENCES as REFERENCES
 from farfield.core._citations import Reference as Reference
 from farfield.core._errors import UnknownNameError as UnknownNameError
@@ -66,7 +65,6 @@ __all__ = [
     "call_with",
     "check_arguments",
     "check_fields",
-    "check_flags",
     "excerpt",
     "expand_home",
     "first_names",

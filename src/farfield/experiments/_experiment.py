@@ -18,7 +18,7 @@ from farfield.core import (
     ArgumentError,
     Limits,
     PositiveFloat,
-    PositiveInt,
+    Size,
     check_arguments,
     check_fields,
 )
@@ -43,7 +43,7 @@ class Recipe:
     """Training of a network: optimizer, schedule and number of steps, in shuffled epochs.
 
     Args:
-        steps: Number of steps.
+        steps: Number of steps, at most a billion.
         learning_rate: Learning rate, its largest where it changes.
         batch_size: Problems a step; the last batch of an epoch may be smaller.
         evaluations: Number of evenly spaced steps, the last one among them, after which every
@@ -54,7 +54,7 @@ class Recipe:
         schedule: How the learning rate changes, e.g. `Warmup(fraction=0.05, then=Cosine())`.
 
     Raises:
-        ValueError: If a field is of another type, a number not positive and finite, or there are
+        ValueError: If a field is of another type, a number out of range, or there are
             more evaluations than steps.
 
     Example:
@@ -69,10 +69,10 @@ class Recipe:
         0.05...
     """
 
-    steps: PositiveInt
+    steps: Annotated[int, Limits(at_least=1, at_most=10**9)]
     learning_rate: PositiveFloat = 5e-4
-    batch_size: PositiveInt = 32
-    evaluations: PositiveInt = 1
+    batch_size: Size = 32
+    evaluations: Size = 1
     clip_norm: PositiveFloat | None = None
     optimizer: Optimizer = Adam()
     schedule: Schedule = Constant()

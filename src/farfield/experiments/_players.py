@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import final
 
-from farfield.core import PositiveFloat, PositiveInt, check_fields
+from farfield.core import PositiveFloat, Size, check_fields
 from farfield.experiments._optimizers import Optimizer
 from farfield.objectives import Objective, Supervised
 
@@ -37,7 +37,7 @@ class Player:
     parts: tuple[str, ...] = ()
     optimizer: Optimizer | None = None
     learning_rate: PositiveFloat | None = None
-    repeats: PositiveInt = 1
+    repeats: Size = 1
 
     def __post_init__(self) -> None:
         check_fields(self)

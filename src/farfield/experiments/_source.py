@@ -22,7 +22,7 @@ import torch
 
 from farfield.core import Generator
 from farfield.experiments._arrays import array_digest, tensor_digest
-from farfield.experiments._code import Chain, Source, source_of
+from farfield.experiments._code import Chain, Imported, Source, source_of
 from farfield.experiments._owners import is_of_the_user
 
 Code = type | Callable[..., object]
@@ -358,9 +358,18 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
     for name in source.names:
         _look_at_global(walk, name, value, source)
     for imported in source.imports:
-        if is_of_the_user(imported.module):
-            with walk.at(imported.module):
+        with walk.at(imported.module):
+            if is_of_the_user(imported.module):
                 _look_through(walk, importlib.import_module(imported.module), imported.chains)
+            elif _hides(imported):
+                walk.refuse("reaches what its text does not name")
+
+
+def _hides(imported: Imported) -> bool:
+    """Whether a function imports something of `_HIDING` when it is called."""
+    inside = vars(sys.modules.get(imported.module, builtins))
+    names = {chain[0] for chain in imported.chains if chain}
+    return any(inside.get(name) is hiding for name in names for hiding in _HIDING)
 
 
 def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source: Source) -> None:

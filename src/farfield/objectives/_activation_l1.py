@@ -8,9 +8,8 @@ from typing import ClassVar, final
 
 from torch import Tensor
 
-from farfield.core import check_flags
+from farfield.core import NonNegativeFloat, check_fields
 from farfield.objectives._bound import tapped
-from farfield.objectives._centred_l1 import check_weight
 from farfield.objectives._objective import Objective, Tensors, Update
 from farfield.objectives._watching import Share, joined, share_of
 
@@ -33,7 +32,7 @@ class ActivationL1(Objective):
         mean_over_steps: Whether the calls of a layer are averaged and not summed up.
 
     Raises:
-        ValueError: If no layer is named, the weight is negative or not finite, or the flag none.
+        ValueError: If a field is of another type, no layer is named, or the weight is negative.
 
     Reference:
         ren2017, equation 5 with $z$ for $v$, as in its released code.
@@ -41,12 +40,11 @@ class ActivationL1(Objective):
 
     version: ClassVar[int] = 2  # the first one averaged steps
     layers: tuple[str, ...]
-    weight: float = 0.01
+    weight: NonNegativeFloat = 0.01
     mean_over_steps: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        check_weight(self.weight)
+        check_fields(self)
         if not self.layers:
             raise ValueError("layers must name at least one layer; Supervised needs none")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Stream
+from farfield.core import TRAINING, Depth, Limits, Problems, Stream, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 from farfield.objectives._rand_augment import STRONGEST, rand_augmented
 
@@ -40,18 +40,11 @@ class Augmented(Objective):
         defaults are those for ImageNet of Cubuk et al. 2020.
     """
 
-    operations: int = 2
-    magnitude: float = 9.0
+    operations: Depth = 2
+    magnitude: Annotated[float, Limits(above=0, below=STRONGEST)] = 9.0
 
     def __post_init__(self) -> None:
-        if self.operations < 1:
-            raise ValueError(
-                f"operations must be at least 1, got {self.operations}; Supervised does without"
-            )
-        if not 0 < self.magnitude < STRONGEST:
-            raise ValueError(
-                f"magnitude must be above 0 and below {STRONGEST:g}, got {self.magnitude}"
-            )
+        check_fields(self)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The images of the batch, changed.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from torch import Tensor, nn
 
-from farfield.core import check_flags
+from farfield.core import NonNegativeFloat, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 from farfield.objectives._watching import Share, joined, share_of
 
@@ -39,19 +38,18 @@ class CentredL1(Objective):
         mean_over_steps: Whether the calls of a normalizer are averaged and not summed up.
 
     Raises:
-        ValueError: If the weight is negative or not finite, or the flag none.
+        ValueError: If a field is of another type, or the weight is negative.
 
     Reference:
         ren2017, equation 5.
     """
 
     version: ClassVar[int] = 2  # the first one averaged steps
-    weight: float = 0.01
+    weight: NonNegativeFloat = 0.01
     mean_over_steps: bool = False
 
     def __post_init__(self) -> None:
-        check_flags(self)
-        check_weight(self.weight)
+        check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted penalty.
@@ -85,16 +83,3 @@ class CentredL1(Objective):
         penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
         total = update.task_loss(outputs, update.problems).mean() + self.weight * penalty
         return total, update.state
-
-
-def check_weight(weight: float) -> None:
-    """Raise `ValueError` unless a weight is finite and ≥ 0.
-
-    Args:
-        weight: What a penalty counts beside the loss.
-
-    Raises:
-        ValueError: If it is negative or not finite.
-    """
-    if not 0 <= weight < math.inf:
-        raise ValueError(f"weight must be at least 0 and finite, got {weight}")

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 from torch import Tensor
 
+from farfield.core import check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -28,6 +29,9 @@ class PredictingEmbeddings(Objective):
             location and scale of the context; otherwise that of what is normalized, as in the
             released code of webb2020.
 
+    Raises:
+        ValueError: If `denormalized` is neither True nor False.
+
     Reference:
         webb2020, section 4.3.
     """
@@ -35,6 +39,9 @@ class PredictingEmbeddings(Objective):
     takes_embeddings: ClassVar[bool] = True
 
     denormalized: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean squared error; what is predicted is not scored by the task.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from torch import Tensor
 
+from farfield.core import NonNegativeFloat, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -27,7 +27,7 @@ class Reconstructing(Objective):
         weight: What an error counts beside the loss.
 
     Raises:
-        ValueError: If the weight is negative or not finite.
+        ValueError: If the weight is no number, negative or not finite.
 
     Reference:
         Munkhdalai et al. 2019; the weight of 1 is that of the released code of webb2021.
@@ -35,11 +35,10 @@ class Reconstructing(Objective):
 
     takes_embeddings: ClassVar[bool] = True
 
-    weight: float = 1.0
+    weight: NonNegativeFloat = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.weight < math.inf:
-            raise ValueError(f"weight must be at least 0 and finite, got {self.weight}")
+        check_fields(self)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted mean error.

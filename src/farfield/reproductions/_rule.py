@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
+from farfield.core import Limits, PositiveFloat, check_fields
 from farfield.metrics import Difference
 
 
@@ -44,21 +45,17 @@ class VerdictRule:
         confidence: Of all intervals.
 
     Raises:
-        ValueError: If a number is not positive, or the confidence not below 1.
+        ValueError: If a field is no finite number above 0, or the confidence not below 1.
     """
 
-    margin: float = 2.0
-    noise: float = 3.0
-    reach: float = 2.0
-    widest: float = 10.0
-    confidence: float = 0.95
+    margin: PositiveFloat = 2.0
+    noise: PositiveFloat = 3.0
+    reach: PositiveFloat = 2.0
+    widest: PositiveFloat = 10.0
+    confidence: Annotated[float, Limits(above=0, below=1)] = 0.95
 
     def __post_init__(self) -> None:
-        for name in ("margin", "noise", "reach", "widest", "confidence"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        if not self.confidence < 1:
-            raise ValueError(f"confidence must be below 1, got {self.confidence}")
+        check_fields(self)
 
     def allowed(self, standard_error: float) -> float:
         """The largest difference that counts as none, beside a published standard error."""
