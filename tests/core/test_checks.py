@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from farfield.core import check_flags
+from farfield.core import check_fields
 from farfield.nn import (
     Communication,
     Functions,
@@ -42,12 +42,12 @@ class Flagged:
 @pytest.mark.parametrize("value", NEITHER)
 def test_what_is_neither_true_nor_false_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="flag must be True or False, got "):
-        check_flags(Flagged(value))  # type: ignore[arg-type]
+        check_fields(Flagged(value))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_flags_and_other_fields_pass(value: bool) -> None:
-    check_flags(Flagged(value, number=5))
+    check_fields(Flagged(value, number=5))
 
 
 @pytest.mark.parametrize(

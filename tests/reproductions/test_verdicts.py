@@ -405,7 +405,7 @@ def test_rules_refuse_nonsense(unchecked, name, value):
 
 
 def test_rules_refuse_certainty():
-    with pytest.raises(ValueError, match="confidence must be .* below 1, got 1"):
+    with pytest.raises(ValueError, match=r"confidence must be .* below 1, got 1"):
         VerdictRule(confidence=1.0)
 
 
