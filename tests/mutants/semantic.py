@@ -377,7 +377,7 @@ MUTANTS = [
     # execution
     (
         "scores of a stack go to other seeds",
-        "execution/_here.py",
+        "execution/_order.py",
         "        for seed, found in zip(learner.seeds, scores, strict=True)\n",
         "        for seed, found in zip(learner.seeds, reversed(scores), strict=True)\n",
         "execution/test_execution.py::test_a_stack_writes_one_record_a_seed",

@@ -416,7 +416,7 @@ def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
     tmp_path: Path,
 ) -> None:
     draw, wholes = random.Random(0), 0
-    for number in range(5):
+    for number in range(40):  # as many as a slow machine needs
         folder = tmp_path / str(number)
         process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(KILLED), folder], stdout=subprocess.PIPE
@@ -439,4 +439,6 @@ def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
                 assert (store.weights("k", 0)["w"] == record.scores[0].value).all()
         for path in folder.rglob("*.damaged*"):
             assert len(read_tensors(path)[0]["w"].unique()) == 1
+        if number >= 4 and wholes:
+            break
     assert wholes > 0

@@ -52,9 +52,11 @@ def test_functions_are_learned_for_the_epochs_of_print_and_never_those_adapted_t
 
 def test_type_inference_takes_smaller_steps_than_the_tokens_beside_it() -> None:
     tokens = TABLE_1["CLS tokens"].experiment.recipe
-    both = TABLE_1["CLS tokens + type inference"].experiment.recipe
+    both = TABLE_1["CLS tokens + type inference"].experiment
     names = ["reader.tokens", "reader.core.scripts.0.typing.out.weight"]
-    rates = [both.learning_rate * factor for factor in both.factors(names)]
+    (players,) = both.turns
+    last = [[player for player in players if player.trains(name)][-1] for name in names]
+    rates = [player.learning_rate or both.recipe.learning_rate for player in last]
     assert rates[0] == pytest.approx(tokens.learning_rate, rel=1e-12)
     assert rates[1] == pytest.approx(rates[0] / 10, rel=1e-12)
 
@@ -267,6 +269,8 @@ def test_functions_are_added_behind_those_of_training_and_trained_alone(function
         assert torch.equal(state[own][5:], drawn[own][5:])
     experiment = cell.experiment
     network = experiment.model.build(experiment.task, stream(0, "weights"))
-    learned = {name.rpartition(".")[2] for name, p in network.named_parameters() if p.requires_grad}
-    assert learned == {"signatures", "codes", "tokens", "weight", "bias"}
-    assert not any(p.requires_grad for name, p in network.named_parameters() if "lines" in name)
+    ((player,),) = experiment.turns
+    learned = [name for name, _ in network.named_parameters() if player.trains(name)]
+    ends = {name.rpartition(".")[2] for name in learned}
+    assert ends == {"signatures", "codes", "tokens", "weight", "bias"}
+    assert not any("lines" in name for name in learned)
