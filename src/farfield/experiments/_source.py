@@ -366,7 +366,7 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
 
 
 def _hides(imported: Imported) -> bool:
-    """Whether a function imports something of `_HIDING` when it is called."""
+    """True if a function imports something of `_HIDING` when it is called."""
     inside = vars(sys.modules.get(imported.module, builtins))
     names = {chain[0] for chain in imported.chains if chain}
     return any(inside.get(name) is hiding for name in names for hiding in _HIDING)
