@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from farfield.execution import (
     Here,
     Job,
     News,
+    Order,
     Stacked,
     jobs_of,
     results,
@@ -484,6 +486,25 @@ def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_pat
     run([first], store, workers=1, clock=clock)
     assert_same(store, first)
     assert_same(store, other)
+
+
+def test_a_worker_killed_between_two_runs_is_named_and_the_others_finish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, jobs, to_json = Store(tmp_path), jobs_of([tiny_experiment()], (0, 1, 2)), Order.to_json
+
+    def kill_before(order: Order) -> str:
+        if order.job == jobs[1]:
+            os.kill(workers(os.getpid())[0], signal.SIGKILL)
+            wait_for(lambda: not workers(os.getpid()))
+            time.sleep(0.5)  # until its pool knows
+        return to_json(order)
+
+    monkeypatch.setattr(Order, "to_json", kill_before)
+    why = r"1 of 3 runs did not finish: the worker process ended \(signal 9\)"
+    with pytest.raises(ExecutionError, match=why):
+        run(jobs, store, workers=1)
+    assert [record.seed for record in store.records(jobs[0].experiment.key)] == [0, 2]
 
 
 def test_a_folder_that_vanishes_meanwhile_is_said_and_not_made_again(tmp_path: Path) -> None:

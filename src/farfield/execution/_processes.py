@@ -127,9 +127,12 @@ class _Worker:
         """Give the process an order; its news end with the outcome."""
         self.order, self._importing = order, ""
         paths = import_paths(foreign(order.job.experiment))
-        self._future: Future[tuple[Record, bytes] | WorkerError] = self._pool.submit(
-            _train, order.to_json(), paths, engine
-        )
+        self._future: Future[tuple[Record, bytes] | WorkerError]
+        try:
+            self._future = self._pool.submit(_train, order.to_json(), paths, engine)
+        except BrokenProcessPool as error:  # it was killed since `is_alive`
+            self._future = Future()
+            self._future.set_exception(error)
         self._end.close()  # the process has its own, so that the pipe ends when the process does
 
     def take(self, report: Callable[[News], None]) -> Finished | Failed | None:
