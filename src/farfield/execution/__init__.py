@@ -1,4 +1,4 @@
-"""Where experiments run: in one process per core, as one program on a GPU, or here."""
+"""Execution of experiments: in one process per core, as one program on a GPU, or here."""
 
 from farfield.execution._allocator import keep_freed_memory as keep_freed_memory
 from farfield.execution._here import Here as Here

@@ -1,4 +1,4 @@
-"""Modules of the user's in a worker process: where they are found, and imported once."""
+"""Import of the user's modules in a worker process, once each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORKER: Final = "FARFIELD_WORKER"
 
 
 def check_no_worker() -> None:
-    """Refuse to start runs in a worker process, which would start workers without end.
+    """Raise `WorkerError` in a worker process, which would start workers without end.
 
     Raises:
         WorkerError: If this process, or one that it came from, is a worker.
@@ -81,7 +81,7 @@ def _roots(module: ModuleType | None) -> list[str]:
 
 
 def why_not_elsewhere(classes: Iterable[Any]) -> str | None:
-    """Why another process could not import these classes, or `None` if it can.
+    """Reason that another process could not import these classes, or `None` if it can.
 
     Args:
         classes: Classes that are not Farfield's.
@@ -97,7 +97,7 @@ def why_not_elsewhere(classes: Iterable[Any]) -> str | None:
 
 
 _failed: Final = dict[str, str]()
-"""Why modules could not be imported in this process."""
+"""Errors of modules that could not be imported in this process."""
 
 
 def import_class(module: str, name: str, announce: Callable[[str], None]) -> Any:

@@ -47,8 +47,8 @@ def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:
         jobs: What to run.
 
     Raises:
-        ValueError: If something is no job, or the classes of an experiment were changed since its
-            key was taken.
+        ValueError: If something is not a job, or the classes of an experiment were changed since
+            its key was taken.
     """
     given = kind_of(tuple[Job, ...]).take("jobs", jobs)
     found = {(job.experiment.key, job.seed): job for job in given}
@@ -83,7 +83,7 @@ class ExecutionError(RuntimeError):
 
 
 class WorkerError(RuntimeError):
-    """A run did not finish elsewhere, for a reason given in words.
+    """A run did not finish in another process, for a reason given in words.
 
     Args:
         reason: The words.
@@ -97,11 +97,11 @@ class WorkerError(RuntimeError):
 
 @final
 class OtherThereError(WorkerError):
-    """An experiment is not the same in a worker process, so it must be run in this one."""
+    """An experiment differs in a worker process, so it must be run in this one."""
 
 
 def reason_of(error: BaseException) -> str:
-    """Why a run did not finish, in a line: what went wrong, and in which line of which file.
+    """Reason that a run did not finish, in a line: the error, and its file and line.
 
     Args:
         error: What was raised; the line is the last of the user's own code, if any is.
@@ -118,7 +118,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Where an error and those that it was raised from came through, the last of them last."""
+    """Frames of an error and of those that it was raised from, the last one last."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     earlier = _frames(before) if before is not None else []
     return [*earlier, *traceback.walk_tb(error.__traceback__)]

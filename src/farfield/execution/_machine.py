@@ -8,7 +8,7 @@ import torch
 
 
 def check_machine(device: str, workers: int | None = None) -> None:
-    """Refuse a device or a number of processes that no run could have.
+    """Raise `ValueError` for an unavailable device or an impossible number of processes.
 
     Args:
         device: `"cpu"` or `"cuda"`, the latter also with a number, as in `"cuda:1"`.

@@ -38,7 +38,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @final
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One network to train, with all that it takes: no folder of records is looked at.
+    """One network to train, with all that it needs, without a folder of records.
 
     Args:
         job: Which network.
@@ -136,7 +136,7 @@ class Failed:
 
 @runtime_checkable
 class Executor(Protocol):
-    """Where networks are trained: it gives back what they leave, and writes no record."""
+    """Protocol of executors, which train networks and give back records without writing them."""
 
     def run(
         self, orders: Iterable[Order], report: Callable[[News], None]

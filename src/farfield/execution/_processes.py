@@ -1,4 +1,4 @@
-"""One single-threaded process per core: how many networks train on a CPU."""
+"""Executor of single-threaded processes, one per core."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Processes:
 
 
 def _refusal(order: Order, fatal: Mapping[str, WorkerError]) -> WorkerError | None:
-    """Why no worker need be asked."""
+    """Error of a job that no worker needs to try, or None."""
     classes = foreign(order.job.experiment)
     if reason := why_not_elsewhere(classes):
         return OtherThereError(reason)

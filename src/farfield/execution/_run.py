@@ -1,4 +1,4 @@
-"""Run what is missing: the one place where runs are ordered, held and written."""
+"""Running of missing experiments: runs are ordered, locked and written here alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job
         seeds: Numbers of the runs, from 0 on: a list, a range, an array.
 
     Raises:
-        ValueError: If a seed is negative or no integer, or something is no experiment.
+        ValueError: If a seed is not an integer ≥ 0, or something is not an experiment.
     """
     found = kind_of(tuple[Experiment, ...]).take("experiments", experiments)
     numbers = kind_of(tuple[NonNegativeInt, ...]).take("seeds", seeds)
@@ -52,7 +52,7 @@ def run(
     report: Callable[[News], None] | None = None,
     clock: Clock | None = None,
 ) -> None:
-    """Train what has no record yet, and keep a record of each.
+    """Train the networks without a record, and write their records.
 
     A record that is damaged, or whose network is, does not count: a `DamageWarning` names it, the
     network is trained anew, and its file, under another name, and its record replaced. Where an
@@ -220,7 +220,7 @@ def _order(job: Job, store: Store, clock: Clock) -> Order:
 
 
 def _write(outcome: Finished, store: Store) -> Exception | None:
-    """Keep what finished, all at once, then drop the checkpoints; returns why it cannot."""
+    """Write finished runs at once, then remove their checkpoints; returns the error, if any."""
     try:
         store.write_all(outcome.runs)
     except Exception as error:  # noqa: BLE001 — the other jobs must still run

@@ -1,1 +1,1 @@
-"""Context normalization, divisive normalization and what they share."""
+"""Context normalization, divisive normalization and their shared parts."""

@@ -51,7 +51,7 @@ def context_norm(
         weight: Gain $\gamma$ of each feature, shared by all segments. None is one.
         bias: Shift $\beta$ of each feature, shared by all segments. None is zero.
         segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance: 0 as printed,
+        correction: What is subtracted from the number of places in the variance: 0 as published,
             1 as in the released code of webb2021.
         eps: Added to the variance; a tensor gets a gradient.
         padding_mask: True at places that hold padding: they count for nothing, and become 0. Where

@@ -93,7 +93,9 @@ class ContextNormByHand(torch.autograd.Function):
         of_scale = None
         if ctx.needs_input_grad[3]:
             each = products if weight is None else products * weight
+            # dε = −½ Σ γ r² Σ g y
             of_scale = (each * roots.square()).sum().mul(-0.5)
+        # dγ = Σ g y, dβ = Σ g
         return (
             of_z,
             None if weight is None else products.sum((0, 1)),
@@ -120,13 +122,13 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
     buffers = tensors[1].new_empty(2, rows, *tensors[1].shape[1:])
     for g, block, result, mean, root, total, product in _blocks(rows, *tensors):
         v, gv = buffers[:, : len(block)]
-        _sum_over_time(g, total, -1 / time)
+        _sum_over_time(g, total, -1 / time)  # −Σ g / T
         torch.sub(block, mean, out=v)
         torch.sum(torch.mul(g, v, out=gv), 1, keepdim=True, out=product)
-        product.mul_(root)
+        product.mul_(root)  # Σ g y = r Σ g v
         gain = root if weight is None else root * weight
-        torch.addcmul(total * gain, g, gain, out=gv)
-        along = (product * gain).mul_(root)
+        torch.addcmul(total * gain, g, gain, out=gv)  # a (g − Σ g / T)
+        along = (product * gain).mul_(root)  # a r Σ g y, and y = r v
         torch.addcmul(gv, v, along, value=-1 / (time - correction), out=result)
 
 

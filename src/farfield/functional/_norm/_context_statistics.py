@@ -50,7 +50,7 @@ def context_statistics(
     Args:
         z: Embeddings.
         segments: Places that form one context each. None is one context of all places.
-        correction: What is subtracted from the number of places in the variance: 0 as printed, 1
+        correction: What is subtracted from the number of places in the variance: 0 as published, 1
             as in the released code of webb2020's dynamic prediction.
         eps: Added to the variance; a tensor gets a gradient.
         padding_mask: True at places that hold padding, which count for nothing.
@@ -60,7 +60,7 @@ def context_statistics(
         dtype of `z`, at least float32.
 
     Raises:
-        ValueError: If there is no place, no more places than `correction`, or segments or mask do
+        ValueError: If there are no places, no more than `correction`, or segments or mask do
             not fit.
 
     Reference:
@@ -110,7 +110,7 @@ def running_context_statistics(
         Statistics of the shape of `z`, in its dtype, at least float32.
 
     Raises:
-        ValueError: If there is no place, or `correction` is neither 0 nor 1.
+        ValueError: If there are no places, or `correction` is neither 0 nor 1.
 
     Reference:
         webb2020, equations 1 and 2, over the frames seen so far.

@@ -50,7 +50,7 @@ def divisive_norm_2d(
         The normalized activations, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If `z` is no batch of images, or a window is no integer of at least 1.
+        ValueError: If `z` is not a batch of images, or a window is not an integer ≥ 1.
 
     Reference:
         ren2017, equations 3 and 4, table 1.
@@ -86,7 +86,7 @@ def divisive_norm_1d(
         The normalized activations, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If `z` has no feature, or a window is no integer of at least 1.
+        ValueError: If `z` has no feature, or a window is not an integer ≥ 1.
 
     Reference:
         ren2017, equations 6 and 7.
@@ -107,7 +107,7 @@ def divisive_centre_2d(
         window: Side of the summation field, pixels.
 
     Raises:
-        ValueError: If `z` is no batch of images, or the window is no integer of at least 1.
+        ValueError: If `z` is not a batch of images, or the window is not an integer ≥ 1.
 
     Reference:
         ren2017, equations 3 and 5.
@@ -125,7 +125,7 @@ def divisive_centre_1d(
         window: Number of units in the summation field.
 
     Raises:
-        ValueError: If `z` has no feature, or the window is no integer of at least 1.
+        ValueError: If `z` has no feature, or the window is not an integer ≥ 1.
 
     Reference:
         ren2017, equations 5 and 6.

@@ -85,6 +85,7 @@ class DivisiveNormByHand(torch.autograd.Function):
         _gradient_of_rows(of_rows, ctx.windows)
         of_smoothing = None
         if ctx.needs_input_grad[1]:
+            # dε = −½ Σ r³ Σ_c g v
             of_smoothing = (products * roots.pow(3)).sum().mul(-0.5 * z.shape[1])
         return of_z, of_smoothing, None
 
@@ -143,8 +144,9 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
         torch.sub(block, mean, out=v)
         product.copy_(_mean_of_channels(torch.mul(g, v, out=gv)))
         along = _box(product * root.pow(3), windows.suppression, adjoint=True)
-        along.div_(-windows.suppression_size)
+        along.div_(-windows.suppression_size)  # ∂v = g r + v along
         of_mean = _mean_of_channels(g).mul_(root).addcmul_(along, offset)
+        # ∂z = ∂v + shift, by the mean of ∂v over channels
         shift = _box(of_mean, windows.summation, adjoint=True).div_(-area)
         torch.addcmul(shift, g, root, out=gv)
         torch.addcmul(gv, v, along, out=result)

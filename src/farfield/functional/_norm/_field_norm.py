@@ -46,7 +46,7 @@ def field_norm(
         The normalized numbers, in the dtype of `z`; statistics are taken in at least float32.
 
     Raises:
-        ValueError: If `z` is no batch, gain or shift do not fit, or a field has no more than
+        ValueError: If `z` is not a batch, gain or shift do not fit, or a field has no more than
             `correction` members.
 
     Reference:
@@ -77,7 +77,7 @@ def field_centre(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tenso
         The centred numbers, in the dtype of `z`.
 
     Raises:
-        ValueError: If `z` is no batch.
+        ValueError: If `z` is not a batch.
 
     Reference:
         ren2017, equations 3 and 5.
@@ -109,7 +109,7 @@ def field_statistics(
         the shape of `z`, in its dtype, at least float32.
 
     Raises:
-        ValueError: If `z` is no batch, or a field has no more than `correction` members.
+        ValueError: If `z` is not a batch, or a field has no more than `correction` members.
 
     Reference:
         webb2020, equations 1, 2 and 4; ren2017, equations 3 and 4.
@@ -142,8 +142,8 @@ def field_moments(
         correction: What is subtracted from the number of members in the variance.
 
     Raises:
-        ValueError: If `z` is no batch, the field has several groups, or no more than `correction`
-            members.
+        ValueError: If `z` is not a batch, the field has several groups, or no more than
+            `correction` members.
 
     Reference:
         webb2020, section 4.2.

@@ -34,7 +34,7 @@ class Fold(NamedTuple):
 
 
 Field = Callable[[Tensor], Fold]
-"""From a batch to its fold."""
+"""Function from a batch to its fold."""
 
 
 def over_time(segments: Sequence[Sequence[int]] | None = None) -> Field:

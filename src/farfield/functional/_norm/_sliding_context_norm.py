@@ -79,7 +79,7 @@ def sliding_context_centre(
         include_self: Whether the window ends with the embedding itself or just before it.
 
     Raises:
-        ValueError: If `z` is no batch of sequences or `length` is below 1.
+        ValueError: If `z` is not a batch of sequences or `length` is below 1.
 
     Reference:
         webb2020, section 4.2; ren2017, equation 5.

@@ -43,7 +43,7 @@ def holding_recurrence(
         least_move: The least that $1 - z$ can be, other than 0.
 
     Raises:
-        ValueError: If there is no step, the units do not divide into the groups, the weight has
+        ValueError: If there are no steps, the units do not divide into the groups, the weight has
             another number of rows, or `least_move` is not in [0, 1).
 
     Reference:
@@ -66,7 +66,7 @@ def holding_recurrence(
 
 
 def check_least_move(least_move: float) -> None:
-    """Refuse what no group can be asked to move by at least.
+    """Raise `ValueError` unless a least move is at least 0 and below 1.
 
     Args:
         least_move: The least that a gate can be away from 1.

@@ -32,7 +32,7 @@ def linear_recurrence(
         state: $h_0$.
 
     Raises:
-        ValueError: If there is no step.
+        ValueError: If there are no steps.
 
     Reference:
         orvieto2023, section 2.2, by another way than its parallel scan.

@@ -118,7 +118,8 @@ class _Gradient(torch.autograd.Function):
         totals = torch.cat(_rewind(gradient, weight_hh, steps), dim=1)
         states = torch.cat([step.state for step in steps], dim=1)
         batch = len(inputs)
-        bias = totals.sum(1)
+        bias = totals.sum(1)  # Σ da_t
+        # dx_t = W_ihᵀ da_t, dW_ih = Σ da_t x_tᵀ, dW_hh = Σ da_t h_{t−1}ᵀ
         return (
             rearrange(
                 product(totals.t(), weight_ih),
@@ -162,7 +163,7 @@ def _rewind(gradient: Tensor, weight_hh: Tensor, steps: list[StepByHand]) -> lis
         before = steps[step - 1].cell if step else None
         total, cell = gradient_of_step(steps[step], before, state, cell)
         totals.append(total)
-        state = product(transposed, total)
+        state = product(transposed, total)  # W_hhᵀ da_t, and what h_{t−1} is given itself
         if earlier:
             state = state + earlier.pop()
     return totals[::-1]

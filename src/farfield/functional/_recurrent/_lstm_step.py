@@ -65,15 +65,18 @@ def step_by_hand(gates: Tensor, cell: Tensor | None) -> StepByHand:
 def gradient_of_step(
     step: StepByHand, before: Tensor | None, state: Tensor, cell: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of a step's gate inputs and of the cell before it.
+    r"""Gradients of a step's gate inputs and of the cell before it.
+
+    With $c' = f c + i u$ and $h = o \tanh c'$, and d of a quantity the gradient of the loss by it.
 
     Args:
-        step: What the step left.
+        step: The saved tensors of the step.
         before: The cell before the step; None is a cell of zeros.
         state: Gradient of the hidden state after the step.
         cell: Gradient of the cell after the step, from later steps; None is zero.
     """
     enter, keep, candidate, leave = step.gates.chunk(4)
+    # dc' += dh · o (1 − tanh² c')
     through = state * leave
     inner = through - through * step.squashed.square()
     if cell is not None:
@@ -82,6 +85,8 @@ def gradient_of_step(
     enter_slope, keep_slope, _, leave_slope = slope.chunk(4)
     candidate_slope = enter - enter * candidate.square()
     forget = torch.zeros_like(inner) if before is None else inner * before * keep_slope
+    # di = dc' · u i (1 − i), df = dc' · c f (1 − f), du = dc' · i (1 − u²),
+    # do = dh · tanh(c') o (1 − o), dc = dc' · f
     gates = torch.cat(
         (
             inner * candidate * enter_slope,

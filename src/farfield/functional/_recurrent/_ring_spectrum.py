@@ -22,7 +22,7 @@ def ring_spectrum(
       0 < \arg \lambda \le \theta_1$$
 
     Whatever becomes of $\nu$, the modulus stays below 1; and close to 1, where memory is long,
-    $\nu$ tells apart what $|\lambda|$ hardly does.
+    $\nu$ separates what $|\lambda|$ hardly does.
 
     Args:
         size: Number of eigenvalues.

@@ -37,7 +37,7 @@ class ContextNorm(Normalizer):
         num_features: Number of features.
         segments: Places that form one context each, e.g. `((0, 1), (2, 3), (4, 5))`; together
             they name every place once. None is one context of all places, of any length.
-        correction: Subtracted from the number of places in the variance: 0 as printed, 1 as in
+        correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
             the released code of webb2021.
         eps: Added to the variance.
         affine: Whether gain and shift are learned; they are shared by all segments.

@@ -1,4 +1,4 @@
-"""Normalizers of a batch of problems: what is pooled is a field, which a subclass names."""
+"""Normalizers of a batch of problems over a field, which a subclass gives."""
 
 from __future__ import annotations
 

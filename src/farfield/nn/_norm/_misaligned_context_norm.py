@@ -15,13 +15,13 @@ from farfield.nn._norm._field_norm import FieldNorm
 
 @final
 class MisalignedContextNorm(FieldNorm):
-    r"""Normalize over pieces of a sequence of all problems that are cut without regard to them.
+    r"""Normalize over pieces of a sequence of all problems, cut without regard to the problems.
 
     $$y = \gamma \frac{z - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
 
     with mean and variance over a piece. The problems of a batch are put one behind the other, for
     every candidate by itself, and cut into pieces of `piece_size`: 32 problems of 4 into 25 pieces
-    of 5 and one of 3. It tells what `ContextNorm` owes to its contexts being the problems.
+    of 5 and one of 3. It shows what `ContextNorm` owes to its contexts being the problems.
 
     Args:
         num_features: Number of features.

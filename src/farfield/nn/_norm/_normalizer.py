@@ -83,7 +83,7 @@ class Normalizer(nn.Module):
         return y if self.bias is None else y + self.bias.reshape(shape)
 
     def _check(self, z: Tensor) -> None:
-        """Refuse features or channels that would broadcast without a word."""
+        """Raise `ValueError` for features or channels that would broadcast silently."""
         if self.feature_axis == -1:
             check_features(z, self.num_features)
         elif z.ndim < 3 or z.shape[1] != self.num_features:
@@ -109,7 +109,7 @@ class Normalizer(nn.Module):
 
 
 def check_features(z: Tensor, num_features: int) -> None:
-    """Refuse features that would broadcast without a word."""
+    """Raise `ValueError` for features that would broadcast silently."""
     if z.shape[-1] != num_features:
         raise ValueError(
             f"z must have num_features={num_features} features, got shape {tuple(z.shape)}"
@@ -117,7 +117,7 @@ def check_features(z: Tensor, num_features: int) -> None:
 
 
 def check_places(z: Tensor, num_features: int) -> None:
-    """Refuse features that would broadcast, and a batch that would be taken for a time."""
+    """Raise `ValueError` for features that would broadcast, or a batch without positions."""
     check_features(z, num_features)
     if z.ndim < 3:
         raise ValueError(

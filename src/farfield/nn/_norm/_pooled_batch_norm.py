@@ -30,8 +30,8 @@ class PooledBatchNorm(TrainedFieldNorm):
         num_features: Number of features.
         training_statistics: Whether to normalize by the training set in evaluation mode, and not
             by the test batch.
-        correction: Subtracted from the number of embeddings in the variance: 0 as printed, 1 as in
-            the released PyTorch code of webb2020.
+        correction: Subtracted from the number of embeddings in the variance: 0 as published, 1 as
+            in the released PyTorch code of webb2020.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.
         learned_sigma: Whether $\sigma$, the root of `eps` at first, is learned, one for the layer.

@@ -81,7 +81,7 @@ class SequenceNormalizer(Normalizer):
     def _normalized(
         self, z: Tensor, read: ContextStatistics, foreseen: ContextStatistics
     ) -> NormalizedSequence:
-        """Inputs by the statistics of what is read, targets by those of what is foreseen."""
+        """Inputs by the statistics of read embeddings, targets by those of predicted ones."""
         inputs = self._scaled_and_shifted((z[:, :-1] - read.mean) / read.scale)
         targets = (z[:, 1:] - foreseen.mean) / foreseen.scale
         return NormalizedSequence(
@@ -137,13 +137,13 @@ class SequenceNorm(SequenceNormalizer):
       \sigma = \sqrt{\frac{1}{n - c} \sum_{j \le n} (z_j - \mu)^2 + \epsilon}$$
 
     for each feature, with $n = T - 1$, all that is ever read, or $n = T$. What is read at one
-    place so tells of later ones: it looks ahead. `PastNorm` does not.
+    place so depends on later ones: it looks ahead. `PastNorm` does not.
 
     Args:
         num_features: Number of features.
         include_last: Whether the statistics are over all $T$ embeddings, the one that is only
             predicted among them, as in the released code; otherwise over the $T - 1$ before it.
-        correction: Subtracted from the number of places in the variance: 0 as printed, 1 as in
+        correction: Subtracted from the number of places in the variance: 0 as published, 1 as in
             the released code of this task; $c$.
         eps: Added to the variance; 1e-15 in the released code of this task.
         affine: Whether the predictor reads through a learned gain and shift.

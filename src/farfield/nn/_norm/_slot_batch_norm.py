@@ -31,7 +31,7 @@ class SlotBatchNorm(TrainedFieldNorm):
         num_features: Number of features.
         training_statistics: Shape of the places, such as `(7, 4)` for candidate and time, to
             normalize by the training set in evaluation mode. None is by the test batch.
-        correction: Subtracted from the number of problems in the variance: 0 as printed, 1 as in
+        correction: Subtracted from the number of problems in the variance: 0 as published, 1 as in
             the released PyTorch code of webb2020.
         eps: Added to the variance.
         affine: Whether gain and shift of each feature are learned.

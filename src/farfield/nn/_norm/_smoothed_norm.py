@@ -10,7 +10,7 @@ from farfield.nn._norm._normalizer import Normalizer
 
 
 class SmoothedNorm(Normalizer):
-    """A normalizer with a constant; a subclass says over which field, and names torch's kernel."""
+    """A normalizer with a constant; a subclass gives its field and torch's kernel."""
 
     def _field(self, z: Tensor) -> Fold:
         """The field that is pooled."""

@@ -18,7 +18,7 @@ from farfield.nn._recurrent._states import State
 
 @final
 class LinearRecurrentUnit(SequenceLayer):
-    r"""Carry complex numbers from step to step, each by its own factor, and mix them in between.
+    r"""Carry a complex state from step to step, each number by its own factor, and mix in between.
 
     $$h_t = \lambda h_{t-1} + \gamma B \, \mathrm{LN}(x_t), \qquad
       y_t = \mathrm{Re}(C h_t) + D \, \mathrm{LN}(x_t), \qquad

@@ -83,7 +83,7 @@ class NormalizedLSTM(Recurrence):
         forget_bias_normalized: Whether it is added before instead, and normalized with the gate, as
             in the released code of ren2017 with `PerNonlinearity`.
         carry_normalized: Whether the next step finds the normalized cell, as in TensorFlow and the
-            released code of ren2017 with `PerProjection`, or the cell itself, as printed.
+            released code of ren2017 with `PerProjection`, or the cell itself, as published.
         generator: Where the first weights are drawn from, on the CPU; None is torch's global
             generator.
 

@@ -16,10 +16,10 @@ from torch.nn.utils.rnn import PackedSequence
 from farfield.nn._recurrent._states import State
 
 Run = Callable[[Tensor, list[int], State], tuple[Tensor, State]]
-"""From a table, its number of rows at each step and a state, to outputs and the last state."""
+"""Function from a table, its rows at each step and a state to outputs and the last state."""
 
 Begin = Callable[[State | None, Tensor, int], State]
-"""From the state that is given, if one is, the rows and the batch to the state to begin with."""
+"""Function from the given state, if any, the rows and the batch to the first state."""
 
 
 def run_packed(

@@ -1,4 +1,4 @@
-"""The layer over sequences that all others are: how it is called, and what is checked."""
+"""Base of all layers over sequences: calls and checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farfield.nn._recurrent._packed import Walk, pieces_of, run_packed
 from farfield.nn._recurrent._states import State, checked_state
 
 Run = Callable[[Tensor | Indexed, State], tuple[Tensor, State]]
-"""From `(time, batch, feature)` and a state to outputs, of these axes too, and the last state."""
+"""Function from `(time, batch, feature)` and a state to such outputs and the last state."""
 
 
 class SequenceLayer(nn.Module):

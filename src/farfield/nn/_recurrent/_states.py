@@ -1,4 +1,4 @@
-"""States of recurrent layers: what they must be, to be taken."""
+"""Checks of the states of recurrent layers."""
 
 from __future__ import annotations
 
