@@ -7,7 +7,7 @@ from farfield.execution._job import ExecutionError as ExecutionError
 from farfield.execution._job import Job as Job
 from farfield.execution._job import News as News
 from farfield.execution._job import WorkerError as WorkerError
-from farfield.execution._machine import check_machine as check_machine
+from farfield.execution._job import check_machine as check_machine
 from farfield.execution._order import Executor as Executor
 from farfield.execution._order import Failed as Failed
 from farfield.execution._order import Finished as Finished

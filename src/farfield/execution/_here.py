@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import final
 
-from farfield.execution._job import News
-from farfield.execution._machine import check_machine
+from farfield.execution._job import News, check_machine
 from farfield.execution._order import (
     Failed,
     Finished,
@@ -18,7 +18,7 @@ from farfield.execution._order import (
     train_order,
     train_together,
 )
-from farfield.training import why_not_stacked
+from farfield.training import Progress, why_not_stacked
 
 
 @final
@@ -71,13 +71,10 @@ class Stacked:
         for _, group in groupby(orders, key=lambda order: order.job.experiment.key):
             together = list(group)
             reason = why_not_stacked(together[0].job.experiment, self.device)
-            if reason is not None:
-                yield from one_after_another(together, self.device, report, reason)
+            if reason is None:
+                yield _attempt(partial(train_together, device=self.device), together, report)
             else:
-                yield _attempt(
-                    together,
-                    lambda orders: train_together(orders, device=self.device, report=report),
-                )
+                yield from one_after_another(together, self.device, report, reason)
 
 
 def one_after_another(
@@ -92,20 +89,22 @@ def one_after_another(
         reason: Why they are not trained otherwise, for their records.
     """
     engine = f"one after another{': ' if reason else ''}{reason}"
+
+    def work(orders: list[Order], report: Callable[[Progress], None]) -> list[Run]:
+        return [train_order(one, device=device, engine=engine, report=report) for one in orders]
+
     for order in orders:
-        yield _attempt(
-            [order],
-            lambda orders: [train_order(orders[0], device=device, engine=engine, report=report)],
-        )
+        yield _attempt(work, [order], report)
 
 
 def _attempt(
-    orders: Sequence[Order], work: Callable[[list[Order]], list[Run]]
+    work: Callable[..., list[Run]], orders: list[Order], report: Callable[[News], None]
 ) -> Finished | Failed:
     """Train networks; an error says where it came from, but holds no network and data there."""
     jobs = tuple(order.job for order in orders)
     try:
-        return Finished(jobs, tuple(work(list(orders))))
+        runs = work(orders, report=lambda progress: report(News(job=jobs[0], progress=progress)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 — the other jobs must still run
         traceback.clear_frames(error.__traceback__)
         return Failed(jobs, error)
+    return Finished(jobs, tuple(runs))

@@ -156,7 +156,7 @@ def train_order(
     *,
     device: str = "cpu",
     engine: str = "one after another",
-    report: Callable[[News], None] | None = None,
+    report: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Train one network by itself.
 
@@ -173,7 +173,7 @@ def train_order(
 
 
 def train_together(
-    orders: list[Order], *, device: str, report: Callable[[News], None] | None = None
+    orders: list[Order], *, device: str, report: Callable[[Progress], None] | None = None
 ) -> list[Run]:
     """Train the networks of several seeds of one experiment as one program.
 
@@ -192,21 +192,12 @@ def _train(
     order: Order,
     device: str,
     engine: str,
-    report: Callable[[News], None] | None,
+    report: Callable[[Progress], None] | None,
 ) -> list[Run]:
     """Train, and make one record per seed."""
     experiment = order.job.experiment
-
-    def show(progress: Progress) -> None:
-        if report:
-            report(News(job=order.job, progress=progress))
-
     scores, seconds = train(
-        learner,
-        experiment,
-        checkpoint=order.checkpoint,
-        report=show if report else None,
-        clock=order.clock,
+        learner, experiment, checkpoint=order.checkpoint, report=report, clock=order.clock
     )
     where = environment(device=str(torch.device(device)), engine=engine)
     records = [

@@ -24,8 +24,7 @@ from farfield.core import num_cores
 from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import one_after_another
 from farfield.execution._imports import foreign, import_paths, why_not_elsewhere
-from farfield.execution._job import News, OtherThereError, WorkerError, reason_of
-from farfield.execution._machine import check_machine
+from farfield.execution._job import News, OtherThereError, WorkerError, check_machine, reason_of
 from farfield.execution._order import (
     Failed,
     Finished,
@@ -164,9 +163,10 @@ class _Worker:
     def _ended(self) -> WorkerError:
         """The end of the process in words, with the module of the user's that it imported then."""
         self.stop()
-        code = self._context.process.exitcode or 0
+        code = (self._context.process and self._context.process.exitcode) or 0
         why = f"signal {-code}" if code < 0 else f"exit status {code}"
-        when = f" while it imported {self._importing}" if self._importing else _KEPT
+        kept = "; its last checkpoint is kept"
+        when = f" while it imported {self._importing}" if self._importing else kept
         memory = "; the system sends it when memory runs out" if code == -signal.SIGKILL else ""
         error = WorkerError(f"the worker process ended ({why}){when}{memory}")
         if self._importing and code >= 0:
@@ -180,12 +180,11 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process; a run in progress goes on from its checkpoint another time."""
-        self._context.process.kill()
+        if self._context.process:
+            self._context.process.kill()
         self._pool.shutdown()
         self.news.close()
 
-
-_KEPT: Final = "; its last checkpoint is kept"
 
 _ENVIRONMENT: Final = {
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
@@ -204,25 +203,24 @@ class _Process(SpawnProcess):
 
     def start(self) -> None:
         with _STARTING, held_interrupts():
-            main, before = sys.modules["__main__"], {n: os.environ.get(n) for n in _ENVIRONMENT}
+            main = sys.modules["__main__"]
+            before = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             sys.modules["__main__"] = ModuleType("__main__")
             os.environ.update(_ENVIRONMENT)
             try:
                 super().start()
             finally:
                 sys.modules["__main__"] = main
-                for name, value in before.items():
-                    if value is None:
-                        del os.environ[name]
-                    else:
-                        os.environ[name] = value
+                for name in _ENVIRONMENT:
+                    del os.environ[name]
+                os.environ.update(before)
 
 
 @final
 class _Context(SpawnContext):
     """Makes one process, and remembers it."""
 
-    process: _Process
+    process: _Process | None = None
 
     def Process(self, *args: Any, **options: Any) -> _Process:  # type: ignore[override] # noqa: N802
         self.process = _Process(*args, **options)
@@ -265,9 +263,7 @@ def _train(text: str, paths: Sequence[str], engine: str) -> tuple[Record, bytes]
     [news] = _NEWS
     try:
         order = Order.from_json(text, news.send)
-        record, weights = train_order(
-            order, engine=engine, report=lambda item: news.send(item.progress)
-        )
+        record, weights = train_order(order, engine=engine, report=news.send)
         return record, state_to_bytes(weights)
     except OtherThereError as error:
         return error

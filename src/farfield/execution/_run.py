@@ -15,11 +15,11 @@ from farfield.execution._job import (
     Job,
     News,
     WorkerError,
+    check_machine,
     distinct_jobs,
     log_divergence,
     reason_of,
 )
-from farfield.execution._machine import check_machine
 from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
 from farfield.experiments import Experiment
@@ -88,9 +88,9 @@ def run(
         StoreError: If the folder of records cannot be used.
     """
     check_no_worker()
-    check_machine(device, workers)
     if executor is not None and (device, workers) != ("cpu", None):
         raise ValueError("executor must be given without device and workers, got them as well")
+    check_machine(device, workers)
     jobs = distinct_jobs(jobs)
     report = log_divergence(report)
     missing = []
@@ -153,9 +153,11 @@ def _run_wave(
     """Run jobs, and write what finishes; returns those that failed, and why."""
     failed: dict[Job, BaseException] = {}
     held: dict[Job, ExitStack] = {}
+    places: dict[str, int] = {}
+    in_succession = sorted(jobs, key=lambda job: places.setdefault(job.experiment.key, len(places)))
 
     def orders() -> Iterator[Order]:
-        for job in _by_experiment(jobs):
+        for job in in_succession:
             held[job] = ExitStack()
             try:
                 held[job].enter_context(store.claim(job.experiment.key, job.seed))
@@ -184,14 +186,6 @@ def _run_wave(
         for lock in held.values():
             lock.close()
     return failed
-
-
-def _by_experiment(jobs: Sequence[Job]) -> list[Job]:
-    """The same jobs, those of an experiment in succession."""
-    groups: dict[str, list[Job]] = {}
-    for job in jobs:
-        groups.setdefault(job.experiment.key, []).append(job)
-    return [job for group in groups.values() for job in group]
 
 
 def _is_done(job: Job, store: Store) -> bool:
