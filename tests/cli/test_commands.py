@@ -608,7 +608,8 @@ def test_a_figure_without_records_or_networks_says_so(
     store = Store("runs")
     nothing = farfield("report webb2021/small-figure")
     assert nothing.status == 2
-    assert "webb2021/small-figure has no records at the paper budget\n" in nothing.err
+    advice = "has no records at the paper budget; `farfield reproduce` makes some\n"
+    assert f"webb2021/small-figure {advice}" in nothing.err
     record_all(small_figure.table, store, seeds=1)
     (cell,) = small_figure.table.claims
     store.weights_path(cell.experiment.key, 0).unlink()

@@ -425,7 +425,7 @@ class Own(Objective):
         ({"task": 3}, "task must be a ProblemTask, got 3"),
         (
             {"task": "same-different"},
-            r"a Task, got 'same-different'; write SameDifferent\(…\), from farfield",
+            r"a ProblemTask, got 'same-different'; write SameDifferent\(…\), from farfield",
         ),
         ({"task": "else"}, "task must be a ProblemTask, got 'else'$"),
         ({"task": SameDifferent}, r"got the class SameDifferent; write SameDifferent\(…\)"),

@@ -101,12 +101,12 @@ def report(command: ReportCommand) -> None:
                     )
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
-            hint = f"; --budget {others[0]} has some" if others else ""
-            raise ValueError(f"table {name} has no records at the {budget.value} budget{hint}")
+            hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
+            raise ValueError(f"table {name} has no records at the {budget.value} budget; {hint}")
     if not reported:
         raise ValueError(
             f"records must hold runs of some table, got {command.records}: it holds none at the "
-            f"{budget.value} budget"
+            f"{budget.value} budget; `farfield reproduce` makes some"
         )
     if command.export:
         levels.keep(command.results)

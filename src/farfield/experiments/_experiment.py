@@ -350,7 +350,8 @@ def _check_named(field: str, value: object, table: Mapping[str, type]) -> None:
     if cls is not None:
         module = public_path(cls).rpartition(".")[0]
         mend = f"write {cls.__name__}(…), from {module} import {cls.__name__}"
-        raise ArgumentError(field, f"a {field.capitalize()}", value, mend)
+        wanted = {"task": "a ProblemTask", "objective": "an Objective"}[field]
+        raise ArgumentError(field, wanted, value, mend)
 
 
 def _check_no_part(field: str, value: object) -> None:
