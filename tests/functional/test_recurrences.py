@@ -1,15 +1,14 @@
-"""The recurrences written by hand: the same values and gradients as what autograd derives."""
+"""The recurrences: their gradients those that autograd derives, alone, stacked and twice."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 from farfield.functional import ESBNParameters, esbn, lstm
-from farfield.functional._esbn._esbn_by_hand import esbn_by_hand
-from farfield.functional._esbn._esbn_plain import esbn_plain
-from farfield.functional._recurrent._lstm_by_hand import lstm_by_hand, lstm_plain
 from oracles import webb2021 as oracle
 
 BATCH, HIDDEN, KEY = 3, 5, 4
@@ -69,81 +68,77 @@ def gradients(function, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [2, 3, 4, 9])
-def test_esbn_by_hand_is_the_plain_one(length: int, kind: str) -> None:
-    arguments = problem(length, kind)
-    plain, tensors = of_present(esbn_plain, arguments)
-    by_hand, _ = of_present(esbn_by_hand, arguments)
-    torch.testing.assert_close(by_hand(*tensors), plain(*tensors), rtol=1e-10, atol=1e-12)
-    for ours, theirs in zip(gradients(by_hand, tensors), gradients(plain, tensors), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+def check_gradients(function, tensors: list[torch.Tensor]) -> None:
+    """Under `torch.func` the recurrences go step by step, and autograd derives the gradients."""
+    expected, pull = torch.func.vjp(function, *tensors)
+    torch.testing.assert_close(function(*tensors), expected, rtol=1e-10, atol=1e-12)
+    theirs = pull(drawn(*expected.shape, seed=99))
+    for ours, other in zip(gradients(function, tensors), theirs, strict=True):
+        torch.testing.assert_close(ours, other, rtol=1e-10, atol=1e-12)
 
 
-def last_states_by_hand(num_states: int):
-    return lambda *arguments: lstm_by_hand(num_states, *arguments)
+def check_stacked(function, tensors: list[torch.Tensor], where: tuple[int | None, ...]) -> None:
+    """Gradients of several seeds as one program are those of each alone."""
 
+    def loss(*given: torch.Tensor) -> torch.Tensor:
+        return function(*given).square().sum()
 
-def last_plain_states(num_states: int):
-    return lambda *arguments: lstm_plain(*arguments)[:, -num_states:]
+    wanted = tuple(range(len(tensors)))
+    found = torch.func.vmap(torch.func.grad(loss, wanted), where)(*tensors)
+    for seed in range(4):
+        own = [t if at is None else t[seed] for t, at in zip(tensors, where, strict=True)]
+        leaves = [tensor.clone().requires_grad_() for tensor in own]
+        alone = torch.autograd.grad(loss(*leaves), leaves, materialize_grads=True)
+        for ours, other in zip(found, alone, strict=True):
+            torch.testing.assert_close(ours[seed], other, rtol=1e-10, atol=1e-12)
 
 
 LSTM_LENGTHS = [(1, 1), (2, 2), (3, 1), (7, 7), (7, 3), (7, 1)]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 9])
+def test_gradients_of_esbn_are_those_of_its_steps(length: int, kind: str) -> None:
+    check_gradients(*of_present(esbn, problem(length, kind)))
+
+
 @pytest.mark.parametrize("length, num_states", LSTM_LENGTHS)
-def test_lstm_by_hand_is_the_plain_one(length: int, num_states: int) -> None:
-    arguments = lstm_arguments(length)
-    by_hand, plain = last_states_by_hand(num_states), last_plain_states(num_states)
-    torch.testing.assert_close(by_hand(*arguments), plain(*arguments), rtol=1e-10, atol=1e-12)
-    for ours, theirs in zip(
-        gradients(by_hand, arguments), gradients(plain, arguments), strict=True
-    ):
-        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
-
-
-def squared(function):
-    return lambda *tensors: function(*tensors).square().sum()
+def test_gradients_of_lstm_are_those_of_its_steps(length: int, num_states: int) -> None:
+    check_gradients(partial(lstm, num_states=num_states), lstm_arguments(length))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("length", [2, 3, 5])
 @pytest.mark.parametrize("seeds_share_problems", [False, True])
-def test_esbn_by_hand_can_be_mapped(length: int, kind: str, seeds_share_problems: bool) -> None:
+def test_esbn_can_be_mapped(length: int, kind: str, seeds_share_problems: bool) -> None:
     stacked = problem(length, kind, 4)
-    plain, tensors = of_present(esbn_plain, stacked)
-    by_hand, _ = of_present(esbn_by_hand, stacked)
-    where = [0] * len(tensors)
+    function, tensors = of_present(esbn, stacked)
+    where: list[int | None] = [0] * len(tensors)
     if seeds_share_problems:
         num_shared = 1 + (stacked[1] is not None)
         tensors[:num_shared] = [tensor[0] for tensor in tensors[:num_shared]]
         where[:num_shared] = [None] * num_shared
-    wanted = tuple(range(len(tensors)))
-    mapped = [
-        torch.func.vmap(torch.func.grad_and_value(squared(function), wanted), tuple(where))
-        for function in (plain, by_hand)
-    ]
-    (expected, value), (found, own_value) = mapped[0](*tensors), mapped[1](*tensors)
-    torch.testing.assert_close(own_value, value, rtol=1e-10, atol=1e-12)
-    for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+    check_stacked(function, tensors, tuple(where))
 
 
 @pytest.mark.parametrize("length, num_states", LSTM_LENGTHS)
-def test_lstm_by_hand_can_be_mapped(length: int, num_states: int) -> None:
-    stacked = lstm_arguments(length, 4)
-    expected, found = (
-        torch.func.vmap(torch.func.grad(squared(function(num_states)), tuple(range(5))))(*stacked)
-        for function in (last_plain_states, last_states_by_hand)
-    )
-    for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+def test_lstm_can_be_mapped(length: int, num_states: int) -> None:
+    check_stacked(partial(lstm, num_states=num_states), lstm_arguments(length, 4), (0,) * 5)
+
+
+@pytest.mark.parametrize("num_states", [None, 1])
+def test_lstm_under_autocast(num_states: int | None) -> None:
+    arguments = [tensor.float() for tensor in lstm_arguments(4)]
+    expected = lstm(*arguments, num_states=num_states)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = lstm(*arguments, num_states=num_states)
+    torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.05)
 
 
 @pytest.mark.parametrize("sizes, length", [((2, 2, 3), 2), ((1, 3, 2), 4)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_derivatives_of_esbn(kind: str, sizes: tuple[int, int, int], length: int) -> None:
-    function, tensors = of_present(esbn_by_hand, problem(length, kind, sizes=sizes))
+    function, tensors = of_present(esbn, problem(length, kind, sizes=sizes))
     leaves = [tensor.requires_grad_() for tensor in tensors]
     assert torch.autograd.gradcheck(function, leaves)
     assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
@@ -152,7 +147,7 @@ def test_derivatives_of_esbn(kind: str, sizes: tuple[int, int, int], length: int
 @pytest.mark.parametrize("length, num_states", [(1, 1), (3, 3), (3, 1)])
 def test_derivatives_of_lstm(length: int, num_states: int) -> None:
     leaves = [tensor.requires_grad_() for tensor in lstm_arguments(length)]
-    function = last_states_by_hand(num_states)
+    function = partial(lstm, num_states=num_states)
     assert torch.autograd.gradcheck(function, leaves)
     assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
 

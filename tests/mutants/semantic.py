@@ -95,10 +95,10 @@ MUTANTS = [
     ),
     (
         "the gate of what ESBN retrieves is dropped",
-        "functional/_esbn/_esbn_plain.py",
-        "F.linear(gate * retrieved, parameters.weight_ih)",
-        "F.linear(retrieved, parameters.weight_ih)",
-        "functional/test_recurrences.py::test_without_gradient_the_same_state_comes_out",
+        "functional/_esbn/_esbn.py",
+        "of_input(torch.sigmoid(of_gate(state)) * received)",
+        "of_input(received)",
+        "models/test_reasoners.py::test_esbn_is_algorithm_1",
     ),
     (
         "padding hides queries, not keys",

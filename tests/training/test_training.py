@@ -580,15 +580,20 @@ def test_gradients_are_shortened_to_the_norm_and_no_further(stacked: bool) -> No
     norms = [torch.cat([g.flatten() for g in network]).norm() for network in networks]
     clip = float(sum(norms) / 2)
     if stacked:
-        shorten(gradients, clip, stacked=True)
-        shortened = [[g[seed] for g in gradients] for seed in range(2)]
+        together = shorten(gradients, clip, stacked=True)
+        shortened = [[g[seed] for g in together] for seed in range(2)]
     else:
-        shortened = [[g.clone() for g in network] for network in networks]
-        for network in shortened:
-            shorten(network, clip)
+        shortened = [shorten(network, clip) for network in networks]
     for norm, before, after in zip(norms, networks, shortened, strict=True):
         for was, now in zip(before, after, strict=True):
             torch.testing.assert_close(now, was * min(1.0, clip / float(norm)), rtol=1e-12, atol=0)
+
+
+def test_a_gradient_of_two_parameters_is_shortened_once() -> None:
+    first, second = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+    gradients = torch.autograd.grad((first + second).sum(), (first, second))
+    shortened = shorten(gradients, 2**0.5)
+    assert all(torch.allclose(g, torch.full((4,), 0.5)) for g in shortened)
 
 
 def test_shortened_gradients_are_those_that_are_taken() -> None:

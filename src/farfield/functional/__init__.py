@@ -17,10 +17,10 @@ from farfield.functional._autograd._segments import check_segments as check_segm
 from farfield.functional._esbn._content_weights import content_scores as content_scores
 from farfield.functional._esbn._content_weights import content_weights as content_weights
 from farfield.functional._esbn._content_weights import read_confidence as read_confidence
+from farfield.functional._esbn._esbn import ESBNKeys as ESBNKeys
+from farfield.functional._esbn._esbn import ESBNParameters as ESBNParameters
 from farfield.functional._esbn._esbn import esbn as esbn
 from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
-from farfield.functional._esbn._esbn_plain import ESBNKeys as ESBNKeys
-from farfield.functional._esbn._esbn_plain import ESBNParameters as ESBNParameters
 from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution

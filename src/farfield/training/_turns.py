@@ -80,8 +80,12 @@ class Turn:
             step: Number of the step.
             stacked: Whether the first axis of parameters is that of networks.
         """
-        gradients = [tensor.grad for tensor in self.learned.values() if tensor.grad is not None]
-        shorten(gradients, self._recipe.clip_norm, stacked=stacked)
+        if self._recipe.clip_norm is not None:
+            given = [tensor for tensor in self.learned.values() if tensor.grad is not None]
+            gradients = [tensor.grad for tensor in given if tensor.grad is not None]
+            scaled = shorten(gradients, self._recipe.clip_norm, stacked=stacked)
+            for tensor, gradient in zip(given, scaled, strict=True):
+                tensor.grad = gradient
         factor = self._recipe.schedule.factor(step, self._recipe.steps)
         for optimizer, rate in self.optimizers:
             for group in optimizer.param_groups:
@@ -172,21 +176,22 @@ def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.
     return built
 
 
-def shorten(gradients: Sequence[Tensor], clip_norm: float | None, *, stacked: bool = False) -> None:
-    """Scale gradients in place so that their joint norm is at most `clip_norm`.
+def shorten(
+    gradients: Sequence[Tensor], clip_norm: float, *, stacked: bool = False
+) -> list[Tensor]:
+    """Gradients scaled so that their joint norm is at most `clip_norm`.
+
+    Not in place: of parameters that are added, autograd gives both one tensor.
 
     Args:
         gradients: Of the parameters of a network.
-        clip_norm: The largest norm; `None` changes nothing.
+        clip_norm: The largest norm.
         stacked: Whether the first axis is that of networks, each of which is taken for itself.
     """
-    if clip_norm is None:
-        return
     first = int(stacked)
     squares = [g.square().reshape(*g.shape[:first], -1).sum(-1) for g in gradients]
     scale = (clip_norm / torch.stack(squares).sum(0).sqrt()).clamp(max=1)
-    for gradient in gradients:
-        gradient.mul_(scale.reshape(scale.shape + (1,) * (gradient.ndim - first)))
+    return [g * scale.reshape(scale.shape + (1,) * (g.ndim - first)) for g in gradients]
 
 
 def part_of(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -2,13 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional._autograd._products import is_autocast
-from farfield.functional._esbn._esbn_by_hand import esbn_by_hand
-from farfield.functional._esbn._esbn_plain import ESBNKeys, ESBNParameters, esbn_plain, keys_plain
+from farfield.functional._autograd._weight_gradients import (
+    Layer,
+    Product,
+    apply_layer,
+    recur,
+)
+from farfield.functional._recurrent._lstm_step import lstm_step
+
+
+class ESBNParameters(NamedTuple):
+    """Weights of the controller and of its two heads, for H hidden units and keys of K numbers.
+
+    Attributes:
+        weight_ih: Controller, from the retrieved key and its confidence, if any: (4H, K + 1).
+        weight_hh: Controller, from its own state: (4H, H).
+        bias_ih: Controller: (4H).
+        bias_hh: Controller: (4H).
+        key_weight: Head of the written key: (K, H).
+        key_bias: Head of the written key: (K).
+        gate_weight: Head of the gate on what is read: (1, H).
+        gate_bias: Head of the gate on what is read: (1).
+        default_key: Key that stands in the memory from the start: (K), or None.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias_ih: Tensor
+    bias_hh: Tensor
+    key_weight: Tensor
+    key_bias: Tensor
+    gate_weight: Tensor
+    gate_bias: Tensor
+    default_key: Tensor | None = None
+
+
+class ESBNKeys(NamedTuple):
+    """Keys that an ESBN writes and reads, position by position.
+
+    Attributes:
+        written: Key bound to the embedding of each place.
+        read: Key that each place retrieves, the weighted sum of the keys of earlier places, before
+            the gate and without the confidence; zero at the first place, which reads nothing.
+    """
+
+    written: Float[Tensor, "batch time key"]
+    read: Float[Tensor, "batch time key"]
+
+
+class _Passed(NamedTuple):
+    """States and keys of the recurrence.
+
+    Attributes:
+        written: Keys of all places but the last, whose key nothing reads.
+        read: Keys retrieved at all places but the first.
+        before: Hidden state at the last place.
+        after: Hidden state after the extra step.
+    """
+
+    written: list[Tensor]
+    read: list[Tensor]
+    before: Tensor
+    after: Tensor
 
 
 def esbn(
@@ -42,10 +105,7 @@ def esbn(
         webb2021, algorithm 1 and appendix A.3.3.
     """
     _check_shapes(weights, confidence, parameters)
-    # Without a gradient nothing need be kept; at one place nothing is read.
-    plain = torch.compiler.is_compiling() or is_autocast() or weights.shape[1] == 0
-    by_hand = torch.is_grad_enabled() and not plain
-    return (esbn_by_hand if by_hand else esbn_plain)(weights, confidence, parameters)
+    return recur(_last_state, _layers(parameters), *_inputs(weights, confidence, parameters))
 
 
 def esbn_keys(
@@ -74,7 +134,74 @@ def esbn_keys(
         webb2021, algorithm 1 and appendix A.6.
     """
     _check_shapes(weights, confidence, parameters)
-    return keys_plain(weights, confidence, parameters)
+    products = [partial(apply_layer, layer) for layer in _layers(parameters)]
+    passed = _pass(products, *_inputs(weights, confidence, parameters))
+    last = _key(products, passed.before)
+    nothing = last.new_zeros(1, last.shape[-1])
+    written, read = (
+        torch.stack([key.expand(len(weights), -1) for key in keys], dim=1)
+        for keys in ([*passed.written, last], [nothing, *passed.read])
+    )
+    return ESBNKeys(written=written, read=read)
+
+
+def _layers(parameters: ESBNParameters) -> tuple[Layer, ...]:
+    """The controller's two layers, the head of the key and that of the gate."""
+    return (
+        Layer(parameters.weight_ih),
+        Layer(parameters.weight_hh),
+        Layer(parameters.key_weight, parameters.key_bias),
+        Layer(parameters.gate_weight, parameters.gate_bias),
+    )
+
+
+def _inputs(
+    weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters
+) -> tuple[Tensor, ...]:
+    """The other tensors of the recurrence: no column of confidences, no default key are none."""
+    default = parameters.default_key
+    return (
+        weights,
+        weights[..., :0] if confidence is None else confidence.unsqueeze(-1),
+        parameters.key_bias.expand(0, -1) if default is None else default.unsqueeze(0),
+        parameters.bias_ih + parameters.bias_hh,
+    )
+
+
+def _last_state(products: Sequence[Product], weights: Tensor, *others: Tensor) -> Tensor:
+    return _pass(products, weights, *others).after.expand(len(weights), -1)
+
+
+def _key(products: Sequence[Product], state: Tensor) -> Tensor:
+    return torch.relu(products[2](state))
+
+
+def _pass(
+    products: Sequence[Product],
+    weights: Tensor,
+    confidence: Tensor,
+    default_key: Tensor,
+    bias: Tensor,
+) -> _Passed:
+    """The recurrence, step by step; until something is read, all problems share one row."""
+    of_input, of_state, _, of_gate = products
+    # Zero input and zero state.
+    state, cell = lstm_step(bias.unsqueeze(0), bias.new_zeros(()))
+    written: list[Tensor] = []
+    reads: list[Tensor] = []
+    inputs = bias
+    for read in range(weights.shape[1]):
+        written.append(_key(products, state))
+        state, cell = lstm_step(of_state(state) + inputs, cell)
+        first, *others = (*default_key.unbind(0), *written)
+        retrieved = weights[:, read, :1] * first
+        for slot, key in enumerate(others, start=1):
+            retrieved = torch.addcmul(retrieved, weights[:, read, slot, None], key)
+        reads.append(retrieved)
+        received = torch.cat((retrieved, confidence[:, read]), dim=-1)
+        inputs = of_input(torch.sigmoid(of_gate(state)) * received) + bias
+    after, _ = lstm_step(of_state(state) + inputs, cell)
+    return _Passed(written, reads, before=state, after=after)
 
 
 def _check_shapes(weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters) -> None:

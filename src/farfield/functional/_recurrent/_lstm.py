@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional as F
 
-from farfield.functional._autograd._products import is_autocast, is_transformed
-from farfield.functional._recurrent._lstm_by_hand import lstm_by_hand, lstm_plain, lstm_unwatched
+from farfield.functional._autograd._products import is_rewritten
+from farfield.functional._recurrent._lstm_step import lstm_step
 
 
 def lstm(
@@ -49,13 +50,28 @@ def lstm(
     if not 1 <= number <= inputs.shape[1]:
         raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
     arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
-    if torch.compiler.is_compiling() or is_autocast() or len(inputs) == 0:
-        return lstm_plain(*arguments)[:, -number:]
-    if torch.is_grad_enabled():
-        return lstm_by_hand(number, *arguments)
-    if is_transformed():
-        return lstm_plain(*arguments)[:, -number:]
-    return lstm_unwatched(number, *arguments)
+    # torch's kernel is not made for the others, or on a GPU wants the weights in one piece.
+    by_torch = inputs.is_cpu and len(inputs) > 0 and not is_rewritten()
+    return (_by_torch if by_torch else _step_by_step)(*arguments)[:, -number:]
+
+
+def _by_torch(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor, *biases: Tensor) -> Tensor:
+    zeros = inputs.new_zeros(1, len(inputs), weight_hh.shape[-1])
+    weights = (weight_ih, weight_hh, *biases)
+    graded = torch.is_grad_enabled()
+    return torch.lstm(inputs, (zeros, zeros), weights, True, 1, 0.0, graded, False, True)[0]
+
+
+def _step_by_step(
+    inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor, bias_ih: Tensor, bias_hh: Tensor
+) -> Tensor:
+    cell = inputs.new_zeros(())
+    states: list[Tensor] = []
+    for gates in F.linear(inputs, weight_ih, bias_ih + bias_hh).unbind(1):
+        total = gates + F.linear(states[-1], weight_hh) if states else gates
+        state, cell = lstm_step(total, cell)
+        states.append(state)
+    return torch.stack(states, dim=1)
 
 
 def _check_shapes(inputs: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:

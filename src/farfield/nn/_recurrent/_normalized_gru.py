@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Depth, Fraction, Size, check_arguments
-from farfield.nn._encoders._placements import PerNonlinearity, Placement
+from farfield.nn._encoders._placements import Placement
 from farfield.nn._recurrent._recurrence import Normalized, Recurrence
 from farfield.nn._recurrent._states import State
 
@@ -109,15 +109,14 @@ class NormalizedGRU(Recurrence):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(
-            GRUStep(),
             input_size,
             hidden_size,
+            num_gates=3,
+            num_states=1,
             num_layers=num_layers,
             bias=bias,
             batch_first=batch_first,
             dropout=dropout,
             bidirectional=bidirectional,
         )
-        self._draw(generator)
-        self._place(normalizer, placement or PerNonlinearity())
-        self.to(device=device, dtype=dtype)
+        self._finish(GRUStep(), normalizer, placement, device, dtype, generator)

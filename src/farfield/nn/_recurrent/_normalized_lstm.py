@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Depth, Fraction, Size, check_arguments
-from farfield.nn._encoders._placements import PerNonlinearity, PerProjection, Placement
+from farfield.nn._encoders._placements import PerProjection, Placement
 from farfield.nn._recurrent._recurrence import Normalized, Recurrence
 from farfield.nn._recurrent._states import State
 
@@ -130,13 +130,10 @@ class NormalizedLSTM(Recurrence):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(
-            LSTMStep(
-                forget_bias=forget_bias,
-                forget_bias_normalized=forget_bias_normalized,
-                carry_normalized=carry_normalized,
-            ),
             input_size,
             hidden_size,
+            num_gates=4,
+            num_states=2,
             num_layers=num_layers,
             bias=bias,
             batch_first=batch_first,
@@ -144,9 +141,12 @@ class NormalizedLSTM(Recurrence):
             bidirectional=bidirectional,
             proj_size=proj_size,
         )
-        self._draw(generator)
-        self._place(normalizer, placement or PerNonlinearity())
-        self.to(device=device, dtype=dtype)
+        cell = LSTMStep(
+            forget_bias=forget_bias,
+            forget_bias_normalized=forget_bias_normalized,
+            carry_normalized=carry_normalized,
+        )
+        self._finish(cell, normalizer, placement, device, dtype, generator)
 
     @classmethod
     def released(

@@ -7,9 +7,10 @@ from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from farfield.functional import Indexed, linear
-from farfield.nn._encoders._placements import Placement
+from farfield.nn._encoders._placements import PerNonlinearity, Placement
 from farfield.nn._norm._batch_context_norm import BatchContextNorm
 from farfield.nn._norm._context_norm import ContextNorm
 from farfield.nn._norm._context_whitening import ContextWhitening
@@ -60,55 +61,29 @@ class Cell(Protocol):
 
 
 class Recurrence(RecurrentLayers):
-    """Layers of a cell with normalizers of one's choice inside.
+    """Layers of a cell with normalizers of one's choice inside."""
 
-    Args:
-        cell: One step.
-        input_size: Number of features of an input.
-        hidden_size: Number of hidden units.
-        num_layers: Number of layers, each reading the hidden states of the one before.
-        bias: Whether the projections have biases, two to each layer as in torch.
-        batch_first: Whether the first axis of inputs and outputs is the batch, not time.
-        dropout: Probability that a hidden state between two layers is dropped in training.
-        bidirectional: Refused unless False.
-        proj_size: Refused unless 0.
-
-    Raises:
-        ValueError: If a size is below 1, `dropout` no probability, or what is refused is asked for.
-    """
-
-    def __init__(  # noqa: PLR0913 — eight are torch's
+    def _finish(
         self,
         cell: Cell,
-        input_size: int,
-        hidden_size: int,
-        *,
-        num_layers: int,
-        bias: bool,
-        batch_first: bool,
-        dropout: float,
-        bidirectional: bool,
-        proj_size: int = 0,
+        normalizer: Callable[[int], nn.Module] | None,
+        placement: Placement | None,
+        device: Device,
+        dtype: torch.dtype | None,
+        generator: torch.Generator | None,
     ) -> None:
-        super().__init__(
-            input_size,
-            hidden_size,
-            num_gates=len(cell.gates),
-            num_states=1 + len(cell.carried),
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=batch_first,
-            dropout=dropout,
-            bidirectional=bidirectional,
-            proj_size=proj_size,
-        )
+        """Take the cell, draw the weights, and make the normalizers of each layer."""
         self._cell = cell
-        self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(num_layers))
+        self._draw(generator)
+        self.normalizers = nn.ModuleList(nn.ModuleDict() for _ in range(self.num_layers))
+        if normalizer is not None:
+            self._add_normalizers(normalizer, placement or PerNonlinearity())
+        self.to(device=device, dtype=dtype)
 
-    def _place(self, normalizer: Callable[[int], nn.Module] | None, placement: Placement) -> None:
-        """Make a normalizer for each place of each layer."""
-        if normalizer is None:
-            return
+    def _add_normalizers(
+        self, normalizer: Callable[[int], nn.Module], placement: Placement
+    ) -> None:
+        """Make a normalizer for each position of each layer."""
         gates, carried = self._cell.gates, self._cell.carried
         widths = placement.widths(gates, carried, self.hidden_size)
         places = {"input", "hidden", *gates, *carried}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,30 @@ from torch.nn import functional as F
 from farfield.functional import GatedParameters, Indexed
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
+
+RunLayer = Callable[[int, Tensor | Indexed, State], tuple[Tensor, State]]
+"""From the number of a layer, its inputs and its state to outputs and its last state."""
+
+
+def run_layers(
+    run_layer: RunLayer, x: Tensor | Indexed, state: State, *, dropout: float
+) -> tuple[Tensor, State]:
+    """Layers that each read the outputs of the one before: the last outputs, and all last states.
+
+    Args:
+        run_layer: What a layer gives.
+        x: The inputs, `(time, batch, feature)`.
+        state: Each part with the layers on its first axis.
+        dropout: Probability that a number that one layer gives the next is dropped.
+    """
+    own, *others = zip(*(part.unbind(0) for part in state), strict=True)
+    outputs, after = run_layer(0, x, own)
+    last = [after]
+    for layer, before in enumerate(others, start=1):
+        read = F.dropout(outputs, dropout) if dropout else outputs
+        outputs, after = run_layer(layer, read, before)
+        last.append(after)
+    return outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
 
 
 class RecurrentLayers(SequenceLayer):
@@ -85,14 +110,7 @@ class RecurrentLayers(SequenceLayer):
         raise NotImplementedError
 
     def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
-        outputs, after = self._run_layer(0, x, tuple(part[0] for part in state))
-        last = [after]
-        for layer in range(1, self.num_layers):
-            if self.dropout:
-                outputs = F.dropout(outputs, self.dropout, self.training)
-            outputs, after = self._run_layer(layer, outputs, tuple(part[layer] for part in state))
-            last.append(after)
-        return outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
+        return run_layers(self._run_layer, x, state, dropout=self.dropout * self.training)
 
     def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
         return self._run(x, state)

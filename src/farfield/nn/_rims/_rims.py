@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 from torch.types import Device
 
 from farfield.core import Depth, Dropout, Size, check_arguments
-from farfield.functional import Indexed, RIMsTrace, rims, rims_trace
+from farfield.functional import Indexed, RIMsOutputs, RIMsTrace, rims, rims_trace
+from farfield.nn._recurrent._recurrent_layers import run_layers
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 from farfield.nn._rims._mechanisms import Mechanisms
 from farfield.nn._rims._rims_parts import Wiring
-
-Watch = Callable[[RIMsTrace], None]
-"""Given the trace of a layer."""
 
 
 @final
@@ -176,29 +173,32 @@ class RIMs(SequenceLayer):
                 "different steps, so trace them one by one"
             )
         found: list[RIMsTrace] = []
-        self._read(input, hx, partial(self._run, watch=found.append))
+
+        def traced(*arguments: Any) -> RIMsTrace:
+            found.append(rims_trace(*arguments))
+            return found[-1]
+
+        self._read(input, hx, partial(self._run_by, traced))
         return tuple(found)
 
     def _first_state(self, x: Tensor) -> State:
         parts = self.wiring.dynamics.num_states
         return (x.new_zeros(self.num_layers, x.shape[1], self.hidden_size),) * parts
 
-    def _run(
-        self, x: Tensor | Indexed, state: State, *, watch: Watch | None = None
+    def _run(self, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
+        return self._run_by(rims, x, state)
+
+    def _run_by(
+        self, function: Callable[..., RIMsOutputs | RIMsTrace], x: Tensor | Indexed, state: State
     ) -> tuple[Tensor, State]:
-        read = x if isinstance(x, Indexed) else x.contiguous()
-        last: list[State] = []
-        for number, layer in enumerate(self.layers):
-            if isinstance(read, Tensor) and number and self.dropout:
-                read = F.dropout(read, self.dropout, self.training)
-            parameters, rules = layer.functional()  # type: ignore[operator]
-            own = tuple(part[number] for part in state)
-            found = (rims if watch is None else rims_trace)(read, own, parameters, rules)
-            if watch is not None and isinstance(found, RIMsTrace):
-                watch(found)
-            read = found.outputs
-            last.append(found.state)
-        return found.outputs, tuple(torch.stack(parts) for parts in zip(*last, strict=True))
+        """All layers by `rims`, or what gives the same and more."""
+
+        def run_layer(layer: int, x: Tensor | Indexed, own: State) -> tuple[Tensor, State]:
+            read = x if isinstance(x, Indexed) else x.contiguous()
+            found = function(read, own, *self.layers[layer].functional())  # type: ignore[operator]
+            return found.outputs, found.state
+
+        return run_layers(run_layer, x, state, dropout=self.dropout * self.training)
 
     def _run_indexed(self, x: Indexed, state: State) -> tuple[Tensor, State]:
         return self._run(x, state)
