@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from farfield.core import stream
-from farfield.tasks import TASKS, Shapes
+from farfield.tasks import TASKS, GlyphSet
 
 
 def megabytes(field: str) -> float:
@@ -23,7 +23,7 @@ def main(task: str, withheld: int, seed: int) -> None:
     """Draw the training and test sets of one run and print what it took."""
     described = TASKS[task](withheld=withheld)
     start = time.perf_counter()
-    Shapes.glyphs()  # drawn once in a process, whatever is made of them
+    GlyphSet.glyphs()  # drawn once in a process, whatever is made of them
     images = time.perf_counter() - start
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = megabytes("VmRSS")

@@ -26,7 +26,7 @@ from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, Sec
 from farfield.core import REFERENCES, Reference, stream
 from farfield.models import REASONERS
 from farfield.nn import ENCODERS
-from farfield.tasks import TASKS, TRAINING, FromFiles, Task
+from farfield.tasks import TASKS, TRAINING, NeedsFiles, Task
 
 PAGES = {
     "tasks": "Tasks",
@@ -286,7 +286,7 @@ def described_arguments(function: Any) -> Iterator[str]:
 def measured(task: Any) -> str:
     """Sizes, floor and ceiling, from the task itself."""
     first = task()
-    if isinstance(first, FromFiles):
+    if isinstance(first, NeedsFiles):
         return f"{as_drawn(first)}; problems are read from files, and so not measured here."
     columns = ["training", "test", "test regime", "distance", "floor", "ceiling"]
     if hasattr(first, "withheld"):

@@ -105,6 +105,6 @@ def prediction_experiment(
             ),
         ),
         starts_from=Pretrained(
-            experiment=reconstruction_experiment(), parts=("encoder", "decoder")
+            experiment=reconstruction_experiment(), include=("encoder", "decoder")
         ),
     )

@@ -49,8 +49,8 @@ from farfield.functional import (
     context_whiten,
     cosine_similarity,
     denormalize,
-    divisive_centre_1d,
-    divisive_centre_2d,
+    divisive_center_1d,
+    divisive_center_2d,
     divisive_norm_1d,
     divisive_norm_2d,
     dnc,
@@ -58,7 +58,7 @@ from farfield.functional import (
     entity_network,
     esbn,
     esbn_keys,
-    field_centre,
+    field_center,
     field_moments,
     field_norm,
     field_statistics,
@@ -101,7 +101,7 @@ from farfield.functional import (
     script_trace,
     self_attention,
     sinusoidal_position,
-    sliding_context_centre,
+    sliding_context_center,
     sliding_context_norm,
     slot_address,
     slot_allocation,
@@ -124,7 +124,6 @@ from farfield.models import (
     SRAN,
     TRN,
     AnalogyScoring,
-    AtOneSide,
     CoRelNet,
     LayerNormLSTMScorer,
     LSTMScorer,
@@ -133,6 +132,7 @@ from farfield.models import (
     ObjectPredictor,
     PrediNet,
     Relational,
+    ResizedSequence,
     RNNScorer,
     RollOut,
     SequenceModel,
@@ -338,7 +338,7 @@ class Inputs(nn.Module):
 
 def settled(norm: TimeStepNorm) -> TimeStepNorm:
     """With the statistics that evaluation asks for."""
-    norm.take_statistics(drawn(3, TIME, FEATURES))
+    norm.calibrate(drawn(3, TIME, FEATURES))
     return norm
 
 
@@ -543,7 +543,7 @@ MODULES = {
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
-    "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, least_move=0.2),
+    "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, min_update=0.2),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "RIMs": Animal(
         build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
@@ -909,8 +909,8 @@ MODULES = {
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME - 1, 8, 8),
     ),
-    "AtOneSide": Animal(
-        build=lambda source: AtOneSide(sequence_model(source), side=2),
+    "ResizedSequence": Animal(
+        build=lambda source: ResizedSequence(sequence_model(source), side=2),
         inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
         shape=(BATCH, 4, OUTPUTS),
     ),
@@ -1097,8 +1097,8 @@ FUNCTIONS = {
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
-    "field_centre": (
-        lambda z: field_centre(z, over_batch_and_time),
+    "field_center": (
+        lambda z: field_center(z, over_batch_and_time),
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
@@ -1122,11 +1122,11 @@ FUNCTIONS = {
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
-    "sliding_context_centre": (sliding_context_centre, (SEQUENCES,), SEQUENCES.shape),
+    "sliding_context_center": (sliding_context_center, (SEQUENCES,), SEQUENCES.shape),
     "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
-    "divisive_centre_1d": (lambda z: divisive_centre_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "divisive_center_1d": (lambda z: divisive_center_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
     "divisive_norm_2d": (lambda z: divisive_norm_2d(z, 3), (MAPS,), MAPS.shape),
-    "divisive_centre_2d": (lambda z: divisive_centre_2d(z, 3), (MAPS,), MAPS.shape),
+    "divisive_center_2d": (lambda z: divisive_center_2d(z, 3), (MAPS,), MAPS.shape),
     "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
     "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
     "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
@@ -1443,11 +1443,11 @@ FUNCTIONS = {
 }
 # What these give for a problem depends on the others.
 TOGETHER = {
-    "field_centre",
+    "field_center",
     "field_moments",
     "field_norm",
     "field_statistics",
-    "sliding_context_centre",
+    "sliding_context_center",
     "sliding_context_norm",
 }
 # Initializations, slopes and fields have tests of their own; the others are no mechanisms.
@@ -1457,7 +1457,7 @@ ELSEWHERE = {
     "EncodesWithPart",
     "HasHiddenSize",
     "HasOutFeatures",
-    "TakesStatistics",
+    "NeedsCalibration",
     "width_of",
     "Communication",
     "CommunicationParameters",
@@ -1473,7 +1473,7 @@ ELSEWHERE = {
     "Syntax",
     "TypeMatching",
     "TypingParameters",
-    "check_least_move",
+    "check_min_update",
     "check_truncation",
     "GRUDynamics",
     "InputAttention",
@@ -1597,14 +1597,14 @@ UNCITED = {
     "EncodesWithPart",
     "HasHiddenSize",
     "HasOutFeatures",
-    "TakesStatistics",
+    "NeedsCalibration",
     "width_of",
     "ESBNKeys",
     "ESBNParameters",
     "Indexed",
     "Overlay",
     "check_segments",
-    "check_least_move",
+    "check_min_update",
     "check_truncation",
     "differing",
     "is_recorded",

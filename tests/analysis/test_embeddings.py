@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farfield.analysis import Embeddings, embeddings_of, first_component, linear_fit, mean_line
-from farfield.core import DrawnItems, Problems
+from farfield.core import LazyItems, Problems
 from farfield.models import AnalogyScoring
 from farfield.nn import ContextNorm
 from made import drawn, unsettled
@@ -23,7 +23,7 @@ INDEX = torch.tensor([[0, 1, 2, 3], [4, 3, 0, 1], [2, 2, 4, 0]])
 
 
 def problems() -> Problems:
-    items = DrawnItems(latent=LEVELS, draw=lambda rows: rows.double().sin())
+    items = LazyItems(latent=LEVELS, draw=lambda rows: rows.double().sin())
     return Problems(items=items, index=INDEX, target=torch.zeros(3, dtype=torch.int64))
 
 

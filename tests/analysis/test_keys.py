@@ -14,9 +14,9 @@ from farfield.analysis import (
     Keys,
     key_overlap,
     keys_of,
+    nearest_centroid_accuracy,
     principal_components,
     second_appearance,
-    told_apart,
 )
 from farfield.core import Problems
 from farfield.models import ESBN, LSTM, Relational
@@ -92,7 +92,7 @@ def test_overlap_is_that_of_its_definition(shift: float) -> None:
     assert found.keys() == expected.keys()
     for name, value in found.items():
         np.testing.assert_allclose(value, expected[name], rtol=1e-9, err_msg=name)
-    assert 0 < found["astray"] < 1
+    assert 0 < found["confused"] < 1
 
 
 def test_keys_that_are_constant_overlap_completely() -> None:
@@ -104,16 +104,16 @@ def test_keys_that_are_constant_overlap_completely() -> None:
     found = key_overlap(few, many)
     assert found.spread == (0.0,) * 3
     assert found.written_shift == found.recalled_shift == (0.0, 0.0)
-    assert found.written_told_apart == found.recalled_told_apart == (0.5, 0.5)
+    assert found.written_accuracy == found.recalled_accuracy == (0.5, 0.5)
     assert found.recognized == found.recalled == (1.0, 1.0)
-    assert found.astray == 0.0
+    assert found.confused == 0.0
 
 
 def test_sets_of_one_distribution_are_told_apart_by_chance_and_distant_ones_always() -> None:
     many = drawn(4000, 3, seed=3)
-    assert told_apart(many[:1000], many[1000:]) == pytest.approx(0.5, abs=0.03)
-    assert told_apart(many[:1000], many[1000:] + 20) == 1.0
-    assert told_apart(many[:1000] + 1e-3, many[1000:] * 0 + 1e-3) != 1.0
+    assert nearest_centroid_accuracy(many[:1000], many[1000:]) == pytest.approx(0.5, abs=0.03)
+    assert nearest_centroid_accuracy(many[:1000], many[1000:] + 20) == 1.0
+    assert nearest_centroid_accuracy(many[:1000] + 1e-3, many[1000:] * 0 + 1e-3) != 1.0
 
 
 @given(seed=st.integers(0, 99), factor=st.floats(0.01, 100))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from farfield.analysis import rolled_out, stood_still
+from farfield.analysis import copy_last_frame, rolled_out
 from farfield.core import stream
 from farfield.experiments import RollOutNetwork, Spec
 from farfield.nn import LinearEncoder, LSTMLayer
@@ -39,7 +39,7 @@ def test_who_does_not_roll_out_is_refused() -> None:
 
 
 def test_who_stands_still_is_as_far_off_as_the_balls_have_moved() -> None:
-    still = stood_still(PROBLEMS, 3)
+    still = copy_last_frame(PROBLEMS, 3)
     shown = PROBLEMS.sequences()
     assert torch.equal((still > 0).float().unflatten(-1, (8, 8)), shown[:, 2:3].expand(-1, 4, 8, 8))
     errors = TASK.roll_out_scores(still, PROBLEMS)["position error"].mean(0)

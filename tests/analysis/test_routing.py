@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from farfield.analysis import (
     clustering,
     interpreter_of,
-    neighbour_map,
     path_similarity,
     routing_of,
     scores_by_iterations,
     scores_without_functions,
+    tsne,
 )
 from farfield.core import stream
 from farfield.experiments import SetNetwork, Spec
@@ -96,8 +96,8 @@ def variance_between(types: Tensor, nearest: Tensor) -> float:
     between = 0.0
     for function in set(groups):
         own = [row for row, group in zip(rows, groups, strict=True) if group == function]
-        centre = [sum(column) / len(own) for column in zip(*own, strict=True)]
-        between += len(own) * sum((c - m) ** 2 for c, m in zip(centre, mean, strict=True))
+        center = [sum(column) / len(own) for column in zip(*own, strict=True)]
+        between += len(own) * sum((c - m) ** 2 for c, m in zip(center, mean, strict=True))
     return between / whole
 
 
@@ -149,13 +149,13 @@ def test_as_many_functions_as_cannot_be_removed_are_refused(number: object, unch
 
 
 def test_a_map_keeps_neighbours_together() -> None:
-    centres = 20 * torch.eye(3)
+    centers = 20 * torch.eye(3)
     groups = torch.arange(3).repeat_interleave(12)
-    points = centres[groups] + torch.randn(36, 3, generator=generator())
-    places = neighbour_map(points)
+    points = centers[groups] + torch.randn(36, 3, generator=generator())
+    places = tsne(points)
     assert places.shape == (36, 2)
     distance = torch.cdist(places, places).fill_diagonal_(torch.inf)
     assert torch.equal(groups[distance.argmin(1)], groups)
-    assert torch.equal(neighbour_map(points), places)
+    assert torch.equal(tsne(points), places)
     with pytest.raises(ValueError, match="points must be at least 8, got 5"):
-        neighbour_map(points[:5])
+        tsne(points[:5])

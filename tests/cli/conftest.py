@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
-from farfield.reports import FIGURES, Figure, KeysByPlace, Saying
+from farfield.reports import FIGURES, Figure, KeysByPlace, Quote
 from farfield.reproductions import TABLES, Table
 from reproductions.made_up import claim
 from small import small_experiment, tiny_experiment
@@ -80,7 +80,7 @@ def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
     figure = Figure(
         table=Table(key="webb2021/small-figure", title="A small figure", claims=(cell,)),
         exhibits=(KeysByPlace(),),
-        says=(Saying(of="astray", words="kept apart"),),
+        says=(Quote(of="confused", words="kept apart"),),
         quick_networks=2,
     )
     monkeypatch.setitem(FIGURES, figure.table.key, figure)

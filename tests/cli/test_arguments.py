@@ -91,7 +91,7 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         (f"{TRAIN} --workers 0", "workers must be at least 1, got 0"),
         (f"{TRAIN} --task.withheld 99", "withheld must be 0 or 2…98"),
         (f"{TRAIN} --task.max-problems 0", "max_problems must be"),
-        (f"{TRAIN} --shapes paper", "or set FARFIELD_DATA"),
+        (f"{TRAIN} --images paper", "or set FARFIELD_DATA"),
         ("show same-different --withheld -1", "withheld must be 0 or 2…98"),
         ("show same-different --seed -1", "seed must be"),
         ("show same-different 3", "unrecognized: 3; `farfield show --help`"),

@@ -35,7 +35,7 @@ from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
-from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, FromFiles
+from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, NeedsFiles
 from farfield.tasks._rules._rule_task import RuleTask
 from plain import Plain
 
@@ -282,7 +282,7 @@ def test_show_draws_every_task(
     monkeypatch: pytest.MonkeyPatch,
     task: str,
 ) -> None:
-    if issubclass(TASKS[task], FromFiles):
+    if issubclass(TASKS[task], NeedsFiles):
         monkeypatch.setenv("FARFIELD_DATA", str(request.getfixturevalue("data_folder")))
         if not TASKS[task]().is_at_hand():
             pytest.skip("not all files of the task are there")
@@ -310,9 +310,9 @@ def test_show_takes_several_names_for_a_field(
 
 def test_other_shapes_for_a_task_that_draws_its_own_are_refused(farfield, folder: Path) -> None:
     for words in ("show vaec-scale", "train --task vaec-scale --model lstm-scorer"):
-        ended = farfield(f"{words} --shapes letters")
+        ended = farfield(f"{words} --images letters")
         assert (ended.status, ended.out) == (2, "")
-        assert "shapes must be left out for vaec-scale, got letters" in ended.err
+        assert "images must be left out for vaec-scale, got letters" in ended.err
     assert files(folder) == []
 
 
@@ -707,7 +707,7 @@ def test_a_place_for_a_report_is_tried_and_left_as_it_was(
 
 def test_a_run_held_by_another_process_is_one_line(farfield, folder: Path) -> None:
     store = Store("runs")
-    with store.claim(ASKED_FOR.key, 0):
+    with store.lock(ASKED_FOR.key, 0):
         ended = farfield(f"{TRAIN} --seeds 1")
     assert ended.status == 1
     assert "1 of 1 runs did not finish" in ended.err

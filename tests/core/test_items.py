@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems
+from farfield.core import LazyItems, Problems
 
 LATENT = torch.tensor([[1, 2], [3, 4], [5, 6], [7, 8]])
 
@@ -16,7 +16,7 @@ def pictures(latent: Tensor) -> Tensor:
     return (latent[:, :1, None] * 10 + latent[:, 1:, None]).expand(-1, 2, 3).clone()
 
 
-def drawn(counts: list[int] | None = None) -> DrawnItems:
+def drawn(counts: list[int] | None = None) -> LazyItems:
     """The table; with `counts`, every call notes there how many items it drew."""
 
     def draw(latent: Tensor) -> Tensor:
@@ -24,10 +24,10 @@ def drawn(counts: list[int] | None = None) -> DrawnItems:
             counts.append(len(latent))
         return pictures(latent)
 
-    return DrawnItems(latent=LATENT, draw=draw)
+    return LazyItems(latent=LATENT, draw=draw)
 
 
-def problems(items: Tensor | DrawnItems) -> Problems:
+def problems(items: Tensor | LazyItems) -> Problems:
     index = torch.tensor([[3, 1], [1, 1], [1, 3]])
     return Problems(items=items, index=index, target=torch.zeros(3))
 
@@ -59,7 +59,7 @@ def test_problems_over_them_are_those_over_the_tensor() -> None:
     small = lazy.compact()
     assert torch.equal(small.index, eager.compact().index)
     assert torch.equal(small.table(), eager.compact().table())
-    assert isinstance(small.items, DrawnItems)
+    assert isinstance(small.items, LazyItems)
 
 
 def test_an_item_that_occurs_often_is_drawn_once() -> None:
@@ -72,7 +72,7 @@ def test_an_item_that_occurs_often_is_drawn_once() -> None:
 
 
 def test_real_items_take_the_type_asked_for() -> None:
-    real = DrawnItems(latent=LATENT, draw=lambda latent: pictures(latent).float())
+    real = LazyItems(latent=LATENT, draw=lambda latent: pictures(latent).float())
     moved = problems(real).to("cpu", torch.float64)
     assert moved.items.dtype == moved.table().dtype == torch.float64
     symbols = problems(drawn()).to("cpu", torch.float64)
@@ -82,10 +82,10 @@ def test_real_items_take_the_type_asked_for() -> None:
 @pytest.mark.usefixtures("unchecked")
 def test_what_cannot_be_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="latent must have one row per item"):
-        DrawnItems(latent=torch.tensor(3), draw=pictures)
+        LazyItems(latent=torch.tensor(3), draw=pictures)
     with pytest.raises(
         ValueError, match=r"draw must give as many items.*got shape \(1,\) for none"
     ):
-        DrawnItems(latent=LATENT, draw=lambda _: torch.zeros(1))
+        LazyItems(latent=LATENT, draw=lambda _: torch.zeros(1))
     with pytest.raises(ValueError, match="dim must be 0"):
         drawn().index_select(1, torch.tensor([0]))

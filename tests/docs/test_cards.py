@@ -62,7 +62,7 @@ def test_a_card_says_what_its_docstring_says(fresh: dict[str, str]) -> None:
 
 def test_a_task_card_holds_what_the_task_draws(fresh: dict[str, str]) -> None:
     page = fresh["tasks.md"]
-    card = page[page.index("## SameDifferent") : page.index("## Shapes")]
+    card = page[page.index("## SameDifferent") : page.index("## ScoresSomeTraining")]
     assert "| 98 | 4 | 10,000 | `withheld-98` | 98 withheld shapes | 0.5 | 1 |" in card
 
 

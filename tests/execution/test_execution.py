@@ -32,13 +32,13 @@ from farfield.execution import (
     jobs_of,
     results,
     run,
-    why_not_stacked,
+    vmap_error,
 )
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import LinearRecurrentUnit
 from farfield.objectives import Objective, Update
 from farfield.records import DamageWarning, Store, read_tensors
-from farfield.tasks import TRAINING, Adding, SameDifferent, Shapes
+from farfield.tasks import TRAINING, Adding, GlyphSet, SameDifferent
 from farfield.training import Clock, OneNetwork, Stack, train
 from processes import wait_for, workers
 from small import small_experiment, tiny_experiment
@@ -279,7 +279,7 @@ def test_a_class_inside_a_function_runs_here_and_says_why(tmp_path: Path) -> Non
 def test_images_of_ones_own_reach_the_workers(tmp_path: Path) -> None:
     images = np.random.default_rng(0).integers(0, 255, (6, 32, 32), dtype=np.uint8)
     experiment = Experiment(
-        task=SameDifferent(withheld=3, shapes=Shapes(images)),
+        task=SameDifferent(withheld=3, shapes=GlyphSet(images)),
         model=tiny_experiment().model,
         recipe=Recipe(steps=2),
     )
@@ -347,7 +347,7 @@ def test_an_error_here_is_the_cause_and_holds_no_network(tmp_path: Path) -> None
 def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
     store, jobs = Store(tmp_path), jobs_of([tiny_experiment()], (0,))
     with (
-        store.claim(jobs[0].experiment.key, 0),
+        store.lock(jobs[0].experiment.key, 0),
         pytest.raises(ExecutionError, match=f"process {os.getpid()} is at seed 0"),
     ):
         run(jobs, store, workers=1)
@@ -384,7 +384,7 @@ def test_seeds_of_one_program_run_together_and_a_failure_leaves_the_others(tmp_p
     jobs = [Job(experiment=one, seed=seed) for seed in (0, 1, 2) for one in experiments]
     good = [Job(experiment=one, seed=seed) for one in experiments[2:] for seed in (0, 1, 2)]
     both = r"4 of 12 runs (?=.*is at seed 1)(?=.*cannot be multiplied)"
-    with store.claim(jobs[0].experiment.key, 1), pytest.raises(ExecutionError, match=both):
+    with store.lock(jobs[0].experiment.key, 1), pytest.raises(ExecutionError, match=both):
         run(jobs, store, Stacked("cpu"), report=news.append)
     engines = [record.environment["engine"] for record in results(good, store)]
     assert all("one after another: " in engine for engine in engines[:3])
@@ -411,8 +411,8 @@ def test_a_stack_writes_one_record_a_seed(tmp_path: Path) -> None:
 
 
 def test_a_module_that_cannot_be_mapped_gives_the_reason() -> None:
-    assert why_not_stacked(small_experiment(), "cpu") is None
-    reason = why_not_stacked(small_experiment(reasoner=Spec(DataDependent)), "cpu")
+    assert vmap_error(small_experiment(), "cpu") is None
+    reason = vmap_error(small_experiment(reasoner=Spec(DataDependent)), "cpu")
     assert reason is not None
     assert "data-dependent" in reason
 
@@ -431,7 +431,7 @@ class Wavering(Objective):
 
 def test_an_objective_that_draws_draws_for_each_seed_by_itself() -> None:
     drawing = replace(small_experiment(), objective=Wavering())
-    assert why_not_stacked(drawing, "cpu") is None
+    assert vmap_error(drawing, "cpu") is None
     together = Stack(drawing, (0, 3), dtype=torch.float64)
     together.update(0)
     for position, seed in enumerate((0, 3)):

@@ -22,7 +22,7 @@ from farfield.execution import (
     results,
     run,
 )
-from farfield.execution import why_not_stacked as why_not
+from farfield.execution import vmap_error as why_not
 from farfield.execution._run import _waves
 from farfield.experiments import Pretrained
 from farfield.records import DamageWarning, Store, read_tensors
@@ -93,7 +93,7 @@ def test_a_first_stage_that_is_not_whole_is_run_again(tmp_path: Path, damage: st
     [record] = store.records(FIRST.key)
     path = store.weights_path(FIRST.key, 0)
     whole = path.read_bytes()
-    assert store.is_whole(FIRST.key, 0)
+    assert store.is_complete(FIRST.key, 0)
     if damage == "missing":
         path.unlink()
     elif damage == "cut short":
@@ -101,7 +101,7 @@ def test_a_first_stage_that_is_not_whole_is_run_again(tmp_path: Path, damage: st
     else:
         (tmp_path / "records.sqlite").unlink()
         store = Store(tmp_path)
-    assert not store.is_whole(FIRST.key, 0)
+    assert not store.is_complete(FIRST.key, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DamageWarning)
         run(jobs_of([SECOND], (0,)), store, workers=1)
@@ -114,7 +114,7 @@ def test_a_first_stage_that_is_not_whole_is_run_again(tmp_path: Path, damage: st
 def test_killed_in_the_first_stage_it_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
     first = reconstruction_experiment(steps=40)
     second = dataclasses.replace(
-        SECOND, starts_from=Pretrained(experiment=first, parts=("encoder", "decoder"))
+        SECOND, starts_from=Pretrained(experiment=first, include=("encoder", "decoder"))
     )
     store, jobs = Store(tmp_path / "killed"), jobs_of([second], (0,))
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
@@ -138,7 +138,7 @@ def test_what_starts_from_a_run_that_failed_is_not_tried(tmp_path: Path) -> None
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([SECOND], (0, 1))
     with (
-        store.claim(FIRST.key, 1),
+        store.lock(FIRST.key, 1),
         pytest.raises(ExecutionError, match=r"2 of 4 runs did not finish: process \d+ is at"),
     ):
         run(jobs, store, workers=1, report=news.append)

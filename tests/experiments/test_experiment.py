@@ -17,8 +17,8 @@ from torch import nn
 
 from farfield.core import stream
 from farfield.experiments import (
-    OFFERED,
     SGD,
+    TASK_ARGUMENTS,
     AutoencoderNetwork,
     Constant,
     Cosine,
@@ -40,7 +40,7 @@ from farfield.experiments import (
 from farfield.models import ESBN
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.objectives import Objective, Supervised, Update
-from farfield.tasks import SameDifferent, Shapes
+from farfield.tasks import GlyphSet, SameDifferent
 from small import prediction_experiment, small_experiment, tiny_experiment
 
 
@@ -130,19 +130,19 @@ def test_a_fraction_is_of_every_stage_unless_said_otherwise() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (("",), r"parts must be names of parts of a network, such as \"encoder\", got ''"),
-        ((".",), r"parts must be names of parts of a network, such as \"encoder\", got '\.'"),
-        (("encoder", 3), r"parts\[1\] must be text, got 3"),
-        ("encoder", "parts must be a tuple of parts, each text, got 'encoder'"),
+        (("",), r"include must be names of parts of a network, such as \"encoder\", got ''"),
+        ((".",), r"include must be names of parts of a network, such as \"encoder\", got '\.'"),
+        (("encoder", 3), r"include\[1\] must be text, got 3"),
+        ("encoder", "include must be a tuple of parts, each text, got 'encoder'"),
     ],
 )
 def test_parts_must_be_names(unchecked, parts: tuple[str, ...] | str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Pretrained(experiment=small_experiment(), parts=parts)
+        Pretrained(experiment=small_experiment(), include=parts)
 
 
 def test_a_part_is_a_whole_name() -> None:
-    pretrained = Pretrained(experiment=small_experiment(), parts=("encoder", "reasoner.output"))
+    pretrained = Pretrained(experiment=small_experiment(), include=("encoder", "reasoner.output"))
     assert pretrained.covers("encoder.fc1.weight")
     assert pretrained.covers("reasoner.output.bias")
     assert not pretrained.covers("encoders.fc1.weight")
@@ -152,7 +152,7 @@ def test_a_part_is_a_whole_name() -> None:
 
 def test_images_of_ones_own_are_named_by_their_bytes() -> None:
     images = np.random.default_rng(0).integers(0, 255, (6, 8, 8), dtype=np.uint8)
-    task = SameDifferent(withheld=3, shapes=Shapes(images))
+    task = SameDifferent(withheld=3, shapes=GlyphSet(images))
     experiment = Experiment(task=task, model=Network(reasoner=Spec(ESBN)), recipe=Recipe(steps=1))
     assert list(arrays_of(experiment)) == [array_digest(images)]
     again = Experiment.from_json(experiment.to_json(), arrays=arrays_of(experiment))
@@ -562,7 +562,7 @@ def test_no_option_of_a_context_bears_a_name_that_the_task_fills_in() -> None:
     for cls in CONTEXTS.values():
         parameters = inspect.signature(cls).parameters
         filled = {"num_features", "segments", "num_candidates"}
-        assert parameters.keys() & set(OFFERED) <= filled, cls.__name__
+        assert parameters.keys() & set(TASK_ARGUMENTS) <= filled, cls.__name__
 
 
 def test_the_step_size_grows_and_falls() -> None:

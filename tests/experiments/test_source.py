@@ -74,7 +74,7 @@ POINT = Point(1, 2)
 LINEAR = nn.Linear
 unused = 1
 
-class Colour(enum.Enum):
+class Color(enum.Enum):
     RED = 1
     BLUE = 2
 
@@ -174,7 +174,7 @@ class Mine(Base):
         def nested():
             return sorted(NAMES)
         return (
-            SCALE, NOTHING, ARRAY, TENSOR, FOLDER, PATTERN, ORDERED, POINT, LINEAR, Colour.RED,
+            SCALE, NOTHING, ARRAY, TENSOR, FOLDER, PATTERN, ORDERED, POINT, LINEAR, Color.RED,
             SETTINGS, HOLDER, square, double, first, second, decorated, remembered, frozen,
             context, default, counted, Local, Within, nested, unused, math.pi, inner,
         )

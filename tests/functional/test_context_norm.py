@@ -120,12 +120,12 @@ def test_what_a_compiler_sees_is_the_same(affine: bool) -> None:
 
 
 def test_without_variance_float32_gradients_stay_exact() -> None:
-    """A unit that is the same everywhere gets nothing but its own centred gradient."""
+    """A unit that is the same everywhere gets nothing but its own centered gradient."""
     z = torch.full((2, 4, 3), 100.3).requires_grad_()
     gradient = drawn(2, 4, 3).float()
     (found,) = torch.autograd.grad(context_norm(z), z, gradient)
-    centred = gradient - gradient.mean(1, keepdim=True)
-    torch.testing.assert_close(found, centred * 1e4, rtol=1e-4, atol=1e-2)
+    centered = gradient - gradient.mean(1, keepdim=True)
+    torch.testing.assert_close(found, centered * 1e4, rtol=1e-4, atol=1e-2)
 
 
 def test_released_code_on_random_vectors(golden) -> None:

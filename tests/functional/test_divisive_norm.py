@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from farfield.functional import (
-    divisive_centre_1d,
-    divisive_centre_2d,
+    divisive_center_1d,
+    divisive_center_2d,
     divisive_norm_1d,
     divisive_norm_2d,
 )
@@ -42,11 +42,11 @@ def test_equation_on_images(sides: tuple[int, int], released: bool) -> None:
     out = divisive_norm_2d(
         z, summation, suppression_window=suppression, sigma=0.5, released_suppression=released
     )
-    for image, found, centred in zip(z, out, divisive_centre_2d(z, summation), strict=True):
+    for image, found, centered in zip(z, out, divisive_center_2d(z, summation), strict=True):
         size = summation**2 if released else suppression**2
         fields = ((summation, summation), (suppression, suppression))
         expected = oracle.divisive_norm(image.numpy(), *fields, 0.5, size)
-        np.testing.assert_allclose(centred, expected[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(centered, expected[0], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found, expected[1], rtol=1e-9, atol=1e-12)
 
 
@@ -54,11 +54,11 @@ def test_equation_on_images(sides: tuple[int, int], released: bool) -> None:
 def test_equation_on_vectors(sides: tuple[int, int]) -> None:
     z = 2 * drawn(2, 3, 7) + 1
     out = divisive_norm_1d(z, sides[0], suppression_window=sides[1], sigma=0.5)
-    centred = divisive_centre_1d(z, sides[0])
+    centered = divisive_center_1d(z, sides[0])
     for place in np.ndindex(2, 3):
         row = z[place].numpy()[None, None]
         expected = oracle.divisive_norm(row, (1, sides[0]), (1, sides[1]), 0.5)
-        np.testing.assert_allclose(centred[place], expected[0][0, 0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(centered[place], expected[0][0, 0], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(out[place], expected[1][0, 0], rtol=1e-9, atol=1e-12)
 
 
@@ -80,10 +80,10 @@ def test_released_code_on_images(golden) -> None:
         )
         expected = arrays[f"out64.y_sum{summation}_sup{suppression}_{name}"]
         np.testing.assert_allclose(out.movedim(1, -1), expected, rtol=1e-9, atol=1e-9)
-        mean = (z - divisive_centre_2d(z, summation)).movedim(1, -1)[..., :1]
+        mean = (z - divisive_center_2d(z, summation)).movedim(1, -1)[..., :1]
         expected = arrays[f"out64.mean_sum{summation}_sup{suppression}"]
         np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-9)
-    price = 0.01 * divisive_centre_2d(z, 5).abs().mean()
+    price = 0.01 * divisive_center_2d(z, 5).abs().mean()
     np.testing.assert_allclose(price, arrays["out64.l1"], rtol=1e-9)
 
 
@@ -202,12 +202,12 @@ def test_refusals(unchecked) -> None:
     with pytest.raises(ValueError, match=r"got torch\.int64"):
         divisive_norm_1d(torch.ones(3, 4, dtype=torch.int64), 3)
     with pytest.raises(ValueError, match="at least one feature"):
-        divisive_centre_1d(drawn(3, 0), 3)
+        divisive_center_1d(drawn(3, 0), 3)
     with pytest.raises(ValueError, match="must be integers of at least 1, got 0 and 0"):
         divisive_norm_2d(drawn(1, 2, 3, 3), 0)
     with pytest.raises(ValueError, match="must be integers of at least 1, got 3 and -1"):
         divisive_norm_1d(drawn(2, 3), 3, suppression_window=-1)
-    for function in (divisive_norm_1d, divisive_centre_1d, divisive_norm_2d, divisive_centre_2d):
+    for function in (divisive_norm_1d, divisive_center_1d, divisive_norm_2d, divisive_center_2d):
         with pytest.raises(ValueError, match=r"window and .* must be integers .*, got 2\.5 and"):
             function(drawn(1, 2, 3, 3), 2.5)
     with pytest.raises(ValueError, match=r"must be integers of at least 1, got 3 and 1\.0"):

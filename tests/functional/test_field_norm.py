@@ -15,7 +15,7 @@ from farfield.functional import (
     Field,
     context_norm,
     denormalize,
-    field_centre,
+    field_center,
     field_moments,
     field_norm,
     field_statistics,
@@ -29,7 +29,7 @@ from farfield.functional import (
     over_pieces,
     over_sub_batches,
     over_time,
-    sliding_context_centre,
+    sliding_context_center,
     sliding_context_norm,
 )
 from oracles import normalizers as oracle
@@ -70,11 +70,11 @@ def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
 def test_equation(field, members, shape, learned: bool) -> None:
     z = 3 * drawn(*shape) + 1
     eps = torch.tensor(0.3, dtype=torch.float64) if learned else 0.3
-    centred, scales, expected = oracle.field_norm(z.numpy(), members, 0, 0.3)
+    centered, scales, expected = oracle.field_norm(z.numpy(), members, 0, 0.3)
     np.testing.assert_allclose(field_norm(z, field, eps=eps), expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(field_centre(z, field), centred, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(field_center(z, field), centered, rtol=1e-9, atol=1e-12)
     mean, scale = field_statistics(z, field, eps=eps)
-    np.testing.assert_allclose(mean, z.numpy() - centred, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(mean, z.numpy() - centered, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(scale, scales, rtol=1e-9, atol=1e-12)
 
 
@@ -120,11 +120,13 @@ def test_over_time_it_is_context_normalization(segments) -> None:
 def test_sliding_equation(length: int, include_self: bool, shape: tuple[int, ...]) -> None:
     z, gain, shift = drawn(*shape), drawn(shape[-1], seed=1), drawn(shape[-1], seed=2)
     members = oracle.window(length, include_self)
-    centred, _, expected = oracle.field_norm(z.numpy(), members, 0, 0.2)
+    centered, _, expected = oracle.field_norm(z.numpy(), members, 0, 0.2)
     options = {"length": length, "include_self": include_self}
     found = sliding_context_norm(z, gain, shift, eps=0.2, **options)
     np.testing.assert_allclose(found, expected * gain.numpy() + shift.numpy(), rtol=1e-9)
-    np.testing.assert_allclose(sliding_context_centre(z, **options), centred, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        sliding_context_center(z, **options), centered, rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -183,8 +185,8 @@ def test_smoothed_norms_of_the_released_code(golden) -> None:
         np.testing.assert_allclose(found, arrays[f"out64.{name}"], rtol=1e-9, atol=1e-9)
     found = field_norm(vectors, over_features, eps=1.0)
     np.testing.assert_allclose(found, arrays["out64.ln_2d_eps1"], rtol=1e-9, atol=1e-9)
-    centred = field_centre(images, over_images).movedim(1, -1)
-    np.testing.assert_allclose(centred, arrays["out64.bn_mean_only"], rtol=1e-9, atol=1e-9)
+    centered = field_center(images, over_images).movedim(1, -1)
+    np.testing.assert_allclose(centered, arrays["out64.bn_mean_only"], rtol=1e-9, atol=1e-9)
 
 
 def test_what_torch_has() -> None:

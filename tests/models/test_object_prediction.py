@@ -57,7 +57,7 @@ CONTEXTS: dict[str, tuple[nn.Module | None, Statistics]] = {
 def kept_statistics() -> TimeStepNorm:
     """In evaluation mode, which looks at no batch."""
     norm = TimeStepNorm(3, 4, sample=2)
-    norm.take_statistics(torch.rand(2, 4, 3, generator=torch.Generator().manual_seed(0)))
+    norm.calibrate(torch.rand(2, 4, 3, generator=torch.Generator().manual_seed(0)))
     return norm.eval()
 
 
@@ -142,7 +142,7 @@ def test_statistics_of_training_serve_in_evaluation_alone() -> None:
     assert model.wants_statistics
     assert not predictor(PastNorm(FEATURES)).wants_statistics
     embeddings = model.encode(FRAMES).detach()
-    model.take_statistics(embeddings, INDEX)
+    model.calibrate(embeddings, INDEX)
     z = embeddings[INDEX]
     _, _, mean, scale = oracle.over_batch(z[:3].numpy(), 0, 1e-8)
     np.testing.assert_allclose(context.mean[1:], mean, rtol=1e-9)
@@ -151,12 +151,12 @@ def test_statistics_of_training_serve_in_evaluation_alone() -> None:
     assert not torch.equal(trained.inputs, scored.inputs)
     torch.testing.assert_close(context.eval()(z[:1]).inputs, scored.inputs[:1], rtol=1e-12, atol=0)
     with pytest.raises(ValueError, match="z must hold at least 2 sequences"):
-        context.take_statistics(z[:1])
+        context.calibrate(z[:1])
 
 
 def test_statistics_carry_no_graph() -> None:
     context = TimeStepNorm(FEATURES, LENGTH, sample=3)
-    context.take_statistics(drawn(3, LENGTH, FEATURES).requires_grad_())
+    context.calibrate(drawn(3, LENGTH, FEATURES).requires_grad_())
     assert not context.mean.requires_grad
     assert not context.scale.requires_grad
 
@@ -164,9 +164,9 @@ def test_statistics_carry_no_graph() -> None:
 @pytest.mark.usefixtures("unchecked")
 def test_evaluation_without_statistics_or_with_other_places_is_refused() -> None:
     context, z = TimeStepNorm(FEATURES, LENGTH, sample=3).eval(), drawn(4, LENGTH, FEATURES)
-    with pytest.raises(ValueError, match="must be taken by take_statistics before evaluation"):
+    with pytest.raises(ValueError, match="must be taken by calibrate before evaluation"):
         context(z)
-    context.take_statistics(z)
+    context.calibrate(z)
     with pytest.raises(ValueError, match=rf"z must be \(batch, {LENGTH}, {FEATURES}\), got shape"):
         context(z[:, :-1])
     assert torch.isfinite(context(z).inputs).all()

@@ -69,7 +69,7 @@ def rolling(*, rounded: bool = False, layer: str = "lstm") -> RollOut:
         rounded=rounded,
     )
     unsettled(model)
-    with torch.no_grad():  # both colours in a frame
+    with torch.no_grad():  # both colors in a frame
         model.decoder.convolutions[-1].bias.sub_(logits_of(model, training=True).median())
     return model
 
@@ -185,7 +185,9 @@ def test_a_stack_trains_and_rolls_out_as_each_alone() -> None:
     for place, one in enumerate(alone):
         for mine, theirs in zip(stack.score(2)[place], one.score(2)[0], strict=True):
             assert mine.value == pytest.approx(theirs.value, rel=1e-9)
-        assert stack.glance(2)[place][0].value == pytest.approx(one.glance(2)[0][0].value, rel=1e-9)
+        assert stack.training_metrics(2)[place][0].value == pytest.approx(
+            one.training_metrics(2)[0][0].value, rel=1e-9
+        )
 
 
 def test_a_network_is_put_together_for_its_task() -> None:

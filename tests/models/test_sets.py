@@ -356,7 +356,7 @@ def test_parts_are_left_out_and_rows_are_added() -> None:
     again = dataclasses.replace(
         first,
         model=fewer_tokens,
-        starts_from=Pretrained(experiment=first, without=("reasoner.heads", "reasoner.tokens")),
+        starts_from=Pretrained(experiment=first, exclude=("reasoner.heads", "reasoner.tokens")),
     )
     drawn_anew = OneNetwork(dataclasses.replace(again, starts_from=None), 0).weights()[0]
     for name, tensor in OneNetwork(again, 0, start=start).weights()[0].items():
@@ -364,7 +364,7 @@ def test_parts_are_left_out_and_rows_are_added() -> None:
         assert torch.equal(tensor, (drawn_anew if anew else start)[name]), name
     fewer = {**start, "reasoner.tokens": start["reasoner.tokens"][:1]}
     grown = dataclasses.replace(
-        first, starts_from=Pretrained(experiment=first, grown=("reasoner.tokens",))
+        first, starts_from=Pretrained(experiment=first, resize=("reasoner.tokens",))
     )
     tokens = OneNetwork(grown, 0, start=fewer).weights()[0]["reasoner.tokens"]
     assert torch.equal(tokens[0], start["reasoner.tokens"][0])
@@ -372,8 +372,8 @@ def test_parts_are_left_out_and_rows_are_added() -> None:
     bare = dataclasses.replace(grown, starts_from=Pretrained(experiment=first))
     with pytest.raises(ValueError, match=r"reasoner.tokens of shape .* which has shape"):
         OneNetwork(bare, 0, start=fewer)
-    with pytest.raises(ValueError, match="without must be names of parts of a network"):
-        Pretrained(experiment=first, without=("",))
+    with pytest.raises(ValueError, match="exclude must be names of parts of a network"):
+        Pretrained(experiment=first, exclude=("",))
 
 
 def test_a_large_training_set_is_scored_in_part() -> None:

@@ -306,7 +306,7 @@ MUTANTS = [
     (
         "a finished run is overwritten",
         "records/_store.py",
-        "new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]",
+        "new = [run for run in runs if not self.is_complete(run[0].key, run[0].seed)]",
         "new = list(runs)",
         "records/test_store.py::test_a_finished_run_is_never_overwritten",
     ),
@@ -398,7 +398,7 @@ MUTANTS = [
         "analysis/test_time_courses.py::test_only_points_that_all_networks_have_count",
     ),
     (
-        "networks that never settle are left out of the median",
+        "networks that never calibrate are left out of the median",
         "analysis/_time_courses.py",
         "math.inf if steps is None else steps for steps in each",
         "steps for steps in each if steps is not None",

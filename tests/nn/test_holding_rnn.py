@@ -17,7 +17,7 @@ from made import drawn, generator, state_of, unsettled
 from oracles import sequence_layers as oracle
 
 INPUTS, HIDDEN, GROUPS, BATCH, TIME = 3, 8, 4, 2, 6
-LEAST_MOVES = (0.0, 0.3)
+MIN_UPDATES = (0.0, 0.3)
 
 
 def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -29,30 +29,30 @@ def given(time: int = TIME) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     )
 
 
-@pytest.mark.parametrize("least_move", LEAST_MOVES)
-def test_the_recurrence_is_that_of_loops(least_move: float) -> None:
+@pytest.mark.parametrize("min_update", MIN_UPDATES)
+def test_the_recurrence_is_that_of_loops(min_update: float) -> None:
     inputs, gates, weight, state = given()
-    found = holding_recurrence(inputs, gates, weight, state, least_move=least_move)
+    found = holding_recurrence(inputs, gates, weight, state, min_update=min_update)
     for row in range(BATCH):
         expected = oracle.holding_recurrence(
             *(tensor.numpy() for tensor in (inputs[:, row], gates[:, row], weight, state[row])),
-            least_move,
+            min_update,
         )
         np.testing.assert_allclose(found[:, row].numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("least_move", LEAST_MOVES)
+@pytest.mark.parametrize("min_update", MIN_UPDATES)
 @pytest.mark.parametrize("time", [1, 4])
-def test_its_gradient(time: int, least_move: float) -> None:
-    recurrence = functools.partial(holding_recurrence, least_move=least_move)
+def test_its_gradient(time: int, min_update: float) -> None:
+    recurrence = functools.partial(holding_recurrence, min_update=min_update)
     wanted = [tensor.clone().requires_grad_() for tensor in given(time)]
     assert torch.autograd.gradcheck(recurrence, wanted)
     assert torch.autograd.gradgradcheck(recurrence, wanted, fast_mode=time > 1)
 
 
-@pytest.mark.parametrize("least_move", LEAST_MOVES)
-def test_the_layer_is_the_recurrence_with_its_weights(least_move: float) -> None:
-    options = {"num_groups": GROUPS, "least_move": least_move}
+@pytest.mark.parametrize("min_update", MIN_UPDATES)
+def test_the_layer_is_the_recurrence_with_its_weights(min_update: float) -> None:
+    options = {"num_groups": GROUPS, "min_update": min_update}
     layer = unsettled(HoldingRNN(INPUTS, HIDDEN, **options, generator=generator()))
     x = drawn(TIME, BATCH, INPUTS)
     weights = state_of(layer)
@@ -64,7 +64,7 @@ def test_the_layer_is_the_recurrence_with_its_weights(least_move: float) -> None
             both[:, HIDDEN:] + weights["bias"],
             weights["weight_hh"],
             np.zeros(HIDDEN),
-            least_move,
+            min_update,
         )
         np.testing.assert_allclose(found[:, row], expected, rtol=1e-9, atol=1e-12)
 
@@ -90,7 +90,7 @@ def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
     weight[HIDDEN:] = 0.0
     gates[..., :2] = 3.0 - 6 * 0.099
     gates[..., 2:] = 3.0 - 6 * 0.101
-    states = holding_recurrence(inputs, gates, weight, state, least_move=0.1)
+    states = holding_recurrence(inputs, gates, weight, state, min_update=0.1)
     assert torch.equal(states[..., : HIDDEN // 2], state[:, : HIDDEN // 2].expand(10_000, -1, -1))
     assert (states[1:, :, HIDDEN // 2 :] != states[:-1, :, HIDDEN // 2 :]).any(0).all()
 
@@ -112,9 +112,9 @@ def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> 
     [
         ({"num_groups": 3}, "hidden_size must be a multiple of num_groups=3, got 8"),
         ({"num_groups": 0}, "num_groups"),
-        ({"num_groups": 4, "least_move": 1.0}, "least_move must be at least 0 and below 1, got 1"),
-        ({"num_groups": 4, "least_move": -0.1}, "least_move must be"),
-        ({"num_groups": 4, "least_move": math.nan}, "least_move must be .* got nan"),
+        ({"num_groups": 4, "min_update": 1.0}, "min_update must be at least 0 and below 1, got 1"),
+        ({"num_groups": 4, "min_update": -0.1}, "min_update must be"),
+        ({"num_groups": 4, "min_update": math.nan}, "min_update must be .* got nan"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
@@ -128,7 +128,7 @@ def test_wrong_shapes_are_refused() -> None:
         holding_recurrence(inputs[:0], gates[:0], weight, state)
     with pytest.raises(ValueError, match="3 groups"):
         holding_recurrence(inputs, gates[..., :3], weight, state)
-    with pytest.raises(ValueError, match="least_move"):
-        holding_recurrence(inputs, gates, weight, state, least_move=2.0)
+    with pytest.raises(ValueError, match="min_update"):
+        holding_recurrence(inputs, gates, weight, state, min_update=2.0)
     with pytest.raises(ValueError, match="12 rows"):
         holding_recurrence(inputs, gates, weight[:-1], state)

@@ -89,7 +89,7 @@ def test_in_training_the_whole_batch_counts(kind, shape: tuple[int, ...]) -> Non
 
 
 @batchwise
-@pytest.mark.parametrize("method", ["forward", "centre"])
+@pytest.mark.parametrize("method", ["forward", "center"])
 def test_in_evaluation_a_test_batch_counts(kind, method: str) -> None:
     module, z = settled(kind(FEATURES, test_batch_size=3)), drawn(8, 2, 4, FEATURES)
     function = getattr(module, method)
@@ -121,8 +121,8 @@ def test_what_statistics_take_out_they_put_back(kind, correction: int, learned: 
         back = denormalize(module(z), *module.statistics(z))
         torch.testing.assert_close(back, z, rtol=1e-9, atol=1e-9)
         mean, scale = module.statistics(z)
-        torch.testing.assert_close(module.centre(z), z - mean, rtol=1e-9, atol=1e-9)
-        torch.testing.assert_close(module(z) * scale, module.centre(z), rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(module.center(z), z - mean, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(module(z) * scale, module.center(z), rtol=1e-9, atol=1e-9)
 
 
 # --- Statistics of the training set --------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_training_statistics_normalize_in_evaluation_alone(name: str, correction
     build, told, field = TAKING[name]
     module = settled(build(training_statistics=told, correction=correction, eps=0.1))
     training, z = 2 * drawn(50, 2, 4, FEATURES) + 1, drawn(5, 2, 4, FEATURES, seed=3)
-    module.take_statistics(training)
+    module.calibrate(training)
     affine = (module.weight, module.bias)
     expected = field_norm(z, field, *affine, correction=correction, eps=0.1)
     torch.testing.assert_close(module(z), expected, rtol=1e-9, atol=1e-9)
@@ -150,7 +150,7 @@ def test_training_statistics_normalize_in_evaluation_alone(name: str, correction
     for row in range(5):  # the others are no matter
         torch.testing.assert_close(module(z)[row], module(z[row : row + 1])[0], rtol=0, atol=1e-12)
     mean, scale = module.statistics(z)
-    torch.testing.assert_close(module.centre(z), z - mean, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(module.center(z), z - mean, rtol=1e-9, atol=1e-9)
     again = affine[0] * (z - mean) / scale + affine[1]
     torch.testing.assert_close(module(z), again, rtol=1e-9, atol=1e-9)
 
@@ -159,7 +159,7 @@ def test_training_statistics_normalize_in_evaluation_alone(name: str, correction
 def test_training_statistics_are_part_of_the_state(name: str) -> None:
     build, told, _ = TAKING[name]
     module, other = (build(training_statistics=told).double() for _ in range(2))
-    module.take_statistics(drawn(50, 2, 4, FEATURES))
+    module.calibrate(drawn(50, 2, 4, FEATURES))
     assert {"mean", "variance"} <= module.state_dict().keys()
     other.load_state_dict(module.state_dict())
     z = drawn(5, 2, 4, FEATURES, seed=3)
@@ -174,15 +174,15 @@ def test_training_statistics_that_were_never_taken_are_missed(name: str, uncheck
     z = drawn(5, 2, 4, FEATURES)
     assert module(z).isfinite().all()
     module.eval()
-    for method in (module.forward, module.centre, module.statistics):
+    for method in (module.forward, module.center, module.statistics):
         with pytest.raises(ValueError, match="take the statistics of the training set first"):
             method(z)
         with pytest.raises(ValueError, match="z must have num_features=3 features"):
             method(z[..., :1])
     with pytest.raises(ValueError, match="training_statistics must be"):
-        build().take_statistics(z)
+        build().calibrate(z)
     with pytest.raises(ValueError, match="z must "):
-        module.take_statistics(z[..., :2])
+        module.calibrate(z[..., :2])
 
 
 # --- What torch has ------------------------------------------------------------------------------
@@ -251,8 +251,8 @@ def test_running_averages_are_those_of_torch() -> None:
             torch.testing.assert_close(ours(images), theirs(images), rtol=1e-9, atol=1e-9)
         ours.eval(), theirs.eval()
         torch.testing.assert_close(ours(images), theirs(images), rtol=1e-9, atol=1e-9)
-        centred = images - theirs.running_mean.reshape(-1, 1, 1)
-        torch.testing.assert_close(ours.centre(images), centred, rtol=1e-9, atol=1e-9)
+        centered = images - theirs.running_mean.reshape(-1, 1, 1)
+        torch.testing.assert_close(ours.center(images), centered, rtol=1e-9, atol=1e-9)
 
 
 def test_states_carry_over_from_torch() -> None:
@@ -305,7 +305,7 @@ def test_smoothed_norms(name: str, affine: bool) -> None:
     torch.testing.assert_close(learned(z), fixed(z), rtol=1e-9, atol=1e-9)
     learned(z).square().sum().backward()
     assert learned.sigma.grad.isfinite()
-    mean = z - fixed.centre(z)
+    mean = z - fixed.center(z)
     torch.testing.assert_close(field_norm(mean, field), torch.zeros_like(z), rtol=0, atol=1e-6)
 
 
@@ -332,13 +332,13 @@ def test_divisive_modules_are_the_functions_with_gain_and_shift() -> None:
     bare = DivisiveNorm1d(8, 3, suppression_window=5, sigma=0.5).double()
     expected = bare(vectors) * module.weight + module.bias
     torch.testing.assert_close(module(vectors), expected, rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(bare.centre(vectors), module.centre(vectors), rtol=0, atol=0)
+    torch.testing.assert_close(bare.center(vectors), module.center(vectors), rtol=0, atol=0)
 
 
-def test_a_large_constant_leaves_the_centred_activations() -> None:
+def test_a_large_constant_leaves_the_centered_activations() -> None:
     images = drawn(2, 4, 6, 5)
     module = DivisiveNorm2d(4, 3, sigma=1e6).double()
-    torch.testing.assert_close(1e6 * module(images), module.centre(images), rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(1e6 * module(images), module.center(images), rtol=1e-6, atol=1e-9)
 
 
 # --- Padding -------------------------------------------------------------------------------------
@@ -378,8 +378,8 @@ def test_padding_changes_nothing_and_comes_out_as_zeros(module: nn.Module) -> No
         (given_back,) = torch.autograd.grad(found[row].sin().sum(), z, retain_graph=True)
         torch.testing.assert_close(given_back[row, which], own[0], rtol=1e-7, atol=1e-9)
         if isinstance(module, ContextNorm):
-            centred = module.centre(z, mask)[row, which]
-            torch.testing.assert_close(centred, module.centre(alone)[0], rtol=1e-9, atol=1e-9)
+            centered = module.center(z, mask)[row, which]
+            torch.testing.assert_close(centered, module.center(alone)[0], rtol=1e-9, atol=1e-9)
             for part, whole in zip(
                 module.statistics(z, mask), module.statistics(alone), strict=True
             ):
@@ -396,7 +396,7 @@ def test_padding_within_segments() -> None:
     mean, scale = module.statistics(z, mask)
     again = module.weight * (z - mean) / scale + module.bias
     torch.testing.assert_close(found[:, :4], again[:, :4], rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(module.centre(z, mask)[:, :4], (z - mean)[:, :4], rtol=0, atol=1e-12)
+    torch.testing.assert_close(module.center(z, mask)[:, :4], (z - mean)[:, :4], rtol=0, atol=1e-12)
     none = torch.zeros_like(mask)
     torch.testing.assert_close(module(z, none), module(z), rtol=1e-9, atol=1e-9)
     everything = module(z, torch.ones_like(mask))
@@ -417,7 +417,7 @@ def test_a_mask_of_another_kind_is_refused(unchecked) -> None:
 @pytest.mark.parametrize("kind", [ContextNorm, ContextWhitening])
 def test_a_batch_is_not_taken_for_the_places_of_a_problem(kind, unchecked) -> None:
     module = kind(FEATURES)
-    for name in {"forward", "centre", "statistics"} & set(dir(module)):
+    for name in {"forward", "center", "statistics"} & set(dir(module)):
         with pytest.raises(ValueError, match=r"got shape \(8, 3\): .*BatchNorm1d.*unsqueeze"):
             getattr(module, name)(drawn(8, FEATURES))
 
@@ -442,7 +442,7 @@ def test_of_no_problems_no_problems_are_normalized(module: nn.Module, training: 
         assert out.shape == z.shape
         out.sum().backward()
         assert z.grad.shape == z.shape
-        for name in {"centre", "statistics"} & set(dir(module)):
+        for name in {"center", "statistics"} & set(dir(module)):
             parts = getattr(module, name)(z)
             for part in parts if isinstance(parts, tuple) else (parts,):
                 assert part.shape == z.shape
@@ -469,7 +469,7 @@ def test_refusals_of_batchwise_norms(kind, unchecked) -> None:
 @pytest.mark.parametrize("kind", [BatchContextNorm, MisalignedContextNorm, SlidingContextNorm])
 def test_without_a_time_there_is_nothing_to_normalize_over(kind, unchecked) -> None:
     module = kind(FEATURES).double()
-    for method in (module.forward, module.centre):
+    for method in (module.forward, module.center):
         with pytest.raises(ValueError, match=r"tensor of \(batch, \*candidate, time, feature\)"):
             method(drawn(4, FEATURES))
 
@@ -530,13 +530,13 @@ def test_every_context_is_made_from_the_number_of_features(name: str) -> None:
     assert str(FEATURES) in repr(module)
 
 
-def test_over_time_the_module_centres_segments() -> None:
+def test_over_time_the_module_centers_segments() -> None:
     z = drawn(5, 4, FEATURES)
     for segments in (None, ((0, 1), (2, 3)), ((3, 0), (1, 2))):
         module = ContextNorm(FEATURES, segments=segments, affine=False).double()
         expected = field_norm(z, over_time(segments))
         torch.testing.assert_close(module(z), expected, rtol=1e-9, atol=1e-9)
-        scaled = module.centre(z) / module.statistics(z).scale
+        scaled = module.center(z) / module.statistics(z).scale
         torch.testing.assert_close(scaled, module(z), rtol=1e-9, atol=1e-9)
         assert torch.equal(module(z), context_norm(z, segments=segments))
 

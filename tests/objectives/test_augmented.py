@@ -190,8 +190,8 @@ def test_without_kornia_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (torch.zeros(4, 12, 16), r"items must be images in colour, .* got shape \(4, 12, 16\)"),
-        (torch.zeros(4, 1, 12, 16), r"items must be images in colour, .* got shape \(4, 1, 12"),
+        (torch.zeros(4, 12, 16), r"items must be images in color, .* got shape \(4, 12, 16\)"),
+        (torch.zeros(4, 1, 12, 16), r"items must be images in color, .* got shape \(4, 1, 12"),
         (torch.full((4, 3, 12, 16), 1.5), r"items must be bytes or numbers .* 1\.5…1\.5"),
         (
             torch.full((4, 3, 12, 16), torch.nan),
@@ -200,7 +200,7 @@ def test_without_kornia_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
         (torch.zeros(4, 3, 12, 16, dtype=torch.int64), "items must be bytes .* got torch.int64"),
     ],
 )
-def test_items_that_are_no_images_in_colour_are_refused(
+def test_items_that_are_no_images_in_color_are_refused(
     unchecked: None, items: torch.Tensor, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

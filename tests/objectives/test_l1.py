@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from farfield.core import Problems, stream
 from farfield.experiments import Spec
 from farfield.nn import ContextNorm, DivisiveNorm1d, NormalizedLSTM
-from farfield.objectives import ActivationL1, CentredL1, Supervised
+from farfield.objectives import ActivationL1, CenteredL1, Supervised
 from farfield.training import OneNetwork, Stack
 from small import loss_of, small_experiment
 
@@ -29,11 +29,11 @@ class Centring(nn.Module):
         super().__init__()
         self.share = nn.Parameter(torch.full((num_features,), 0.7))
 
-    def centre(self, z: Tensor) -> Tensor:
+    def center(self, z: Tensor) -> Tensor:
         return z - self.share * z.mean(-1, keepdim=True)
 
     def forward(self, z: Tensor) -> Tensor:
-        v = self.centre(z)
+        v = self.center(z)
         return v * (1 + v.square().mean(-1, keepdim=True)).rsqrt()
 
 
@@ -80,7 +80,7 @@ def hooks_of(module: nn.Module) -> int:
     return sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in module.modules())
 
 
-def centred(norm: Centring, z: np.ndarray) -> np.ndarray:
+def centered(norm: Centring, z: np.ndarray) -> np.ndarray:
     """What the normalizer divides, number by number."""
     share, v = norm.share.detach().numpy(), np.empty_like(z)
     for place in np.ndindex(z.shape[:-1]):
@@ -110,16 +110,16 @@ def test_the_price_is_the_mean_size_of_what_each_normalizer_divides(
     network, batch = model(), problems()
     first, second = network.norms
     x = batch.items.numpy()[batch.index.numpy()]
-    v_first = centred(first, linear(network.first, x))
-    v_second = centred(second, linear(network.second, scaled(v_first)))
-    v_again = centred(second, scaled(v_second)[:, :1])
+    v_first = centered(first, linear(network.first, x))
+    v_second = centered(second, linear(network.second, scaled(v_first)))
+    v_again = centered(second, scaled(v_second)[:, :1])
     sums = [math.fsum(abs(v).ravel()) for v in (v_first, v_second, v_again)]
     if mean_over_steps:
         penalty = sums[0] / v_first.size + (sums[1] + sums[2]) / (v_second.size + v_again.size)
     else:
         penalty = sums[0] / v_first.size + sums[1] / v_second.size + sums[2] / v_again.size
     plain = value(Supervised(), network, batch)
-    found = value(CentredL1(weight=weight, mean_over_steps=mean_over_steps), network, batch)
+    found = value(CenteredL1(weight=weight, mean_over_steps=mean_over_steps), network, batch)
     assert found == pytest.approx(plain + weight * penalty, rel=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_named_layers_pay_for_what_they_give() -> None:
     network, batch = model(), problems()
     x = batch.items.numpy()[batch.index.numpy()]
     z_first = linear(network.first, x)
-    z_second = linear(network.second, scaled(centred(network.norms[0], z_first)))
+    z_second = linear(network.second, scaled(centered(network.norms[0], z_first)))
     expected = {"first": abs(z_first).mean(), "second": abs(z_second).mean()}
     plain = value(Supervised(), network, batch)
     for layers in (("first",), ("second",), ("second", "first")):
@@ -137,8 +137,8 @@ def test_named_layers_pay_for_what_they_give() -> None:
         assert found == pytest.approx(plain + 0.3 * penalty, rel=1e-12)
 
 
-RULES = [CentredL1(weight=0.5), ActivationL1(layers=("first", "second"), weight=0.5)]
-rules = pytest.mark.parametrize("rule", RULES, ids=["centred", "activation"])
+RULES = [CenteredL1(weight=0.5), ActivationL1(layers=("first", "second"), weight=0.5)]
+rules = pytest.mark.parametrize("rule", RULES, ids=["centered", "activation"])
 
 
 @rules
@@ -223,15 +223,15 @@ def test_a_recurrent_cell_pays_for_each_of_its_steps() -> None:
     norms = network.lstm.normalizers[0].values()
     for norm in norms:
         norm.register_forward_hook(
-            lambda part, inputs, _: sizes.setdefault(part, []).append(part.centre(inputs[0]).abs())
+            lambda part, inputs, _: sizes.setdefault(part, []).append(part.center(inputs[0]).abs())
         )
     plain = loss_of(Supervised(), network, batch, loss, DRAW)
     penalty = sum(size.mean() for norm in norms for size in sizes[norm])
     assert [len(sizes[norm]) for norm in norms] == [TIME] * 5
-    found = loss_of(CentredL1(weight=0.2), network, batch, loss, DRAW)
+    found = loss_of(CenteredL1(weight=0.2), network, batch, loss, DRAW)
     torch.testing.assert_close(found, plain + 0.2 * penalty, rtol=1e-12, atol=0)
     averaged = loss_of(
-        CentredL1(weight=0.2 * TIME, mean_over_steps=True), network, batch, loss, DRAW
+        CenteredL1(weight=0.2 * TIME, mean_over_steps=True), network, batch, loss, DRAW
     )
     torch.testing.assert_close(averaged, found, rtol=1e-12, atol=0)
 
@@ -274,14 +274,14 @@ def test_padding_is_known_to_what_is_priced() -> None:
     network, batch = Masked(), problems()
     mask = (batch.index == 0).cummax(1).values
     mask[:, 0] = False
-    size = network.norm.centre(batch.items[batch.index], mask).abs().mean()
+    size = network.norm.center(batch.items[batch.index], mask).abs().mean()
     plain = loss_of(Supervised(), network, batch, loss, DRAW)
-    found = loss_of(CentredL1(weight=0.2), network, batch, loss, DRAW)
+    found = loss_of(CenteredL1(weight=0.2), network, batch, loss, DRAW)
     torch.testing.assert_close(found, plain + 0.2 * size, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize(
-    "rule", [CentredL1(weight=0.3), ActivationL1(layers=("encoder.fc1",), weight=0.3)]
+    "rule", [CenteredL1(weight=0.3), ActivationL1(layers=("encoder.fc1",), weight=0.3)]
 )
 def test_networks_trained_together_are_networks_alone(rule) -> None:
     plain = small_experiment(steps=4)
@@ -341,7 +341,7 @@ def test_divisive_normalization_pays_in_a_recurrent_cell() -> None:
             padded = [0.0, *z, 0.0]
             sizes += [abs(z[j] - math.fsum(padded[j : j + 3]) / 3) for j in range(FEATURES)]
         penalty += math.fsum(sizes) / len(sizes) * len(received[norm])
-    found = value(CentredL1(weight=0.2), network, batch)
+    found = value(CenteredL1(weight=0.2), network, batch)
     assert found == pytest.approx(plain + 0.2 * penalty, rel=1e-12)
 
 
@@ -359,7 +359,7 @@ def test_a_model_without_normalizers_is_refused() -> None:
 
     for parts, number in (((), 0), ((Centring(1), Centring(2)), 2)):
         with pytest.raises(TypeError, match=f"got Bare with {number} and none called"):
-            loss_of(CentredL1(), Bare(*parts), problems(), loss, DRAW)
+            loss_of(CenteredL1(), Bare(*parts), problems(), loss, DRAW)
 
 
 def test_layers_that_are_not_there_or_not_called_are_refused() -> None:
@@ -390,6 +390,6 @@ def test_a_layer_that_gives_more_than_a_tensor_is_refused() -> None:
 @pytest.mark.parametrize("weight", [-1.0, float("inf"), float("nan"), "1", True])
 def test_a_weight_that_is_none_is_refused(unchecked: None, weight: float) -> None:
     message = f"weight must be a finite number of at least 0, got {weight!r}"
-    for make in (CentredL1, lambda weight: ActivationL1(layers=("first",), weight=weight)):
+    for make in (CenteredL1, lambda weight: ActivationL1(layers=("first",), weight=weight)):
         with pytest.raises(ValueError, match=message):
             make(weight=weight)

@@ -71,15 +71,15 @@ def shown(panel: list[int]) -> dict[str, set[int]]:
     """The levels that a panel shows in each domain."""
     levels: dict[str, set[int]] = {domain: set() for domain in DOMAINS}
     for cell in range(9):
-        number, kind, size, colour = panel[4 * cell : 4 * cell + 4]
+        number, kind, size, color = panel[4 * cell : 4 * cell + 4]
         if number:
-            for domain, level in zip(DOMAINS, (number - 1, kind, size, colour, cell), strict=False):
+            for domain, level in zip(DOMAINS, (number - 1, kind, size, color, cell), strict=False):
                 levels[domain].add(level)
     for line in range(4):
-        kind, colour = panel[36 + 2 * line : 38 + 2 * line]
+        kind, color = panel[36 + 2 * line : 38 + 2 * line]
         if kind:
             levels["line-type"].add(kind - 1)
-            levels["line-colour"].add(colour)
+            levels["line-colour"].add(color)
     return levels
 
 
@@ -94,7 +94,7 @@ def obeyed(row: list[list[int]]) -> list[tuple[str, str]]:
 
 
 def inside(shape: str, x: float, y: float, side: float) -> bool:
-    """Whether a point right of and below the centre of a shape lies in it; all in pixels."""
+    """Whether a point right of and below the center of a shape lies in it; all in pixels."""
     half = side / 2
     box = max(abs(x), abs(y)) <= half
     circle = x * x + y * y <= half * half
@@ -113,7 +113,7 @@ def inside(shape: str, x: float, y: float, side: float) -> bool:
 
 
 def places(number: int) -> list[tuple[float, float]]:
-    """Centres of the shapes in a cell of 48×48, right of and below its corner."""
+    """Centers of the shapes in a cell of 48×48, right of and below its corner."""
     if number == 1:
         return [(24, 24)]
     return [(6 + 12 * (place % 4), 8 + 16 * (place // 4)) for place in range(number)]
@@ -123,13 +123,13 @@ def picture(panel: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """The panel of 160×160 without its lines, and the grey that is there (255 where none)."""
     image = np.full((160, 160), 255, np.uint8)
     for cell in range(9):
-        number, kind, size, colour = panel[4 * cell : 4 * cell + 4]
+        number, kind, size, color = panel[4 * cell : 4 * cell + 4]
         top, left = 8 + 48 * (cell // 3), 8 + 48 * (cell % 3)
         side = 16 + 3 * size if number == 1 else 8 + size // 3
         for row, column in itertools.product(range(48), repeat=2):
             for right, down in places(number) if number else []:
                 if inside(SHAPES[kind], column + 0.5 - right, row + 0.5 - down, side):
-                    image[top + row, left + column] = 207 - 23 * colour
+                    image[top + row, left + column] = 207 - 23 * color
     return image, lines(panel)
 
 
@@ -137,7 +137,7 @@ def lines(panel: list[int]) -> np.ndarray:
     """Grey of the topmost line at each point; −1 where there is none, −2 on the rim of one."""
     found = np.full((160, 160), -1)
     for line in range(4):
-        kind, colour = panel[36 + 2 * line : 38 + 2 * line]
+        kind, color = panel[36 + 2 * line : 38 + 2 * line]
         angle = math.pi * (kind - 1) / 10
         for row, column in itertools.product(range(160), repeat=2) if kind else []:
             x, y = column - 80, row - 80
@@ -145,5 +145,5 @@ def lines(panel: list[int]) -> np.ndarray:
             if abs(away - 1.5) < 0.05 or abs(math.hypot(x, y) - 72) < 0.05:
                 found[row, column] = -2
             elif away < 1.5 and math.hypot(x, y) < 72:
-                found[row, column] = 207 - 23 * colour
+                found[row, column] = 207 - 23 * color
     return found

@@ -36,7 +36,7 @@ def walls(ball) -> list[float]:
 
 
 def off_each_other(one: list[float], other: list[float]) -> None:
-    """Speeds after a collision, in the frame of the common centre of mass."""
+    """Speeds after a collision, in the frame of the common center of mass."""
     masses = one[4] ** 2, other[4] ** 2
     length = math.dist(one[:2], other[:2])
     normal = [(one[k] - other[k]) / length for k in (0, 1)]
@@ -104,7 +104,7 @@ def cross_entropy(logits, shown, curtain: tuple[int, int]) -> float:
 
 
 def blobs(white) -> list[tuple[float, float]]:
-    """Centres of regions of pixels that touch along an edge."""
+    """Centers of regions of pixels that touch along an edge."""
     left = {tuple(place) for place in np.argwhere(white).tolist()}
     found = []
     while left:

@@ -33,12 +33,12 @@ def neighbours(place: int, side: int, size: int) -> list[tuple[int, Fraction]]:
 
 
 def blended(digit: Array, photograph: Array, row: int, column: int) -> Array:
-    """The difference between a digit and a piece of a photograph, colour by colour."""
+    """The difference between a digit and a piece of a photograph, color by color."""
     height, width = digit.shape
     shown = np.zeros((3, height, width), np.uint8)
     for r in range(height):
         for c in range(width):
-            for colour in range(3):
-                behind = int(photograph[row + r, column + c, colour])
-                shown[colour, r, c] = abs(behind - int(digit[r, c]))
+            for color in range(3):
+                behind = int(photograph[row + r, column + c, color])
+                shown[color, r, c] = abs(behind - int(digit[r, c]))
     return shown

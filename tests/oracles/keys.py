@@ -44,7 +44,7 @@ def closest(key: Array, means: list[Array]) -> int:
     return distances.index(min(distances))
 
 
-def told_apart(first: Array, second: Array) -> float:
+def nearest_centroid_accuracy(first: Array, second: Array) -> float:
     shares = []
     for known, judged in ((0, 1), (1, 0)):
         means = [
@@ -70,7 +70,7 @@ def overlap(training: tuple[Array, Array], test: tuple[Array, Array]) -> dict[st
     later = [key for problem in training[0] for key in problem[first:]]
     return {
         "spread": [value / scale for value in spread(training[0])],
-        "astray": sum(closest(key, means) < first for key in later) / len(later),
+        "confused": sum(closest(key, means) < first for key in later) / len(later),
         "recognized": [
             sum(closest(problem[place], means) == place for problem in test[0]) / len(test[0])
             for place in range(first)
@@ -87,11 +87,13 @@ def overlap(training: tuple[Array, Array], test: tuple[Array, Array]) -> dict[st
             distance(mean(training[1][:, place]), mean(test[1][:, place])) / scale
             for place in range(first)
         ],
-        "written_told_apart": [
-            told_apart(training[0][:, place], test[0][:, place]) for place in range(first)
+        "written_accuracy": [
+            nearest_centroid_accuracy(training[0][:, place], test[0][:, place])
+            for place in range(first)
         ],
-        "recalled_told_apart": [
-            told_apart(training[1][:, place], test[1][:, place]) for place in range(first)
+        "recalled_accuracy": [
+            nearest_centroid_accuracy(training[1][:, place], test[1][:, place])
+            for place in range(first)
         ],
     }
 

@@ -26,18 +26,18 @@ def shown(panel: list[int]) -> Sets:
     levels: Sets = {attribute: set() for attribute in TRIPLES}
     shapes = 0
     for cell in range(9):
-        kind, size, colour = panel[3 * cell : 3 * cell + 3]
+        kind, size, color = panel[3 * cell : 3 * cell + 3]
         if kind:
             shapes += 1
             levels["shape-type"].add(kind - 1)
             levels["shape-size"].add(size)
-            levels["shape-colour"].add(colour)
+            levels["shape-colour"].add(color)
             levels["shape-position"].add(cell)
     levels["shape-number"] = {shapes}
-    for line, colour in enumerate(panel[27:]):
-        if colour:
+    for line, color in enumerate(panel[27:]):
+        if color:
             levels["line-type"].add(line)
-            levels["line-colour"].add(colour - 1)
+            levels["line-colour"].add(color - 1)
     return levels
 
 
@@ -97,7 +97,7 @@ def ends(relation: str, levels: list[int], fewest: int, most: int) -> dict[froze
 
 
 def on_line(line: str, x: int, y: int) -> bool:
-    """Whether a pixel right of and below the centre of a panel lies on a line."""
+    """Whether a pixel right of and below the center of a panel lies on a line."""
     away = x * x + y * y - 52 * 52
     return {
         "horizontal": abs(y) < 2 and abs(x) <= 72,
@@ -115,11 +115,11 @@ def picture(panel: list[int]) -> np.ndarray:
     for row, column in itertools.product(range(160), repeat=2):
         cell = 3 * ((row - 8) // 48) + (column - 8) // 48
         if 8 <= min(row, column) and max(row, column) < 152 and panel[3 * cell]:
-            kind, size, colour = panel[3 * cell : 3 * cell + 3]
+            kind, size, color = panel[3 * cell : 3 * cell + 3]
             x, y = (column - 8) % 48 - 23.5, (row - 8) % 48 - 23.5
             if inside(SHAPES[kind - 1], x, y, 16 + 3 * size):
-                image[row, column] = 207 - 23 * colour
-        for line, colour in zip(LINES, panel[27:], strict=True):
-            if colour and on_line(line, column - 80, row - 80):
-                image[row, column] = 207 - 23 * (colour - 1)
+                image[row, column] = 207 - 23 * color
+        for line, color in zip(LINES, panel[27:], strict=True):
+            if color and on_line(line, column - 80, row - 80):
+                image[row, column] = 207 - 23 * (color - 1)
     return image

@@ -37,13 +37,13 @@ Members = Callable[[Array, Index], list[Index]]
 def field_norm(
     z: Array, members: Members, correction: int, eps: float
 ) -> tuple[Array, Array, Array]:
-    """ren2017, equations 3 and 4: centred, and what it is divided by, and the quotient."""
-    centred, scales = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
+    """ren2017, equations 3 and 4: centered, and what it is divided by, and the quotient."""
+    centered, scales = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
     for place in np.ndindex(z.shape):
         values = [float(z[member]) for member in members(z, place)]
         mu, scales[place] = location_and_scale(values, correction, eps)
-        centred[place] = z[place] - mu
-    return centred, scales, centred / scales
+        centered[place] = z[place] - mu
+    return centered, scales, centered / scales
 
 
 def slot(z: Array, place: Index) -> list[Index]:
@@ -131,17 +131,17 @@ def divisive_norm(
     sigma: float,
     divided_by: int | None = None,
 ) -> tuple[Array, Array]:
-    """ren2017, equations 3 and 4, of one image: centred, and normalized."""
-    centred = np.full(z.shape, np.nan)
+    """ren2017, equations 3 and 4, of one image: centered, and normalized."""
+    centered = np.full(z.shape, np.nan)
     for channel, y, x in np.ndindex(z.shape):
         size = z.shape[0] * summation[0] * summation[1]
-        centred[channel, y, x] = z[channel, y, x] - _around(z, y, x, summation) / size
+        centered[channel, y, x] = z[channel, y, x] - _around(z, y, x, summation) / size
     out = np.full(z.shape, np.nan)
     size = z.shape[0] * (divided_by or suppression[0] * suppression[1])
     for channel, y, x in np.ndindex(z.shape):
-        squares = _around(centred**2, y, x, suppression) / size
-        out[channel, y, x] = centred[channel, y, x] / math.sqrt(sigma**2 + squares)
-    return centred, out
+        squares = _around(centered**2, y, x, suppression) / size
+        out[channel, y, x] = centered[channel, y, x] / math.sqrt(sigma**2 + squares)
+    return centered, out
 
 
 def _around(z: Array, y: int, x: int, sides: tuple[int, int]) -> float:

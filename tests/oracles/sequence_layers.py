@@ -137,7 +137,7 @@ def linear_recurrent_unit(xs: Array, state: State, num_layers: int) -> Array:
 
 
 def holding_recurrence(
-    inputs: Array, gates: Array, weight: Array, state: Array, least_move: float = 0.0
+    inputs: Array, gates: Array, weight: Array, state: Array, min_update: float = 0.0
 ) -> Array:
     """States of one sequence; inputs are (time, feature), gates (time, group)."""
     units, groups = inputs.shape[1], gates.shape[1]
@@ -150,7 +150,7 @@ def holding_recurrence(
             group = unit // (units // groups)
             z = 0.5 + (asked[group] + dot(weight[units + group], state)) / 6
             z = min(1.0, max(0.0, z))
-            z = 1.0 if 1 - z < least_move else z
+            z = 1.0 if 1 - z < min_update else z
             after.append(z * state[unit] + (1 - z) * moved[unit] / length)
         state = np.array(after)
         out.append(state)

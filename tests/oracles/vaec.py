@@ -9,7 +9,7 @@ import numpy as np
 
 
 def values(level: tuple[int, ...], levels: int) -> tuple[int, int, int, int]:
-    """Centre X, centre Y, width and green of an object."""
+    """Center X, center Y, width and green of an object."""
     x, y, size, brightness = level
     first = int(128 / 2 - levels / 2)
     green = math.floor(102 + Fraction(brightness * (255 - 102), levels - 1))

@@ -88,8 +88,8 @@ def rnn_score(z: Array, state: State) -> float:
 
 
 def standardized(x: Array) -> Array:
-    centred = x - x.mean()
-    return centred / np.sqrt((centred**2).mean() + 1e-12)
+    centered = x - x.mean()
+    return centered / np.sqrt((centered**2).mean() + 1e-12)
 
 
 def layer_norm_lstm_score(z: Array, state: State, forget_bias: float) -> float:
@@ -114,7 +114,7 @@ def layer_norm_lstm_score(z: Array, state: State, forget_bias: float) -> float:
 def spatial_moments(
     maps: Array, rows: list[float], columns: list[float], eps: float
 ) -> list[list[float]]:
-    """Centre x and y, spread x and y, and level of each map `(height, width, feature)`."""
+    """Center x and y, spread x and y, and level of each map `(height, width, feature)`."""
     found = []
     for m in np.moveaxis(maps, 2, 0):
         points = [
@@ -123,12 +123,12 @@ def spatial_moments(
             for j, x in enumerate(columns)
         ]
         whole = sum(weight for weight, *_ in points)
-        centre_x = sum(weight * x for weight, _, _, x in points) / whole
-        centre_y = sum(weight * y for weight, _, y, _ in points) / whole
-        variance_x = sum(weight * (x - centre_x) ** 2 for weight, _, _, x in points) / whole
-        variance_y = sum(weight * (y - centre_y) ** 2 for weight, _, y, _ in points) / whole
+        center_x = sum(weight * x for weight, _, _, x in points) / whole
+        center_y = sum(weight * y for weight, _, y, _ in points) / whole
+        variance_x = sum(weight * (x - center_x) ** 2 for weight, _, _, x in points) / whole
+        variance_y = sum(weight * (y - center_y) ** 2 for weight, _, y, _ in points) / whole
         level = sum(weight * value for weight, value, _, _ in points) / whole
         found.append(
-            [centre_x, centre_y, (variance_x + eps) ** 0.5, (variance_y + eps) ** 0.5, level]
+            [center_x, center_y, (variance_x + eps) ** 0.5, (variance_y + eps) ** 0.5, level]
         )
     return np.array(found).T.tolist()

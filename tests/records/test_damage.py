@@ -124,7 +124,7 @@ def test_a_damaged_run_is_missing_until_it_is_written_anew(
     assert any("damaged record of aaaa1111, seed 2: " in text for text in said)
     assert found["bbbb2222"] == before["bbbb2222"]
     assert found["aaaa1111"] == [record for record in before["aaaa1111"] if record.seed != 2]
-    assert store.whole_seeds("aaaa1111") == {0, 1, 3}
+    assert store.complete_seeds("aaaa1111") == {0, 1, 3}
     with pytest.raises(StoreError, match="damaged record of aaaa1111, seed 2"):
         store.weights("aaaa1111", 2)
     store.write(make_record("aaaa1111", 2), WEIGHTS)
@@ -143,7 +143,7 @@ def test_an_index_that_names_other_rows_is_made_anew(written: Path, tmp_path: Pa
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             store = Store(folder)
-            missing = set(SEEDS) - store.whole_seeds("aaaa1111")
+            missing = set(SEEDS) - store.complete_seeds("aaaa1111")
             store.write_all([(make_record("aaaa1111", seed), WEIGHTS) for seed in missing])
             assert store.records("aaaa1111") == before["aaaa1111"]
         if missing:
@@ -191,7 +191,7 @@ def test_an_old_store_is_read_as_it_is_and_gets_digests_when_it_is_written(tmp_p
         old = store.records("k")
     assert [record.seed for record in old] == [0, 1]
     assert old[1].environment == {"engine": r"in \udcff"}
-    assert store.whole_seeds("k") == {0, 1}
+    assert store.complete_seeds("k") == {0, 1}
     assert (tmp_path / "records.sqlite").read_bytes() == before
     store.write(make_record("new"), WEIGHTS)
     with pytest.warns(DamageWarning, match="damaged record of k, seed 2"):
@@ -199,7 +199,7 @@ def test_an_old_store_is_read_as_it_is_and_gets_digests_when_it_is_written(tmp_p
     with sqlite3.connect(tmp_path / "records.sqlite") as connection:
         connection.execute("UPDATE scores SET value = 2 WHERE key = 'k' AND seed = 1")
     connection.close()
-    assert store.whole_seeds("k") == {0}
+    assert store.complete_seeds("k") == {0}
 
 
 def test_text_that_is_no_utf_8_is_written_out(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_text_that_is_no_utf_8_is_written_out(tmp_path: Path) -> None:
 def test_a_folder_whose_name_is_no_utf_8_keeps_records(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"runs \xff")
     Store(folder).write(make_record(), WEIGHTS)
-    assert Store(folder).whole_seeds("k") == {0}
+    assert Store(folder).complete_seeds("k") == {0}
 
 
 def flip(path: Path, at: int) -> None:
@@ -235,8 +235,8 @@ def test_a_flipped_bit_of_a_network_is_noticed(tmp_path: Path, at: int) -> None:
         store.write(make_record(seed=seed), WEIGHTS)
     path = store.weights_path("k", 1)
     flip(path, at)
-    assert store.whole_seeds("k") == {0}
-    assert not store.is_whole("k", 1)
+    assert store.complete_seeds("k") == {0}
+    assert not store.is_complete("k", 1)
     with pytest.raises(StoreError, match=rf"cannot \w+ {path}: "):
         store.weights("k", 1)
 
@@ -263,13 +263,13 @@ def test_another_network_in_its_place_is_noticed_and_replaced(
     found = store.find("k", 0)
     assert found is not None
     assert found.environment == {"engine": "another machine"}
-    assert store.is_whole("k", 0)
+    assert store.is_complete("k", 0)
 
 
 def test_a_network_that_diverged_is_what_was_written(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write(make_record(), planted("w", torch.nan))
-    assert store.is_whole("k", 0)
+    assert store.is_complete("k", 0)
     assert store.weights("k", 0)["w"].isnan().all()
 
 
@@ -305,9 +305,9 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path, name: str
     path = store.folder / name
     path.parent.mkdir(parents=True)
     path.symlink_to(mine)
-    with store.claim("k", 0):
+    with store.lock("k", 0):
         store.write(make_record(), WEIGHTS)
-    assert store.is_whole("k", 0)
+    assert store.is_complete("k", 0)
     assert mine.read_bytes() == b"mine"
     assert not path.is_symlink()
 
@@ -320,7 +320,7 @@ def test_a_linked_folder_that_leads_out_is_refused_by_name(tmp_path: Path, name:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(mine)
     said = f"{path} must be in the folder of records, got a link to {mine}"
-    with pytest.raises(StoreError, match=said), store.claim("k", 0):
+    with pytest.raises(StoreError, match=said), store.lock("k", 0):
         pass
     with pytest.raises(StoreError, match=said):
         store.write(make_record(), WEIGHTS)
@@ -352,13 +352,13 @@ def test_what_a_killed_process_left_is_swept_unless_another_holds_the_run(tmp_pa
     checkpoint.parent.mkdir(parents=True)
     for path in (*scraps, *others):
         path.write_bytes(b"half")
-    with Store(tmp_path).claim("k", 0):
+    with Store(tmp_path).lock("k", 0):
         store.sweep("k", 0)
         assert all(path.exists() for path in scraps)
     store.sweep("k", 0)
     assert not any(path.exists() for path in scraps)
     assert all(path.exists() for path in others)
-    with store.claim("k", 0):
+    with store.lock("k", 0):
         checkpoint.write_bytes(b"half")
         store.sweep("k", 0)
         assert not checkpoint.exists()
@@ -370,7 +370,7 @@ from farfield.records import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 store = Store(sys.argv[1])
-sys.exit(f"{len(store.records('k'))} {store.whole_seeds('k')} {store.keys()}")
+sys.exit(f"{len(store.records('k'))} {store.complete_seeds('k')} {store.keys()}")
 """
 
 
@@ -404,7 +404,7 @@ for number in range(100_000):
                    for k in range(20))
     record = Record(key="k", experiment={}, seed=0, steps=1, scores=scores, seconds=0.0,
                     environment={})
-    with store.claim("k", 0):
+    with store.lock("k", 0):
         if 0 in store.seeds("k"):
             store.set_aside("k", 0, "tried")
         store.write(record, {"w": torch.full((1000,), float(number))})
@@ -434,7 +434,7 @@ def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
         for record in store.records("k"):  # warns, and so fails, if it is not what was written
             assert len({score.value for score in record.scores}) == 1
             assert len(record.scores) == 20
-            if store.is_whole("k", 0):
+            if store.is_complete("k", 0):
                 wholes += 1
                 assert (store.weights("k", 0)["w"] == record.scores[0].value).all()
         for path in folder.rglob("*.damaged*"):

@@ -31,7 +31,7 @@ WEIGHTS = {"w": torch.ones(2)}
 HOLDER = """
 import sys
 from farfield.records import Store
-with Store(sys.argv[1]).claim("k", 3):
+with Store(sys.argv[1]).lock("k", 3):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -56,13 +56,13 @@ def another_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_two_processes_cannot_hold_one_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         message = f"process {os.getpid()} is at seed 3 of experiment k"
-        with pytest.raises(BusyError, match=message), Store(tmp_path).claim("k", 3):
+        with pytest.raises(BusyError, match=message), Store(tmp_path).lock("k", 3):
             pass
-        with Store(tmp_path).claim("k", 4):
+        with Store(tmp_path).lock("k", 4):
             pass
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         pass
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "sql" not in path.name]
 
@@ -75,9 +75,9 @@ def test_a_removed_folder_lets_no_second_process_in(tmp_path: Path, removed: lis
             shutil.rmtree(tmp_path / name, ignore_errors=True)
         message = f"process {process.pid} is at seed 3"
         for _ in range(2):  # the first try leaves what the second meets
-            with pytest.raises(BusyError, match=message), store.claim("k", 3):
+            with pytest.raises(BusyError, match=message), store.lock("k", 3):
                 pass
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         pass
 
 
@@ -85,31 +85,31 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     with another_process(tmp_path) as process:
         process.kill()
         process.wait()
-        with Store(tmp_path).claim("k", 3):
+        with Store(tmp_path).lock("k", 3):
             pass
 
 
 def test_who_lost_every_lock_writes_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         shutil.rmtree(tmp_path / "locks")
         shutil.rmtree(tmp_path / "weights")
-        with Store(tmp_path).claim("k", 3):
+        with Store(tmp_path).lock("k", 3):
             with pytest.raises(StoreError, match=r"the locks of seed 3 .* were removed"):
                 store.write(RECORD, WEIGHTS)
             assert store.records("k") == []
         assert not (tmp_path / "locks" / "k-3").exists()
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         store.write(RECORD, WEIGHTS)
-    assert store.is_whole("k", 3)
+    assert store.is_complete("k", 3)
 
 
 def test_who_lost_one_lock_writes(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    with store.claim("k", 3):
+    with store.lock("k", 3):
         shutil.rmtree(tmp_path / "locks")
         store.write(RECORD, WEIGHTS)
-    assert store.is_whole("k", 3)
+    assert store.is_complete("k", 3)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_file_system_without_locks_is_said_to_be_one(
 
     monkeypatch.setattr("fcntl.flock", fail)
     said = rf"cannot lock {tmp_path}/locks/k-3: {os.strerror(number)}; the file system \w+ at /"
-    with pytest.raises(StoreError, match=said), Store(tmp_path).claim("k", 3):
+    with pytest.raises(StoreError, match=said), Store(tmp_path).lock("k", 3):
         pass
 
 
@@ -138,7 +138,7 @@ def test_a_full_disk_at_a_claim_names_the_lock(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         try:
-            with store.claim("k", 3):
+            with store.lock("k", 3):
                 print("held")
         except StoreError as error:
             sys.exit(str(error))
@@ -150,5 +150,5 @@ def test_a_full_disk_at_a_claim_names_the_lock(tmp_path: Path) -> None:
     lock = tmp_path / "locks" / "k-3"
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [f"cannot write {lock}: File too large"]
-    with Store(tmp_path).claim("k", 3):
+    with Store(tmp_path).lock("k", 3):
         pass

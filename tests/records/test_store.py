@@ -152,7 +152,7 @@ def test_a_damaged_record_is_named(tmp_path: Path, place: str, content: str) -> 
     damage(tmp_path, f"UPDATE {place} = {content} WHERE seed = 1")
     with pytest.warns(DamageWarning, match=r"records\.sqlite holds a damaged record of k, seed"):
         assert [record.seed for record in store.records("k")] == [0]
-    assert store.whole_seeds("k") == {0}
+    assert store.complete_seeds("k") == {0}
     store.write(make_record(1), WEIGHTS)
     assert bare(store.find("k", 1)) == make_record(1)
 

@@ -33,8 +33,8 @@ from farfield.reports import (
     FunctionsRemoved,
     IterationsAtTest,
     Plate,
+    Quote,
     RoutingPaths,
-    Saying,
     ScoredMatrix,
     TypesByIteration,
     illustrate,
@@ -118,7 +118,7 @@ def plate_of(analysis: Exhibit, store: Store, *claims: Claim) -> Plate:
     figure = Figure(
         table=Table(key="gondal2021/figure", title="A figure", claims=claims),
         exhibits=(analysis,),
-        says=(Saying(of="*", words="so the paper says"),),
+        says=(Quote(of="*", words="so the paper says"),),
     )
     (plate,) = illustrate(figure, tabulate(figure.table, found(store)), store)
     return plate

@@ -25,7 +25,7 @@ from farfield.reports import (
     Finding,
     KeysByPlace,
     Plate,
-    Saying,
+    Quote,
     html,
     illustrate,
     markdown,
@@ -340,7 +340,7 @@ def key_figure() -> Figure:
     return Figure(
         table=Table(key="webb2021/small", title="Small", claims=(cell,)),
         exhibits=(KeysByPlace(),),
-        says=(Saying(of="astray", words="no overlap"),),
+        says=(Quote(of="confused", words="no overlap"),),
         quick_networks=2,
     )
 
@@ -367,14 +367,14 @@ def test_keys_are_measured_over_the_networks(keys: Plate, store: Store) -> None:
             )
         )
     found = {finding.what: finding for finding in keys.findings}
-    astray = found["keys of places 4–9 nearest to one of places 1–3"]
-    mean = 100 * np.mean([overlap.astray for overlap in overlaps])
-    error = 100 * abs(overlaps[0].astray - overlaps[1].astray) / 2
-    assert astray.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
-    assert astray.paper == "no overlap"
+    confused = found["keys of places 4–9 nearest to one of places 1–3"]
+    mean = 100 * np.mean([overlap.confused for overlap in overlaps])
+    error = 100 * abs(overlaps[0].confused - overlaps[1].confused) / 2
+    assert confused.ours == f"{mean:.1f} ± {error:.1f} % (2 networks)"
+    assert confused.paper == "no overlap"
     recalled = found["recalled, places 1, 2, 3: training distinguished from test"].ours
     means = [
-        100 * np.mean(part) for part in zip(*(o.recalled_told_apart for o in overlaps), strict=True)
+        100 * np.mean(part) for part in zip(*(o.recalled_accuracy for o in overlaps), strict=True)
     ]
     assert [float(part) for part in re.findall(r"([\d.]+) ±", recalled)] == pytest.approx(
         means, abs=0.051

@@ -30,6 +30,7 @@ from farfield.tasks import (
     Digits,
     DistributionOfN,
     FuzzyBoolean,
+    GlyphSet,
     IdentityRules,
     IdentityRulesMiddle,
     KMNISTAdaptation,
@@ -37,7 +38,6 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
-    Shapes,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
@@ -88,9 +88,9 @@ def where_it_stands(sheet: np.ndarray, image: np.ndarray) -> list[tuple[int, int
     return found
 
 
-def own_shapes(count: int) -> Shapes:
+def own_shapes(count: int) -> GlyphSet:
     """Images of random greys, whose darkest point is rare."""
-    return Shapes(np.random.default_rng(0).integers(30, 255, (count, 32, 32), dtype=np.uint8))
+    return GlyphSet(np.random.default_rng(0).integers(30, 255, (count, 32, 32), dtype=np.uint8))
 
 
 @every_rule
@@ -122,7 +122,7 @@ def test_a_sheet_is_the_same_bytes_again(cls: type, tmp_path: Path) -> None:
 
 
 def words(task: Task, regime: str, count: int) -> tuple[list[str], list[str]]:
-    """What a sheet of one regime says: everything, and what it says in the colour of answers."""
+    """What a sheet of one regime says: everything, and what it says in the color of answers."""
     figure = sheet_of(layout_of(task), {regime: task.draw(stream(0))[regime]}, count)
     texts = figure.axes[0].texts
     return [text.get_text() for text in texts], [
@@ -303,7 +303,7 @@ def test_fewer_problems_than_asked_for_are_all_shown() -> None:
 
 def test_an_image_that_is_not_square_keeps_its_proportions() -> None:
     images = np.random.default_rng(0).integers(0, 255, (4, 8, 32), dtype=np.uint8)
-    task = SameDifferent(withheld=2, shapes=Shapes(images))
+    task = SameDifferent(withheld=2, shapes=GlyphSet(images))
     axes = sheet_of(layout_of(task), task.draw(stream(0)), 1).axes[0]
     left, right, low, top = axes.images[0].get_extent()
     assert (right - left, top - low) == pytest.approx((1, 0.25))
@@ -412,7 +412,7 @@ def test_points_and_values_of_functions_are_strokes() -> None:
     assert heights == pytest.approx([*problems.items[0].tolist(), *problems.target[0].tolist()])
 
 
-def test_images_in_colour_are_shown_over_their_answer(
+def test_images_in_color_are_shown_over_their_answer(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))

@@ -37,7 +37,7 @@ def marks(axes, *, filled):
         if line.get_marker() in MARKERS
         and len(line.get_ydata()) == 1
         and line.get_gid() != "beyond"
-        and (to_hex(line.get_markerfacecolor()) != LIGHT.paper) == filled
+        and (to_hex(line.get_markerfacecolor()) != LIGHT.background) == filled
     ]
 
 
@@ -115,7 +115,7 @@ def test_lines_run_over_the_distances():
     assert {"● ESBN + TCN", "■ ESBN"} <= texts
 
 
-def test_a_model_keeps_its_colour_in_every_picture():
+def test_a_model_keeps_its_color_in_every_picture():
     def color(*patterns):
         (axes,) = profiles(report_of(*patterns)).axes
         labels = [*axes.get_xticklabels(), *axes.get_yticklabels()]
@@ -205,13 +205,13 @@ def luminance(color):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_colours_stand_out_from_the_paper(theme):
+def test_colors_stand_out_from_the_paper(theme):
     def contrast(color):
-        bright, dim = sorted([luminance(color), luminance(theme.paper)], reverse=True)
+        bright, dim = sorted([luminance(color), luminance(theme.background)], reverse=True)
         return (bright + 0.05) / (dim + 0.05)
 
-    assert contrast(theme.ink) >= 7
-    assert contrast(theme.faint) >= 4.5
+    assert contrast(theme.foreground) >= 7
+    assert contrast(theme.muted) >= 4.5
     assert min(contrast(color) for color in theme.models[:3]) >= 3
 
 
@@ -301,7 +301,7 @@ def test_long_names_side_by_side_do_not_touch():
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
-def test_no_two_models_of_a_paper_share_a_colour():
+def test_no_two_models_of_a_paper_share_a_color():
     for theme in (LIGHT, DARK):
         assert len(set(theme.models)) == len(theme.models)
         axes = profiles(report_of("*+tcn/withheld-95"), theme).axes[0]
@@ -309,7 +309,7 @@ def test_no_two_models_of_a_paper_share_a_colour():
         assert len(set(colors)) == len(colors) == 8
 
 
-def test_variants_of_a_model_share_its_colour_and_differ_in_their_lines():
+def test_variants_of_a_model_share_its_color_and_differ_in_their_lines():
     (axes,) = profiles(report_of("*", table="webb2021/table-17")).axes
     lines = [line for line in axes.lines if len(line.get_ydata()) == 4]
     colors = [line.get_color() for line in lines]
@@ -343,7 +343,7 @@ def test_each_unit_of_distance_has_a_panel_named_after_it():
     assert units == ["places beyond training", "terms beyond training"]
 
 
-def test_ten_models_differ_in_colour_or_line():
+def test_ten_models_differ_in_color_or_line():
     axes = added(smallest=0.1).axes[0]
     lines = [line for line in axes.lines if len(line.get_ydata()) == 3]
     looks = {(line.get_color(), str(line._dash_pattern)) for line in lines}

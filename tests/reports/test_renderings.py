@@ -104,7 +104,7 @@ def test_a_wide_terminal_has_a_line_for_each_cell(report):
             assert write(row) in line
 
 
-def test_a_colour_is_never_all_that_tells_a_verdict(report):
+def test_a_color_is_never_all_that_tells_a_verdict(report):
     assert "underpowered" in shown(report, 150)
     assert "not run" in shown(report, 150)
 

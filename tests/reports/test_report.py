@@ -9,7 +9,7 @@ from farfield.records import Store
 from farfield.reports import records_at, tabulate
 from farfield.reports._tables import _text as text
 from farfield.reproductions import TABLES, Budget, Table, Verdict
-from farfield.tasks import Shapes
+from farfield.tasks import GlyphSet
 from reproductions import made_up
 
 DEMO = TABLES["webb2021/demo"]
@@ -106,9 +106,9 @@ def test_commands_ask_for_the_budget_and_the_images():
 
 def test_commands_name_the_paper_s_images(data_folder):
     table = TABLES["webb2021/table-11"].select("esbn+tcn/withheld-95")
-    changed = table.with_task(shapes=Shapes.paper(data_folder))
+    changed = table.with_task(shapes=GlyphSet.paper(data_folder))
     (row,) = tabulate(changed, lambda claim: [], Budget.QUICK).rows
-    assert row.command.endswith("--cell esbn+tcn/withheld-95 --shapes paper")
+    assert row.command.endswith("--cell esbn+tcn/withheld-95 --images paper")
 
 
 def test_records_come_from_a_store(tmp_path):

@@ -12,7 +12,7 @@ from farfield.reports import export, load_export, results_page
 from farfield.reports._export._images import PAPER_DIGEST
 from farfield.reports._tables import _levels
 from farfield.reproductions import TABLES, Budget
-from farfield.tasks import Shapes
+from farfield.tasks import GlyphSet
 from reproductions import made_up
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -185,7 +185,7 @@ def test_steps_that_were_rounded_do_not_split_a_budget(tmp_path):
 def test_other_images_have_sections_of_their_own(tmp_path):
     images = np.random.default_rng(0).integers(0, 255, (100, 32, 32), dtype=np.uint8)
     export(TABLE, at(Budget.PAPER), tmp_path)
-    changed = TABLE.with_task(shapes=Shapes(images))
+    changed = TABLE.with_task(shapes=GlyphSet(images))
     export(changed, at(Budget.PAPER), tmp_path)
     page = results_page(tmp_path)
     assert page.count("### All of the paper's steps, built-in images") == 1
@@ -202,12 +202,12 @@ def test_where_no_images_are_shown_none_are_named(tmp_path):
 
 
 def test_the_paper_s_images_are_known_by_their_bytes(data_folder, tmp_path):
-    shapes = Shapes.paper(data_folder)
+    shapes = GlyphSet.paper(data_folder)
     assert array_digest(shapes.images) == PAPER_DIGEST
     export(TABLE.with_task(shapes=shapes), at(Budget.PAPER), tmp_path)
     page = results_page(tmp_path)
     assert "### All of the paper's steps, the paper's own images" in page
-    assert page.count(" --shapes paper` |") == len(TABLE.claims)
+    assert page.count(" --images paper` |") == len(TABLE.claims)
 
 
 def test_what_a_record_says_of_its_machine_is_no_markup(tmp_path):

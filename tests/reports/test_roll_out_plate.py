@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.analysis import rolled_out, stood_still
+from farfield.analysis import copy_last_frame, rolled_out
 from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
@@ -113,7 +113,7 @@ def test_courses_are_means_over_sequences_and_networks(store: Store) -> None:
             np.testing.assert_allclose(still.get_ydata(), ahead)
         else:
             problems = problems_of_run(TASK, 0)[regime]
-            scores = TASK.roll_out_scores(stood_still(problems, 3), problems)
+            scores = TASK.roll_out_scores(copy_last_frame(problems, 3), problems)
             np.testing.assert_allclose(still.get_ydata(), scores[kind].mean(0).numpy())
         assert axes.get_ylim()[1] > max(max(line.get_ydata()) for line in lines)
 

@@ -7,7 +7,7 @@ import pytest
 
 from farfield.core import UnknownNameError
 from farfield.reproductions import Budget, Claim, Published, Table
-from farfield.tasks import Shapes
+from farfield.tasks import GlyphSet
 from reproductions import made_up
 
 
@@ -100,7 +100,7 @@ def test_names_do_not_depend_on_what_is_selected():
 
 
 def test_free_fields_of_the_task_may_change():
-    shapes = Shapes(np.random.default_rng(0).integers(0, 255, (100, 4, 4), dtype=np.uint8))
+    shapes = GlyphSet(np.random.default_rng(0).integers(0, 255, (100, 4, 4), dtype=np.uint8))
     whole = table(made_up.claim(row="ESBN"), made_up.claim(row="LSTM")).select("esbn/*")
     other = whole.with_task(shapes=shapes)
     for claim, plain in zip(

@@ -18,9 +18,9 @@ from farfield.reports import (
     IterationsAtTest,
     KeysByPlace,
     PairedTests,
+    Quote,
     RollOuts,
     RoutingPaths,
-    Saying,
     ScoredMatrix,
     TimeCourses,
     TypesByIteration,
@@ -183,7 +183,7 @@ def test_the_first_saying_that_fits_counts():
     figure = Figure(
         table=Table(key="k", title="t", claims=FIGURES["webb2021/figure-9"].table.claims),
         exhibits=(),
-        says=(Saying(of="a*", words="first"), Saying(of="*b", words="second")),
+        says=(Quote(of="a*", words="first"), Quote(of="*b", words="second")),
     )
     assert [figure.words(name) for name in ("ab", "b", "c")] == ["first", "second", ""]
 

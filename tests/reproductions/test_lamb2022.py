@@ -7,7 +7,7 @@ import re
 import pytest
 
 from farfield.core import stream
-from farfield.models import AtOneSide, RollOut, SequenceModel
+from farfield.models import ResizedSequence, RollOut, SequenceModel
 from farfield.nn import Communication, HoldingRNN, RIMs, Wiring
 from farfield.reports import FIGURES, ActivationOverTime, RollOuts
 from farfield.reproductions import TABLES, Unpublished
@@ -175,7 +175,7 @@ def test_who_reads_at_the_side_of_training_is_told_apart() -> None:
         if claim.group == "digits":
             model = claim.experiment.model.build(SequentialMNIST(), stream(0, "weights"))
             assert isinstance(
-                model, AtOneSide if claim.row.endswith("read at 14") else SequenceModel
+                model, ResizedSequence if claim.row.endswith("read at 14") else SequenceModel
             )
 
 
@@ -196,11 +196,11 @@ def test_new_sequences_are_as_many_as_the_updates_take() -> None:
     assert claim.experiment.task.counts["training"] == recipe.steps * recipe.batch_size
 
 
-def test_rows_with_a_least_move_have_one() -> None:
+def test_rows_with_a_least_update_have_one() -> None:
     for claim in cells("beyond"):
         if claim.group == "copying" and claim.row.startswith("Holding RNN"):
-            least_move = dict(claim.experiment.model.core.options).get("least_move", 0.0)
-            assert (least_move > 0) == ("least move" in claim.row)
+            min_update = dict(claim.experiment.model.core.options).get("min_update", 0.0)
+            assert (min_update > 0) == ("least move" in claim.row)
 
 
 def test_adding_is_an_error() -> None:

@@ -7,13 +7,13 @@ import hashlib
 import numpy as np
 
 from farfield.core import Problems
-from farfield.tasks import Shapes
+from farfield.tasks import GlyphSet
 
 
-def own_shapes(count: int) -> Shapes:
+def own_shapes(count: int) -> GlyphSet:
     images = np.zeros((count, 2, 3), np.uint8)
     images[:, 0, 0] = np.arange(count)
-    return Shapes(images)
+    return GlyphSet(images)
 
 
 def shown(problems: Problems) -> set[int]:

@@ -21,10 +21,10 @@ from farfield.tasks import (
     Copying,
     DistributionOfThree,
     FuzzyBoolean,
+    GlyphSet,
     IdentityRules,
     RelationalMatchToSample,
     SameDifferent,
-    Shapes,
 )
 from tasks.sets import digest, own_shapes, shown
 
@@ -448,10 +448,10 @@ def test_own_images_are_what_problems_show(cls: type) -> None:
 def test_the_built_in_images_are_the_glyphs(cls: type) -> None:
     training, test = both(cls, 50)
     assert training.items is test.items
-    assert torch.equal(training.items, Shapes.glyphs().items)
-    assert cls().item_shape == tuple(Shapes.glyphs().images.shape[1:])
+    assert torch.equal(training.items, GlyphSet.glyphs().items)
+    assert cls().item_shape == tuple(GlyphSet.glyphs().images.shape[1:])
     assert (
-        cls(withheld=50, shapes=Shapes.glyphs())
+        cls(withheld=50, shapes=GlyphSet.glyphs())
         .draw(stream(0))[TRAINING]
         .index.equal(training.index)
     )
@@ -605,7 +605,7 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
     for wrong in (0, 2, 10.0):
         with pytest.raises(ValueError, match=rf"max_problems must be .*got {wrong}"):
             cls(max_problems=wrong)
-    with pytest.raises(ValueError, match=r"write Shapes\(…\)"):
+    with pytest.raises(ValueError, match=r"write GlyphSet\(…\)"):
         cls(shapes=np.zeros((100, 2, 2), np.uint8))
     with pytest.raises(ValueError, match=f"at least {fewest} images, got {fewest - 1}"):
         cls(shapes=own_shapes(fewest - 1))
@@ -618,7 +618,7 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
 @every_cell
 def test_drawing_takes_little_time_and_memory(cls: type, withheld: int) -> None:
     task = cls(withheld=withheld)
-    Shapes.glyphs()
+    GlyphSet.glyphs()
     assert min(_seconds(task) for _ in range(3)) < 0.2
     tracemalloc.start()
     task.draw(stream(0))

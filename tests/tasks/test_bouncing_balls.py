@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, UnknownNameError, stream
+from farfield.core import LazyItems, Problems, UnknownNameError, stream
 from farfield.metrics import measure_of
 from farfield.tasks import (
     TASKS,
@@ -239,7 +239,7 @@ def test_distances_are_balls_or_hidden_columns() -> None:
 @every_cell
 def test_items_are_the_frames_of_the_balls(task: BouncingBalls) -> None:
     for problems in drawn(task).values():
-        assert isinstance(problems.items, DrawnItems)
+        assert isinstance(problems.items, LazyItems)
         shown, balls = problems[:2].sequences(), balls_of(problems)
         for row, place in ((0, 0), (0, 7), (1, 11)):
             curtain = tuple(problems.latent["curtain"][row].tolist())

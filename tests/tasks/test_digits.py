@@ -22,7 +22,7 @@ from farfield.tasks import (
     DataFile,
     DataSet,
     Digits,
-    InParts,
+    HasSubsets,
     ProblemTask,
     is_at_hand,
     metric_of,
@@ -90,7 +90,7 @@ def test_images_grow_as_torch_s_do() -> None:
         assert (upsampled(np.full((28, 28), value, np.uint8)) == value).all()
 
 
-def test_mnist_is_shown_in_all_colours_with_its_label(files: Path) -> None:
+def test_mnist_is_shown_in_all_colors_with_its_label(files: Path) -> None:
     for regime, problems in drawn(SMALL).items():
         part = "train" if regime in (TRAINING, VALIDATION) else "t10k"
         images = DATA_SETS["mnist"].read(f"{part}-images-idx3-ubyte.gz")
@@ -119,12 +119,12 @@ def test_mnist_m_is_the_difference_to_a_piece_of_a_photograph(files: Path) -> No
             with Image.open(paths[which]) as photograph:
                 behind = np.asarray(photograph.convert("RGB"))
             blended = oracle.blended(images[number], behind, top, left)
-            expected = np.stack([oracle.upsampled(colour, 32) for colour in blended])
+            expected = np.stack([oracle.upsampled(color, 32) for color in blended])
             assert np.array_equal(problems.sequences()[row, 0].numpy(), expected)
             assert int(problems.target[row]) == 10 + labels[number]
 
 
-def test_digits_stand_over_photographs_in_every_colour() -> None:
+def test_digits_stand_over_photographs_in_every_color() -> None:
     generator = np.random.default_rng(0)
     digits = generator.integers(0, 256, (3, 28, 28)).astype(np.uint8)
     behind = generator.integers(0, 256, (30, 40, 3)).astype(np.uint8)
@@ -133,7 +133,7 @@ def test_digits_stand_over_photographs_in_every_colour() -> None:
     shown = BlendedImages(digits, whole, places)(np.array([2, 1]))
     for found, number in zip(shown, (2, 1), strict=True):
         blended = oracle.blended(digits[number], behind, *places[number, 1:])
-        expected = np.stack([oracle.upsampled(colour, 32) for colour in blended])
+        expected = np.stack([oracle.upsampled(color, 32) for color in blended])
         assert np.array_equal(found, expected)
 
 
@@ -281,7 +281,7 @@ def test_regimes_and_shapes() -> None:
     assert (task.item_shape, task.length, task.num_outputs) == ((3, 32, 32), 1, 30)
     assert (task.segments, metric_of(task), task.chance("svhn")) == (((0,),), "accuracy", 0.1)
     assert TASKS["digits"] is Digits
-    assert isinstance(task, InParts)
+    assert isinstance(task, HasSubsets)
     assert Digits(data_sets=("svhn",)).num_outputs == 10
 
 
@@ -423,7 +423,7 @@ def test_other_photographs_are_not_taken_for_the_published_ones(nothing: Path) -
         photographs.read_photographs(photographs.BSD, 28)
 
 
-def test_grey_images_have_equal_colours() -> None:
+def test_grey_images_have_equal_colors() -> None:
     images = np.random.default_rng(0).integers(0, 256, (5, 28, 28)).astype(np.uint8)
     shown = GreyImages(images)(np.array([3, 1]))
     assert shown.shape == (2, 3, 32, 32)

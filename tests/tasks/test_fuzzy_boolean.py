@@ -22,8 +22,8 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     FuzzyBoolean,
+    MultiOutput,
     ProblemTask,
-    SeveralAnswers,
     metric_of,
 )
 from farfield.tasks._boolean._fuzzy_logic import disjunctions, minterms, multilinear, truth_tables
@@ -193,7 +193,7 @@ def test_the_mean_score_is_the_coefficient_of_determination(task: FuzzyBoolean) 
         ]
         assert float(task.score(outputs, problems).mean()) == pytest.approx(np.mean(expected), 1e-6)
         several = task.answer_scores(outputs, problems)
-        assert isinstance(task, SeveralAnswers)
+        assert isinstance(task, MultiOutput)
         assert list(several) == [
             f"function-{number}"
             for number in range(task.first + 1, task.first + task.functions + 1)

@@ -21,10 +21,10 @@ from farfield.tasks import (
     TRAINING,
     AllSame,
     DistributionOfN,
+    GlyphSet,
     IdentityRulesMiddle,
     ProblemTask,
     SameDifferent,
-    Shapes,
     TintedSameDifferent,
     TripleMatchToSample,
 )
@@ -512,7 +512,7 @@ def test_tints_keep_images_apart_and_within_the_greys() -> None:
     items = drawn(TintedSameDifferent(withheld=50))[TRAINING].items
     light, dark = items.chunk(2)
     assert (light.min(), light.max(), dark.min(), dark.max()) == (0.5, 1.0, 0.0, 0.5)
-    assert torch.equal(2 * dark, Shapes.glyphs().items)
+    assert torch.equal(2 * dark, GlyphSet.glyphs().items)
     assert torch.allclose(light - dark, torch.tensor(0.5))
     assert len(torch.unique(items.flatten(1), dim=0)) == 200
 
@@ -716,7 +716,7 @@ def test_rows_need_enough_shapes_on_either_side() -> None:
 
 @every_cell
 def test_drawing_takes_little_time(task: ProblemTask) -> None:
-    Shapes.glyphs()
+    GlyphSet.glyphs()
     assert min(_seconds(task) for _ in range(3)) < 0.2
 
 

@@ -21,7 +21,7 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     Candidates,
-    InParts,
+    HasSubsets,
     ProblemTask,
     ProgressiveMatrices,
 )
@@ -188,7 +188,7 @@ def test_every_option_of_a_triple_is_shown_as_often(task: ProgressiveMatrices) -
 
 
 @pytest.mark.parametrize("holdout", ["interpolation", "extrapolation"])
-def test_sizes_and_colours_are_familiar_but_where_a_test_is_about_them(holdout: str) -> None:
+def test_sizes_and_colors_are_familiar_but_where_a_test_is_about_them(holdout: str) -> None:
     (task,) = (task for task in CELLS if task.holdout == holdout)
     familiar = set(range(0, 10, 2)) if holdout == "interpolation" else set(range(5))
     *_, test = task.regimes
@@ -430,9 +430,7 @@ def test_smaller_pictures_keep_every_second_pixel_and_then_means() -> None:
 
 
 def test_all_shapes_and_lines_differ_as_models_see_them() -> None:
-    kinds = [
-        [kind, size, colour] for kind in range(1, 8) for size in range(10) for colour in (0, 9)
-    ]
+    kinds = [[kind, size, color] for kind in range(1, 8) for size in range(10) for color in (0, 9)]
     panels = torch.zeros(len(kinds) + 63, PANEL_FIELDS, dtype=torch.uint8)
     panels[: len(kinds), :3] = torch.tensor(kinds)
     panels[len(kinds) :, 27:] = (torch.arange(1, 64)[:, None] >> torch.arange(6) & 1) * 5
@@ -483,7 +481,7 @@ def test_the_task_says_what_models_need() -> None:
     assert TASKS[task.name] is ProgressiveMatrices
     assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
-    assert isinstance(task, InParts)
+    assert isinstance(task, HasSubsets)
     assert (task.length, task.num_candidates, task.num_outputs) == (16, 8, 8)
     assert task.segments == (tuple(range(9)),)
     assert task.item_shape == (160, 160)

@@ -18,7 +18,7 @@ from farfield.tasks import (
     TRAINING,
     VALIDATION,
     Candidates,
-    FromFiles,
+    NeedsFiles,
     ProblemTask,
     ProgressiveMatrices,
     PublishedMatrices,
@@ -126,7 +126,7 @@ def test_the_task_takes_the_published_sets(data: Path, monkeypatch: pytest.Monke
     task = PublishedMatrices(archive="extrapolation", training_problems=4)
     assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
-    assert isinstance(task, FromFiles)
+    assert isinstance(task, NeedsFiles)
     assert task.is_at_hand()
     assert not PublishedMatrices().is_at_hand()
     sets = task.draw(stream(3))

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farfield.core import DrawnItems, Problems, UnknownNameError, stream
+from farfield.core import LazyItems, Problems, UnknownNameError, stream
 from farfield.tasks import TASKS, TRAINING, DynamicObjects, ObjectFrames, ProblemTask, metric_of
 from farfield.tasks._squares._squares import frames
 from oracles import webb2020_objects as oracle
@@ -45,7 +45,7 @@ def drawn(task: ProblemTask, seed: int = 0) -> dict[str, Problems]:
 
 
 def squares(task: ProblemTask, regime: str) -> np.ndarray:
-    """Centre along X and Y and width, (batch, time, 3)."""
+    """Center along X and Y and width, (batch, time, 3)."""
     return drawn(task)[regime].latent["squares"].numpy()
 
 
@@ -86,7 +86,7 @@ def test_the_edge_belongs_to_the_square_and_rows_go_along_y() -> None:
 @every_cell
 def test_items_are_the_frames_of_the_squares(task: ProblemTask) -> None:
     for regime, problems in drawn(task).items():
-        assert isinstance(problems.items, DrawnItems)
+        assert isinstance(problems.items, LazyItems)
         shown = problems[:2].sequences()
         for row, place in np.ndindex(shown.shape[:2]):
             x, y, width = squares(task, regime)[row, place]

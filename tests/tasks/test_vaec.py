@@ -15,12 +15,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farfield.core import DrawnItems, Problems, UnknownNameError, stream
+from farfield.core import LazyItems, Problems, UnknownNameError, stream
 from farfield.tasks import (
     TASKS,
     TRAINING,
     Candidates,
-    InParts,
+    HasSubsets,
     ProblemTask,
     VAECScale,
     VAECTranslation,
@@ -167,7 +167,7 @@ def test_a_region_is_drawn_within_two_seconds_and_120_megabytes() -> None:
 
 def test_sets_hold_no_pictures_until_asked() -> None:
     for problems in drawn(VAECScale()).values():
-        assert isinstance(problems.items, DrawnItems)
+        assert isinstance(problems.items, LazyItems)
         assert len(problems.items) == 2401
         assert problems.items.shape[1:] == (128, 128, 3)
         assert shown(problems) == set(range(2401))
@@ -401,7 +401,7 @@ def test_guessing_scores_the_floor() -> None:
 def test_the_contract_is_consistent(task: ProblemTask) -> None:
     assert isinstance(task, ProblemTask)
     assert isinstance(task, Candidates)
-    assert isinstance(task, InParts)
+    assert isinstance(task, HasSubsets)
     assert TASKS[task.name] is type(task)
     assert hash(task) == hash(dataclasses.replace(task))
     assert task.num_outputs == task.num_candidates == task.levels_per_region

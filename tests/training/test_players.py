@@ -211,10 +211,10 @@ def test_two_players_stopped_and_resumed_end_with_the_same_bytes(make, tmp_path)
 def test_the_generator_comes_nearer_to_the_moons() -> None:
     longer = dataclasses.replace(GAN, recipe=Recipe(steps=300, batch_size=64, learning_rate=0.005))
     learner = OneNetwork(longer, 0)
-    first = learner.glance(0)[0][0].value
+    first = learner.training_metrics(0)[0][0].value
     for step in range(300):
         learner.update(step)
-    last = learner.glance(300)[0][0].value
+    last = learner.training_metrics(300)[0][0].value
     assert last > first + 0.1, (first, last)
 
 

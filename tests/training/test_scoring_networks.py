@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, Stream, stream
+from farfield.core import LazyItems, Problems, Stream, stream
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm
@@ -50,7 +50,7 @@ class NextLevel:
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         first = torch.from_numpy(generator.integers(0, 2, n)) + 4 * (regime != TRAINING)
         steps = torch.tensor([0, 1, 2, 0, 3])
-        items = DrawnItems(latent=torch.arange(9.0)[:, None], draw=draw_levels)
+        items = LazyItems(latent=torch.arange(9.0)[:, None], draw=draw_levels)
         index = first[:, None] + steps
         return Problems(items=items, index=index, target=torch.zeros(n, dtype=torch.int64))
 
@@ -97,7 +97,7 @@ class Remembering(nn.Module):
         mean = z.mean(0) if self.training else self.mean
         return (z - mean) * self.gain
 
-    def take_statistics(self, z: Tensor) -> None:
+    def calibrate(self, z: Tensor) -> None:
         self.mean = z.mean(0)
 
 
@@ -195,7 +195,7 @@ def test_a_glance_normalizes_by_what_it_sees_and_leaves_no_trace(learner) -> Non
     networks = learner(tested, seeds, dtype=torch.float64)
     for step in range(5):
         networks.update(step)
-    [points] = networks.glance(5)
+    [points] = networks.training_metrics(5)
     assert not networks.weights()[0]["context.mean"].any()
     [scores] = networks.score(5)
     final = {s.metric: s.value for s in scores if s.regime == TRAINING}

@@ -16,7 +16,7 @@ from farfield.nn import LinearEncoder, SequenceNorm, TimeStepNorm
 from farfield.objectives import Objective, PredictingEmbeddings, Supervised
 from farfield.tasks import DynamicObjects
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
-from farfield.training._learner import GLANCE_NUMBERS, glimpsed
+from farfield.training._learner import SUBSET_NUMBERS, train_subset
 from farfield.training._start import embedded, has_fixed_encoder, without_encoder
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
@@ -37,7 +37,7 @@ def test_the_parts_named_are_taken_over_and_the_others_drawn() -> None:
         taken = name.startswith(("encoder.", "decoder."))
         assert torch.equal(tensor, (start if taken else drawn)[name]), name
     encoder_only = dataclasses.replace(
-        SECOND, starts_from=Pretrained(experiment=FIRST, parts=("encoder",))
+        SECOND, starts_from=Pretrained(experiment=FIRST, include=("encoder",))
     )
     for name, tensor in OneNetwork(encoder_only, 0, start=start).weights()[0].items():
         taken = name.startswith("encoder.")
@@ -69,7 +69,7 @@ def test_a_start_that_does_not_fit_is_named() -> None:
         OneNetwork(DRAWN, 0, start=start)
 
 
-@pytest.mark.parametrize("field", ["parts", "without", "grown"])
+@pytest.mark.parametrize("field", ["include", "exclude", "resize"])
 def test_parts_that_a_network_has_not_are_named(field: str) -> None:
     named = {field: ("encoder", "decodr")}
     nowhere = dataclasses.replace(SECOND, starts_from=Pretrained(experiment=FIRST, **named))
@@ -80,8 +80,8 @@ def test_parts_that_a_network_has_not_are_named(field: str) -> None:
 
 def test_a_start_of_which_nothing_is_taken_over_is_none() -> None:
     parts = ("encoder",)
-    nothing = Pretrained(experiment=FIRST, parts=parts, without=parts)
-    with pytest.raises(ValueError, match="without must leave something to take over"):
+    nothing = Pretrained(experiment=FIRST, include=parts, exclude=parts)
+    with pytest.raises(ValueError, match="exclude must leave something to take over"):
         OneNetwork(dataclasses.replace(SECOND, starts_from=nothing), 0, start=trained())
 
 
@@ -220,8 +220,8 @@ def test_only_an_encoder_that_never_changes_is_fixed() -> None:
 
 def test_large_items_are_glanced_at_less() -> None:
     sets = DynamicObjects(training_sequences=300, test_sequences=1).draw(stream(0, "weights"))
-    assert len(glimpsed(sets["training"])) == GLANCE_NUMBERS // (20 * 64 * 64)
-    assert len(glimpsed(sets["training"][:7])) == 7
+    assert len(train_subset(sets["training"])) == SUBSET_NUMBERS // (20 * 64 * 64)
+    assert len(train_subset(sets["training"][:7])) == 7
 
 
 def test_an_encoder_that_is_trained_along_is_trained() -> None:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
 from farfield.core import stream
-from farfield.execution import Here, Job, run, why_not_stacked
+from farfield.execution import Here, Job, run, vmap_error
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
@@ -244,7 +244,7 @@ def test_a_network_of_ones_own_stops_goes_on_and_comes_back(
 
     store = Store(tmp_path / "runs")
     run([Job(experiment=experiment, seed=1)], store, Here())
-    assert store.is_whole(experiment.key, 1)
+    assert store.is_complete(experiment.key, 1)
     kept = store.weights(experiment.key, 1)
     assert kept.keys() == wanted.keys()
     network = trained_network(experiment, 1, store)
@@ -276,7 +276,7 @@ def test_a_tied_weight_takes_one_step_along_both_gradients() -> None:
 @pytest.mark.parametrize("cls", STACKED)
 def test_together_equals_alone_where_weights_have_two_names(cls: type[nn.Module]) -> None:
     experiment = with_reasoner(cls, steps=4)
-    assert why_not_stacked(experiment, "cpu") is None
+    assert vmap_error(experiment, "cpu") is None
     together = Stack(experiment, (0, 3), dtype=torch.float64)
     scores, _ = train(together, experiment)
     for position, seed in enumerate((0, 3)):
@@ -293,7 +293,7 @@ def test_together_equals_alone_where_weights_have_two_names(cls: type[nn.Module]
 
 @pytest.mark.parametrize("cls", [cls for cls in ALONE if ALONE[cls]])
 def test_what_cannot_be_stacked_is_refused_before(cls: type[nn.Module]) -> None:
-    reason = why_not_stacked(with_reasoner(cls), "cpu")
+    reason = vmap_error(with_reasoner(cls), "cpu")
     assert reason is not None
     assert ALONE[cls] in reason
 

@@ -34,7 +34,7 @@ from farfield.training import (
     train,
 )
 from farfield.training._loop import _kinds, _Note
-from farfield.training._turns import shorten
+from farfield.training._turns import clip_grad_norm
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 RISE_AND_FALL = Warmup(fraction=0.5, then=Cosine())
@@ -580,10 +580,10 @@ def test_gradients_are_shortened_to_the_norm_and_no_further(stacked: bool) -> No
     norms = [torch.cat([g.flatten() for g in network]).norm() for network in networks]
     clip = float(sum(norms) / 2)
     if stacked:
-        together = shorten(gradients, clip, stacked=True)
+        together = clip_grad_norm(gradients, clip, stacked=True)
         shortened = [[g[seed] for g in together] for seed in range(2)]
     else:
-        shortened = [shorten(network, clip) for network in networks]
+        shortened = [clip_grad_norm(network, clip) for network in networks]
     for norm, before, after in zip(norms, networks, shortened, strict=True):
         for was, now in zip(before, after, strict=True):
             torch.testing.assert_close(now, was * min(1.0, clip / float(norm)), rtol=1e-12, atol=0)
@@ -592,7 +592,7 @@ def test_gradients_are_shortened_to_the_norm_and_no_further(stacked: bool) -> No
 def test_a_gradient_of_two_parameters_is_shortened_once() -> None:
     first, second = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
     gradients = torch.autograd.grad((first + second).sum(), (first, second))
-    shortened = shorten(gradients, 2**0.5)
+    shortened = clip_grad_norm(gradients, 2**0.5)
     assert all(torch.allclose(g, torch.full((4,), 0.5)) for g in shortened)
 
 

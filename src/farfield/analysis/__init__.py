@@ -4,7 +4,7 @@ from farfield.analysis._activation import PhaseDifference as PhaseDifference
 from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
 from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
-from farfield.analysis._embeddings import Along as Along
+from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
@@ -12,18 +12,17 @@ from farfield.analysis._embeddings import first_component as first_component
 from farfield.analysis._fgsm import FGSM as FGSM
 from farfield.analysis._key_overlap import KeyOverlap as KeyOverlap
 from farfield.analysis._key_overlap import key_overlap as key_overlap
-from farfield.analysis._key_overlap import told_apart as told_apart
+from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_centroid_accuracy
 from farfield.analysis._keys import Keys as Keys
 from farfield.analysis._keys import keys_of as keys_of
 from farfield.analysis._keys import second_appearance as second_appearance
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
-from farfield.analysis._neighbour_map import neighbour_map as neighbour_map
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._roll_outs import copy_last_frame as copy_last_frame
 from farfield.analysis._roll_outs import rolled_out as rolled_out
-from farfield.analysis._roll_outs import stood_still as stood_still
 from farfield.analysis._routing import Routing as Routing
 from farfield.analysis._routing import clustering as clustering
 from farfield.analysis._routing import interpreter_of as interpreter_of
@@ -33,10 +32,11 @@ from farfield.analysis._routing import scores_by_iterations as scores_by_iterati
 from farfield.analysis._routing import scores_without_functions as scores_without_functions
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
+from farfield.analysis._tsne import tsne as tsne
 
 __all__ = [
     "FGSM",
-    "Along",
+    "ComponentFit",
     "Embeddings",
     "FirstComponent",
     "KeyOverlap",
@@ -48,6 +48,7 @@ __all__ = [
     "TimeCourse",
     "active_of",
     "clustering",
+    "copy_last_frame",
     "embeddings_of",
     "first_component",
     "interpreter_of",
@@ -55,7 +56,7 @@ __all__ = [
     "keys_of",
     "linear_fit",
     "mean_line",
-    "neighbour_map",
+    "nearest_centroid_accuracy",
     "path_similarity",
     "phase_difference",
     "principal_components",
@@ -65,7 +66,6 @@ __all__ = [
     "scores_by_iterations",
     "scores_without_functions",
     "second_appearance",
-    "stood_still",
     "time_course",
-    "told_apart",
+    "tsne",
 ]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from farfield.analysis._linear_fit import LinearFit, linear_fit
 from farfield.analysis._principal_components import principal_components
-from farfield.core import DrawnItems, Problems
+from farfield.core import LazyItems, Problems
 from farfield.models import AnalogyScoring
 from farfield.training import encode_all
 
@@ -31,7 +31,7 @@ class Embeddings(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Along:
+class ComponentFit:
     """Linear fit of the first principal component to one latent dimension.
 
     Args:
@@ -56,7 +56,7 @@ class FirstComponent:
     """
 
     share: float
-    along: tuple[Along, ...]
+    along: tuple[ComponentFit, ...]
 
 
 def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | None) -> Embeddings:
@@ -79,7 +79,7 @@ def embeddings_of(network: nn.Module, problems: Problems, context: nn.Module | N
     """
     if not isinstance(network, AnalogyScoring):
         raise ValueError(f"network must be an AnalogyScoring, got {network!r}")
-    if not isinstance(problems.items, DrawnItems) or problems.items.latent.ndim != 2:
+    if not isinstance(problems.items, LazyItems) or problems.items.latent.ndim != 2:
         raise ValueError("problems must have rendered items, each of a row of latent values")
     levels, nothing, shown = problems.items.latent.double(), nn.Identity(), problems.compact()
     plain = AnalogyScoring(nothing, context, nothing, num_candidates=network.num_candidates)
@@ -122,5 +122,5 @@ def first_component(
     )
 
 
-def _along(values: Tensor, heights: Tensor) -> Along:
-    return Along(values=values, heights=heights, fit=linear_fit(values, heights))
+def _along(values: Tensor, heights: Tensor) -> ComponentFit:
+    return ComponentFit(values=values, heights=heights, fit=linear_fit(values, heights))

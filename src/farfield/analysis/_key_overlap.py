@@ -24,7 +24,7 @@ class KeyOverlap:
             around their mean (root mean square), in units of the root mean square distance
             between the means of the first F. 0 is a single point; at 1 the keys of a place lie as
             far from their mean as the means of the places from each other.
-        astray: Share of the keys written behind the first F places, on the training set, that lie
+        confused: Share of the keys written behind the first F places, on the training set, that lie
             nearer to the mean of one of those than to that of their own or any other place. 0 is
             no overlap.
         recognized: For each of the first F places, share of the keys written on the test set that
@@ -35,20 +35,20 @@ class KeyOverlap:
         written_shift: For each of the first F places, how far the mean of the keys written on the
             test set lies from that on the training set, in the unit of the spread. 0 is no shift.
         recalled_shift: The same of the keys recalled.
-        written_told_apart: For each of the first F places, how often the keys written on the
-            training set are separated from those of the test set, as `told_apart`. 0.5 is complete
+        written_accuracy: For each of the first F places, `nearest_centroid_accuracy` of the keys
+            written on the training set against those written on the test set. 0.5 is complete
             overlap, however small the scale.
-        recalled_told_apart: The same of the keys recalled.
+        recalled_accuracy: The same of the keys recalled.
     """
 
     spread: tuple[float, ...]
-    astray: float
+    confused: float
     recognized: tuple[float, ...]
     recalled: tuple[float, ...]
     written_shift: tuple[float, ...]
     recalled_shift: tuple[float, ...]
-    written_told_apart: tuple[float, ...]
-    recalled_told_apart: tuple[float, ...]
+    written_accuracy: tuple[float, ...]
+    recalled_accuracy: tuple[float, ...]
 
 
 def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
@@ -81,13 +81,13 @@ def key_overlap(training: Keys, test: Keys) -> KeyOverlap:
     again = [keys.recalled for keys in (training, test)]
     return KeyOverlap(
         spread=_numbers(spread(training.written) / unit),
-        astray=float((later < first).double().mean()),
+        confused=float((later < first).double().mean()),
         recognized=_numbers((nearest(early[1], means) == places).double().mean(0)),
         recalled=_numbers((nearest(again[1], means) == places).double().mean(0)),
         written_shift=_numbers(_shift(*early) / unit),
         recalled_shift=_numbers(_shift(*again) / unit),
-        written_told_apart=_each_told_apart(*early),
-        recalled_told_apart=_each_told_apart(*again),
+        written_accuracy=_each_told_apart(*early),
+        recalled_accuracy=_each_told_apart(*again),
     )
 
 
@@ -107,8 +107,8 @@ def spread(keys: Float[Tensor, "batch time key"]) -> Float[Tensor, " time"]:
     Args:
         keys: Keys of a set of problems.
     """
-    centred = keys.double() - mean_keys(keys)
-    return centred.square().sum(-1).mean(0).sqrt()
+    centered = keys.double() - mean_keys(keys)
+    return centered.square().sum(-1).mean(0).sqrt()
 
 
 def nearest(
@@ -124,7 +124,9 @@ def nearest(
     return distances.argmin(-1)
 
 
-def told_apart(first: Float[Tensor, "batch key"], second: Float[Tensor, "_ key"]) -> float:
+def nearest_centroid_accuracy(
+    first: Float[Tensor, "batch key"], second: Float[Tensor, "_ key"]
+) -> float:
     """Accuracy of assigning keys to one of two sets by the nearest mean.
 
     The means are those of one half of each set (every second key) and the keys judged those of the
@@ -160,8 +162,11 @@ def _shift(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _each_told_apart(first: Tensor, second: Tensor) -> tuple[float, ...]:
-    """`told_apart`, place by place."""
-    return tuple(told_apart(*pair) for pair in zip(first.unbind(1), second.unbind(1), strict=True))
+    """`nearest_centroid_accuracy`, place by place."""
+    return tuple(
+        nearest_centroid_accuracy(*pair)
+        for pair in zip(first.unbind(1), second.unbind(1), strict=True)
+    )
 
 
 def _numbers(values: Tensor) -> tuple[float, ...]:

@@ -34,7 +34,7 @@ def rolled_out(network: nn.Module, problems: Problems) -> Float[Tensor, "batch t
     return logits[:, network.given - 1 : -1]
 
 
-def stood_still(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
+def copy_last_frame(problems: Problems, given: int) -> Float[Tensor, "batch time value"]:
     """Logits of the last given frame, copied for every later one.
 
     Args:

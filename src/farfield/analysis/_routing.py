@@ -137,12 +137,12 @@ def clustering(
     """
     shares = []
     for own, groups in zip(types.flatten(1, 2).double(), nearest.flatten(1), strict=True):
-        centred = own - own.mean(0)
+        centered = own - own.mean(0)
         between = sum(
             len(group) * group.mean(0).square().sum()
-            for group in (centred[groups == function] for function in groups.unique())
+            for group in (centered[groups == function] for function in groups.unique())
         )
-        shares.append(float(between / centred.square().sum().clamp(min=1e-12)))
+        shares.append(float(between / centered.square().sum().clamp(min=1e-12)))
     return shares
 
 

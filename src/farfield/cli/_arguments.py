@@ -44,7 +44,7 @@ class Show:
     """Name of the task, e.g. distribution-of-three."""
     withheld: int | None = None
     """Shapes withheld from training: short for --task.withheld."""
-    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     seed: int = 0
@@ -77,7 +77,7 @@ class Train:
     given, norm where all items of a problem are looked at together, else none."""
     seeds: int = NETWORKS
     """Networks to train, seeds 0 to N-1."""
-    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     records: Path = RECORDS
@@ -102,7 +102,7 @@ class Reproduce:
     of a figure takes."""
     budget: Literal["quick", "paper"] = "quick"
     """A stated share of the paper's training steps, or all of them."""
-    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Built-in glyphs, letters (to choose models on), or the paper's own images from the folder
     FARFIELD_DATA."""
     records: Path = RECORDS
@@ -126,7 +126,7 @@ class Report:
     """Budget of the runs to report."""
     seeds: int = NETWORKS
     """Seeds 0 to N-1."""
-    shapes: Literal["glyphs", "letters", "paper"] = "glyphs"
+    images: Literal["glyphs", "letters", "paper"] = "glyphs"
     """Images that the runs used."""
     records: Path = RECORDS
     """Folder of records, or one that --export wrote, such as results; there are no trained networks

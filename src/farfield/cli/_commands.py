@@ -16,7 +16,7 @@ from rich.text import Text
 from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError, printable
-from farfield.experiments import OFFERED
+from farfield.experiments import TASK_ARGUMENTS
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
@@ -125,7 +125,7 @@ def _fields(cls: type) -> str:
     return ", ".join(
         f"{p.name}={p.default!r}"
         for p in parameters
-        if p.default is not p.empty and p.name not in (*OFFERED, "generator")
+        if p.default is not p.empty and p.name not in (*TASK_ARGUMENTS, "generator")
     )
 
 
@@ -172,7 +172,7 @@ def task_of(command: Show, rest: Sequence[str]) -> ProblemTask:
         prog=f"farfield show {command.task}",
         args=words,
     )
-    shown: ProblemTask = task(**fields_of_task(task, options.task, command.shapes))
+    shown: ProblemTask = task(**fields_of_task(task, options.task, command.images))
     return shown
 
 

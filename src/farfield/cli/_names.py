@@ -14,7 +14,7 @@ from torch import nn
 from farfield.core import UnknownNameError
 from farfield.models import REASONERS, SCORERS
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS
-from farfield.tasks import TASKS, ProblemTask, Reading, Shapes, form_of
+from farfield.tasks import TASKS, GlyphSet, ProblemTask, Reading, form_of
 
 Named = TypeVar("Named")
 
@@ -95,7 +95,7 @@ def find_reader(task: ProblemTask, name: str) -> tuple[Reading, type[nn.Module]]
     return find("model", name, readers)
 
 
-def shapes_of(name: str) -> Shapes | None:
+def shapes_of(name: str) -> GlyphSet | None:
     """The images of a name: `None` for the built-in glyphs, else the letters or the paper's.
 
     Args:
@@ -103,7 +103,7 @@ def shapes_of(name: str) -> Shapes | None:
     """
     if name == "glyphs":
         return None
-    return Shapes.letters() if name == "letters" else Shapes.paper()
+    return GlyphSet.letters() if name == "letters" else GlyphSet.paper()
 
 
 def options_of_task(task: Any) -> Any:
@@ -117,22 +117,22 @@ def options_of_task(task: Any) -> Any:
     return plain_dataclass("Task", [field for field in fields if field[1] in PLAIN], task)
 
 
-def fields_of_task(task: Any, options: Any, shapes: str) -> dict[str, Any]:
+def fields_of_task(task: Any, options: Any, images: str) -> dict[str, Any]:
     """Fields of a task: its options, and the images where it has such a field.
 
     Args:
         task: The class of the task.
         options: What `options_of_task` gave, filled in.
-        shapes: Name of the images.
+        images: Name of the images.
 
     Raises:
         ValueError: If other images are named than the task's own, and it takes none.
     """
     fields = dataclasses.asdict(options)
     if any(field.name == "shapes" for field in dataclasses.fields(task)):
-        return {**fields, "shapes": shapes_of(shapes)}
-    if shapes != "glyphs":
-        raise ValueError(f"shapes must be left out for {task.name}, got {shapes}: it draws its own")
+        return {**fields, "shapes": shapes_of(images)}
+    if images != "glyphs":
+        raise ValueError(f"images must be left out for {task.name}, got {images}: it draws its own")
     return fields
 
 

@@ -44,7 +44,7 @@ def reproduce(command: Reproduce) -> None:
         command: Which table, and how much of it.
     """
     budget = Budget(command.budget)
-    table = _table(command.table, command.shapes).select(*itertools.chain(*command.cell))
+    table = _table(command.table, command.images).select(*itertools.chain(*command.cell))
     seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
     at_hand = [
         claim for claim in table.claims if is_at_hand(claim.experiment.task) and not claim.unbuilt
@@ -86,7 +86,7 @@ def report(command: ReportCommand) -> None:
     find_records, reported = _finder(store, command, budget), 0
     levels = Levels(command.records, command.results)
     for name in names:
-        table = _table(name, command.shapes)
+        table = _table(name, command.images)
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(table, find_records, store, budget, folder, console, levels)
@@ -140,11 +140,11 @@ def _is_recorded(table: Table, find_records: Finder) -> bool:
     return any(find_records(claim) for claim in table.claims)
 
 
-def _table(name: str, shapes: str) -> Table:
+def _table(name: str, images: str) -> Table:
     behind = {key: figure.table for key, figure in FIGURES.items()}
     table = find("table or figure", name, {**TABLES, **behind})
-    images = shapes_of(shapes)
-    return table.with_task(shapes=images) if images is not None else table
+    shapes = shapes_of(images)
+    return table.with_task(shapes=shapes) if shapes is not None else table
 
 
 def _report(

@@ -25,7 +25,7 @@ from farfield.cli._names import (
 from farfield.core import printable, stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import (
-    OFFERED,
+    TASK_ARGUMENTS,
     Architecture,
     Experiment,
     Network,
@@ -93,7 +93,7 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         prog=f"farfield train --task {command.task} --model {command.model}",
         args=list(rest),
     )
-    made = task(**fields_of_task(task, options.task, command.shapes))
+    made = task(**fields_of_task(task, options.task, command.images))
     chosen = dataclasses.asdict(options.model)
     if chosen.get(WIDTH) is None:
         chosen.pop(WIDTH, None)
@@ -152,7 +152,7 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) ->
 def _options_of_module(cls: type[nn.Module]) -> Any:
     hints, defaults = get_type_hints(cls.__init__), {}
     for name, parameter in inspect.signature(cls).parameters.items():
-        if name not in OFFERED and hints[name] in PLAIN:
+        if name not in TASK_ARGUMENTS and hints[name] in PLAIN:
             defaults[name] = parameter.default
     if cls in SEQUENCE_LAYERS.values():
         defaults["hidden_size"] = HIDDEN

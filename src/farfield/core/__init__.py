@@ -26,7 +26,7 @@ from farfield.core._hints import PositiveInt as PositiveInt
 from farfield.core._hints import Size as Size
 from farfield.core._hints import hints_of as hints_of
 from farfield.core._hints import kind_of as kind_of
-from farfield.core._items import DrawnItems as DrawnItems
+from farfield.core._items import LazyItems as LazyItems
 from farfield.core._items import RaggedItems as RaggedItems
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
@@ -46,11 +46,11 @@ __all__ = [
     "TRAINING",
     "ArgumentError",
     "Depth",
-    "DrawnItems",
     "Dropout",
     "Fraction",
     "Generator",
     "Kind",
+    "LazyItems",
     "Limits",
     "NonNegativeFloat",
     "NonNegativeInt",

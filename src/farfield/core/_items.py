@@ -14,7 +14,7 @@ from torch import Tensor
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DrawnItems:
+class LazyItems:
     """A table of items that are rendered from their latent description on demand.
 
     It stands in the place of a tensor of items: `index_select` and indexing give tensors, drawn at
@@ -95,7 +95,7 @@ class DrawnItems:
         rows, places = torch.unique(torch.as_tensor(index), return_inverse=True)
         return self.index_select(0, rows)[places.to(self.device)]
 
-    def only(self, rows: Tensor) -> DrawnItems:
+    def only(self, rows: Tensor) -> LazyItems:
         """A table of the items at `rows`, not drawn yet.
 
         Args:
@@ -103,7 +103,7 @@ class DrawnItems:
         """
         return dataclasses.replace(self, latent=self.latent[rows.cpu()])
 
-    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> DrawnItems:
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> LazyItems:
         """The same table, its items drawn onto `device` and as `dtype`.
 
         Args:

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor
 
-from farfield.core._items import DrawnItems, RaggedItems
+from farfield.core._items import LazyItems, RaggedItems
 
 TRAINING: Final = "training"
 """Name of the set that a model learns from."""
@@ -49,7 +49,7 @@ class Problems:
                 [0., 1., 0.]])
     """
 
-    items: Tensor | DrawnItems | RaggedItems
+    items: Tensor | LazyItems | RaggedItems
     index: Tensor
     target: Any
     latent: Mapping[str, Tensor] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from farfield.execution._processes import Processes as Processes
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
-from farfield.training import why_not_stacked as why_not_stacked
+from farfield.training import vmap_error as vmap_error
 
 __all__ = [
     "ExecutionError",
@@ -37,5 +37,5 @@ __all__ = [
     "results",
     "run",
     "train_order",
-    "why_not_stacked",
+    "vmap_error",
 ]

@@ -18,7 +18,7 @@ from farfield.execution._order import (
     train_order,
     train_together,
 )
-from farfield.training import Progress, why_not_stacked
+from farfield.training import Progress, vmap_error
 
 
 @final
@@ -70,7 +70,7 @@ class Stacked:
         """Train networks, as `Executor.run` does."""
         for _, group in groupby(orders, key=lambda order: order.job.experiment.key):
             together = list(group)
-            reason = why_not_stacked(together[0].job.experiment, self.device)
+            reason = vmap_error(together[0].job.experiment, self.device)
             if reason is None:
                 yield _attempt(partial(train_together, device=self.device), together, report)
             else:

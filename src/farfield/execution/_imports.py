@@ -80,7 +80,7 @@ def _roots(module: ModuleType | None) -> list[str]:
     return [str(Path(part).absolute().parent) for part in getattr(module, "__path__", ())]
 
 
-def why_not_elsewhere(classes: Iterable[Any]) -> str | None:
+def spawn_error(classes: Iterable[Any]) -> str | None:
     """Reason that another process could not import these classes, or `None` if it can.
 
     Args:

@@ -23,7 +23,7 @@ from farfield._interrupts import held_interrupts
 from farfield.core import num_cores
 from farfield.execution._allocator import keep_freed_memory
 from farfield.execution._here import one_after_another
-from farfield.execution._imports import foreign, import_paths, why_not_elsewhere
+from farfield.execution._imports import foreign, import_paths, spawn_error
 from farfield.execution._job import News, OtherThereError, WorkerError, check_machine, reason_of
 from farfield.execution._order import (
     Failed,
@@ -100,7 +100,7 @@ class Processes:
 def _refusal(order: Order, fatal: Mapping[str, WorkerError]) -> WorkerError | None:
     """Error of a job that no worker needs to try, or None."""
     classes = foreign(order.job.experiment)
-    if reason := why_not_elsewhere(classes):
+    if reason := spawn_error(classes):
         return OtherThereError(reason)
     return next((fatal[cls.__module__] for cls in classes if cls.__module__ in fatal), None)
 

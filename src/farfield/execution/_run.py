@@ -160,7 +160,7 @@ def _run_wave(
         for job in in_succession:
             held[job] = ExitStack()
             try:
-                held[job].enter_context(store.claim(job.experiment.key, job.seed))
+                held[job].enter_context(store.lock(job.experiment.key, job.seed))
                 order = None if _is_done(job, store) else _order(job, store, clock)
             except Exception as error:  # noqa: BLE001 — the other jobs must still run
                 failed[job] = error

@@ -30,12 +30,12 @@ from farfield.experiments._schedules import Schedule as Schedule
 from farfield.experiments._schedules import Steps as Steps
 from farfield.experiments._schedules import Warmup as Warmup
 from farfield.experiments._set_network import SetNetwork as SetNetwork
-from farfield.experiments._spec import OFFERED as OFFERED
+from farfield.experiments._spec import TASK_ARGUMENTS as TASK_ARGUMENTS
 from farfield.experiments._spec import Spec as Spec
 
 __all__ = [
-    "OFFERED",
     "SGD",
+    "TASK_ARGUMENTS",
     "Adam",
     "AdamW",
     "Architecture",

@@ -11,26 +11,39 @@ from typing import Any, Final
 
 Json = Any
 
-CLASSES: Final[Mapping[str, str]] = {}
+CLASSES: Final[Mapping[str, str]] = {
+    "farfield.objectives.CenteredL1": "farfield.objectives.CentredL1",
+    "farfield.tasks.GlyphSet": "farfield.tasks.Shapes",
+}
 """Path in descriptions of every class that has been renamed."""
 
-FIELDS: Final[Mapping[str, Mapping[str, str]]] = {}
-"""Names in descriptions of renamed fields, by the current path of their class."""
+FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "farfield.experiments.Pretrained": {
+        "include": "parts",
+        "exclude": "without",
+        "resize": "grown",
+    },
+    "farfield.nn.HoldingRNN": {"min_update": "least_move"},
+}
+"""Names in descriptions of renamed fields and options, by the current path of their class."""
 
 _EXPERIMENT: Final = "farfield.experiments.Experiment"
 _PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
 _PLAYER: Final = "farfield.experiments.Player"
 _RECIPE: Final = "farfield.experiments.Recipe"
+_SPEC: Final = "farfield.experiments.Spec"
 _WARMUP: Final = "farfield.experiments.Warmup"
 _COSINE: Final[dict[str, Json]] = {"class": "farfield.experiments.Cosine"}
 
 
 def as_written(described: dict[str, Json]) -> dict[str, Json]:
-    """Translate the description of a dataclass to the names kept in descriptions.
+    """Translate a description of a dataclass, class or function to the names kept in descriptions.
 
     Args:
-        described: Its class and fields, as they are named now.
+        described: Its class and fields, or its name, as they are named now.
     """
+    if "name" in described:
+        return described | {"name": CLASSES.get(described["name"], described["name"])}
     cls = described["class"]
     older = FIELDS.get(cls, {})
     written: dict[str, Json] = {}
@@ -41,12 +54,14 @@ def as_written(described: dict[str, Json]) -> dict[str, Json]:
 
 
 def as_named(written: dict[str, Json]) -> dict[str, Json]:
-    """Translate the description of a dataclass to the current names.
+    """Translate a description of a dataclass, class or function to the current names.
 
     Args:
         written: What `as_written` returned.
     """
     now: dict[str, str] = {older: newer for newer, older in CLASSES.items()}
+    if "name" in written:
+        return written | {"name": now.get(written["name"], written["name"])}
     path: Any = written["class"]  # anything, in a file from elsewhere
     cls = now.get(path, path)
     newer = {old: new for new, old in FIELDS.get(cls, {}).items()}
@@ -150,14 +165,40 @@ def _all_but_autoencoder(model: dict[str, Json]) -> list[Json]:
     return ["predictor"] if model.get("context", model) is None else ["context", "predictor"]
 
 
+def _options_as_written(spec: dict[str, Json]) -> dict[str, Json]:
+    """A `Spec` whose options have the names kept in descriptions, sorted by these."""
+    return _with_options(spec, FIELDS.get(_class_of(spec) or "", {}))
+
+
+def _options_as_named(written: dict[str, Json]) -> dict[str, Json]:
+    """The `Spec` that `_options_as_written` wrote."""
+    newer = {old: new for new, old in FIELDS.get(_class_of(written) or "", {}).items()}
+    return _with_options(written, newer)
+
+
+def _class_of(spec: dict[str, Json]) -> str | None:
+    """The current path of the class of a `Spec`, if it is described by name."""
+    cls = spec.get("cls")
+    return as_named(cls)["name"] if isinstance(cls, dict) and "name" in cls else None
+
+
+def _with_options(spec: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    if not names or "options" not in spec:
+        return spec
+    renamed = [[names.get(name, name), content] for name, content in spec["options"]]
+    return spec | {"options": sorted(renamed, key=lambda option: option[0])}
+
+
 _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _EXPERIMENT: _players_as_parts,
     _RECIPE: _schedule_as_flags,
+    _SPEC: _options_as_written,
 }
 """Functions from current fields to described ones, by class, where aliases do not suffice."""
 
 _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _EXPERIMENT: _parts_as_players,
     _RECIPE: _schedule_from_flags,
+    _SPEC: _options_as_named,
 }
 """The inverse of `_WRITTEN`."""

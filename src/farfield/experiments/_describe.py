@@ -61,7 +61,7 @@ def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> 
         return _describe_fields(value, digest)
     if isinstance(value, type) or inspect.isfunction(value):
         _check_is_as_written(value)
-        name: dict[str, Json] = {"name": public_path(value)}
+        name = as_written({"name": public_path(value)})
         return name if is_ours(value) else {**name, "source": digest(value)}
     raise TypeError(
         f"an experiment holds frozen dataclasses, classes and plain values; got {value!r}"
@@ -182,11 +182,11 @@ def restore(
             return part
         if "array" in part:
             return _known(part["array"], dict(arrays or {}), "array")
+        part = as_named(part)
         if "name" in part:
             thing = _find(part["name"], known)
             _check_source(thing, part)
             return thing
-        part = as_named(part)
         cls = _find(part["class"], known)
         _check_source(cls, part)
         version = part.get("version")

@@ -110,10 +110,10 @@ class Pretrained:
 
     Args:
         experiment: What is trained before.
-        parts: Parts of the network that are taken over, by the names both networks have for them,
+        include: Parts of the network that are taken over, by the names both networks have for them,
             e.g. `("encoder", "decoder")`; none named is the whole network.
-        without: Parts of these that are not taken over but drawn anew, e.g. `("reader.heads",)`.
-        grown: Parts of which the network has more rows than what it starts from; it takes over
+        exclude: Parts of these that are not taken over but drawn anew, e.g. `("reader.heads",)`.
+        resize: Parts of which the network has more rows than what it starts from; it takes over
             the first ones, and the others are drawn.
 
     Raises:
@@ -122,13 +122,13 @@ class Pretrained:
     """
 
     experiment: Experiment
-    parts: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    grown: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    resize: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in ("parts", "without", "grown"):
+        for name in ("include", "exclude", "resize"):
             check_names(name, getattr(self, name))
 
     def covers(self, name: str) -> bool:
@@ -137,8 +137,8 @@ class Pretrained:
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
         """
-        wanted = not self.parts or any(is_within(name, part) for part in self.parts)
-        return wanted and not any(is_within(name, part) for part in self.without)
+        wanted = not self.include or any(is_within(name, part) for part in self.include)
+        return wanted and not any(is_within(name, part) for part in self.exclude)
 
     def grows(self, name: str) -> bool:
         """True if a parameter or buffer may have more rows than the one it starts from.
@@ -146,7 +146,7 @@ class Pretrained:
         Args:
             name: Its name in the network.
         """
-        return any(is_within(name, part) for part in self.grown)
+        return any(is_within(name, part) for part in self.resize)
 
 
 @final

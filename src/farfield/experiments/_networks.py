@@ -12,12 +12,12 @@ from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
 from farfield.models import (
     AnalogyScoring,
-    AtOneSide,
     HasHiddenSize,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
     Relational,
+    ResizedSequence,
     RollOut,
     SequenceModel,
     width_of,
@@ -208,7 +208,7 @@ class SequenceNetwork:
             dropout=self.dropout,
             generator=stream.child("output").torch(),
         )
-        return model if self.side is None else AtOneSide(model, side=self.side)
+        return model if self.side is None else ResizedSequence(model, side=self.side)
 
 
 @final

@@ -17,7 +17,7 @@ from farfield.core import ArgumentError, Stream, forked_generators
 from farfield.experiments._describe import as_annotated, kinds_of
 from farfield.experiments._owners import is_ours
 
-OFFERED = (
+TASK_ARGUMENTS = (
     "in_features",
     "input_size",
     "num_outputs",
@@ -106,7 +106,9 @@ class Spec:
             stream: Where the initial weights are drawn from.
         """
         parameters = inspect.signature(self.cls).parameters
-        options = {name: offered[name] for name in OFFERED if name in parameters & offered.keys()}
+        options = {
+            name: offered[name] for name in TASK_ARGUMENTS if name in parameters & offered.keys()
+        }
         options |= dict(self.options)
         if "generator" in parameters:
             options["generator"] = stream.torch()
@@ -161,7 +163,7 @@ def _check_options(cls: type[nn.Module], options: Mapping[str, Any]) -> None:
                 f"{cls.__name__} has no option {name!r}; it has {', '.join(parameters)}"
             )
     for name, parameter in parameters.items():
-        filled = name in options or name in OFFERED or name == "generator"
+        filled = name in options or name in TASK_ARGUMENTS or name == "generator"
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if parameter.default is parameter.empty and not filled and not variadic:
             raise TypeError(f"{cls.__name__} needs a value for {name!r}")

@@ -99,11 +99,11 @@ from farfield.functional._norm._context_statistics import (
     running_context_statistics as running_context_statistics,
 )
 from farfield.functional._norm._context_whitening import context_whiten as context_whiten
-from farfield.functional._norm._divisive_norm import divisive_centre_1d as divisive_centre_1d
-from farfield.functional._norm._divisive_norm import divisive_centre_2d as divisive_centre_2d
+from farfield.functional._norm._divisive_norm import divisive_center_1d as divisive_center_1d
+from farfield.functional._norm._divisive_norm import divisive_center_2d as divisive_center_2d
 from farfield.functional._norm._divisive_norm import divisive_norm_1d as divisive_norm_1d
 from farfield.functional._norm._divisive_norm import divisive_norm_2d as divisive_norm_2d
-from farfield.functional._norm._field_norm import field_centre as field_centre
+from farfield.functional._norm._field_norm import field_center as field_center
 from farfield.functional._norm._field_norm import field_moments as field_moments
 from farfield.functional._norm._field_norm import field_norm as field_norm
 from farfield.functional._norm._field_norm import field_statistics as field_statistics
@@ -120,12 +120,12 @@ from farfield.functional._norm._fields import over_pieces as over_pieces
 from farfield.functional._norm._fields import over_sub_batches as over_sub_batches
 from farfield.functional._norm._fields import over_time as over_time
 from farfield.functional._norm._sliding_context_norm import (
-    sliding_context_centre as sliding_context_centre,
+    sliding_context_center as sliding_context_center,
 )
 from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
-from farfield.functional._recurrent._holding_recurrence import check_least_move as check_least_move
+from farfield.functional._recurrent._holding_recurrence import check_min_update as check_min_update
 from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
 )
@@ -185,7 +185,7 @@ __all__ = [
     "TypingParameters",
     "alibi_slopes",
     "causal_attention",
-    "check_least_move",
+    "check_min_update",
     "check_segments",
     "check_truncation",
     "compatibilities",
@@ -197,8 +197,8 @@ __all__ = [
     "cosine_similarity",
     "denormalize",
     "differing",
-    "divisive_centre_1d",
-    "divisive_centre_2d",
+    "divisive_center_1d",
+    "divisive_center_2d",
     "divisive_norm_1d",
     "divisive_norm_2d",
     "dnc",
@@ -207,7 +207,7 @@ __all__ = [
     "esbn",
     "esbn_keys",
     "fan_in_uniform_",
-    "field_centre",
+    "field_center",
     "field_moments",
     "field_norm",
     "field_statistics",
@@ -262,7 +262,7 @@ __all__ = [
     "script_trace",
     "self_attention",
     "sinusoidal_position",
-    "sliding_context_centre",
+    "sliding_context_center",
     "sliding_context_norm",
     "slot_address",
     "slot_allocation",

@@ -18,7 +18,7 @@ def blob_distance(
 ) -> Float64[Tensor, "*batch"]:
     r"""Mean distance of the blobs of two frames, matched as well as can be.
 
-    A blob is a region of white pixels that touch along an edge; it stands where its centre is. With
+    A blob is a region of white pixels that touch along an edge; it stands where its center is. With
     $m$ blobs in the frame that has fewer, $n$ in the other and $d_c = \min(d, c)$,
 
     $$\frac{1}{n} \Bigl(\min_\pi \sum_{i=1}^{m} d_c(x_i, y_{\pi(i)}) + c (n - m)\Bigr)$$
@@ -53,11 +53,11 @@ def blob_distance(
         second.reshape(-1, height, width).cpu().numpy(),
         strict=True,
     )
-    found = [_distance(_centres(one), _centres(other), cutoff) for one, other in pairs]
+    found = [_distance(_centers(one), _centers(other), cutoff) for one, other in pairs]
     return from_numpy(np.array(found, np.float64)).reshape(first.shape[:-2])
 
 
-def _centres(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "item 2"]:
+def _centers(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "item 2"]:
     """Centers of the blobs of a frame, row and column."""
     labels, count = ndimage.label(white)
     rows, columns = np.nonzero(white)

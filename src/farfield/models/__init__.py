@@ -9,10 +9,9 @@ from farfield.models._abilities import EncodesToSets as EncodesToSets
 from farfield.models._abilities import EncodesWithPart as EncodesWithPart
 from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
-from farfield.models._abilities import TakesStatistics as TakesStatistics
+from farfield.models._abilities import NeedsCalibration as NeedsCalibration
 from farfield.models._abilities import width_of as width_of
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
-from farfield.models._at_one_side import AtOneSide as AtOneSide
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -25,6 +24,7 @@ from farfield.models._object_autoencoder import ObjectAutoencoder as ObjectAutoe
 from farfield.models._object_predictor import ObjectPredictor as ObjectPredictor
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._relational import Relational as Relational
+from farfield.models._resized_sequence import ResizedSequence as ResizedSequence
 from farfield.models._rn import RN as RN
 from farfield.models._rnn_scorer import RNNScorer as RNNScorer
 from farfield.models._roll_out import RollOut as RollOut
@@ -69,7 +69,6 @@ __all__ = [
     "SRAN",
     "TRN",
     "AnalogyScoring",
-    "AtOneSide",
     "CoRelNet",
     "EncodesItems",
     "EncodesToSets",
@@ -78,16 +77,17 @@ __all__ = [
     "HasOutFeatures",
     "LSTMScorer",
     "LayerNormLSTMScorer",
+    "NeedsCalibration",
     "NextEmbedding",
     "ObjectAutoencoder",
     "ObjectPredictor",
     "PrediNet",
     "RNNScorer",
     "Relational",
+    "ResizedSequence",
     "RollOut",
     "SequenceModel",
     "SetModel",
-    "TakesStatistics",
     "TokenReader",
     "Transformer",
     "WReN",

@@ -31,10 +31,10 @@ class EncodesWithPart(EncodesItems, Protocol):
 
 
 @runtime_checkable
-class TakesStatistics(EncodesItems, Protocol):
+class NeedsCalibration(EncodesItems, Protocol):
     """A model that keeps statistics of the training problems."""
 
-    def take_statistics(self, embeddings: Tensor, index: Tensor) -> None:
+    def calibrate(self, embeddings: Tensor, index: Tensor) -> None:
         """Compute and keep statistics of all training problems."""
         ...
 
@@ -48,7 +48,7 @@ class TakesStatistics(EncodesItems, Protocol):
 class KeepsStatistics(Protocol):
     """A context that can normalize by statistics of training in evaluation."""
 
-    def take_statistics(self, z: Tensor) -> None:
+    def calibrate(self, z: Tensor) -> None:
         """Keep the statistics of the embeddings of training problems."""
         ...
 

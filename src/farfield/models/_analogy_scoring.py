@@ -91,7 +91,7 @@ class AnalogyScoring(Composition):
         z = F.embedding(self._sequences(index), embeddings)
         return z if self.context is None else self.context(z)
 
-    def take_statistics(
+    def calibrate(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch place"]
     ) -> None:
         """Hand all training problems to a context that keeps statistics of them.
@@ -101,7 +101,7 @@ class AnalogyScoring(Composition):
             index: Which item stands at which place of which problem, candidates last.
         """
         if isinstance(self.context, KeepsStatistics):
-            self.context.take_statistics(F.embedding(self._sequences(index), embeddings))
+            self.context.calibrate(F.embedding(self._sequences(index), embeddings))
 
     @property
     def wants_statistics(self) -> bool:

@@ -90,7 +90,7 @@ class ObjectPredictor(Composition):
         """True if the context uses statistics of the training sequences in evaluation."""
         return isinstance(self.context, KeepsStatistics) and self.context.wants_statistics
 
-    def take_statistics(
+    def calibrate(
         self, embeddings: Float[Tensor, "item feature"], index: Int[Tensor, "batch time"]
     ) -> None:
         """Let the context keep its statistics of the training sequences.
@@ -100,7 +100,7 @@ class ObjectPredictor(Composition):
             index: Which item stands at which place of which training sequence.
         """
         if isinstance(self.context, KeepsStatistics):
-            self.context.take_statistics(F.embedding(index, embeddings))
+            self.context.calibrate(F.embedding(index, embeddings))
 
     def _in_context(self, embeddings: Tensor, index: Tensor) -> NormalizedSequence:
         if index.ndim != 2 or index.shape[1] < 2:

@@ -4,7 +4,7 @@ from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
 from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
-from farfield.objectives._centred_l1 import CentredL1 as CentredL1
+from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
 from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
@@ -18,7 +18,7 @@ from farfield.objectives._supervised import Supervised as Supervised
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
-    "centred-l1": CentredL1,
+    "centered-l1": CenteredL1,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
     "predicting-embeddings": PredictingEmbeddings,
@@ -32,7 +32,7 @@ __all__ = [
     "ActivationL1",
     "Augmented",
     "Bound",
-    "CentredL1",
+    "CenteredL1",
     "MeanTeacher",
     "Mixup",
     "Objective",

@@ -24,7 +24,7 @@ class ActivationL1(Objective):
 
     with $\ell$ the loss of the task, $f$ the model, $B$ the number of problems of the batch and
     $z^{(l)}_t$ the $N_l$ numbers that layer $l$ gives in its call $t$. It is the baseline of
-    `CentredL1` for networks without normalizers, where no mean is subtracted.
+    `CenteredL1` for networks without normalizers, where no mean is subtracted.
 
     Args:
         layers: Names of the layers, as in `model.named_modules()`, e.g. `("encoder.conv1",)`.

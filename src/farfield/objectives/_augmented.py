@@ -23,10 +23,10 @@ class Augmented(Objective):
 
     with $\ell$ the loss of the task, $f$ the model and $a_b$ some operations one after the other,
     drawn for each image from fourteen that are equally likely: identity, auto-contrast, equalize,
-    rotate, posterize, solarize, colour, contrast, brightness, sharpness, shear and translate along
+    rotate, posterize, solarize, color, contrast, brightness, sharpness, shear and translate along
     either axis (RandAugment, Cubuk et al. 2020). Each distinct image of a batch is changed once.
     The operations are those of kornia (`pip install 'farfield[vision]'`), with its scale of
-    magnitudes; it takes images in colour alone. Items of bytes stay bytes.
+    magnitudes; it takes images in color alone. Items of bytes stay bytes.
 
     Args:
         operations: Operations on each image.

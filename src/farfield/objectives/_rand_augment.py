@@ -46,7 +46,7 @@ def rand_augmented(images: Images, *, operations: int, magnitude: float, stream:
         stream: What is drawn, is drawn from it.
 
     Raises:
-        ValueError: If there are not three colours, or other numbers than these.
+        ValueError: If there are not three colors, or other numbers than these.
         ModuleNotFoundError: If kornia is not installed.
     """
     check_images(images)
@@ -64,14 +64,14 @@ def rand_augmented(images: Images, *, operations: int, magnitude: float, stream:
 
 
 def check_images(images: Tensor) -> None:
-    """Raise `ValueError` unless these are images in colour.
+    """Raise `ValueError` unless these are images in color.
 
     Args:
         images: What is to be augmented.
     """
     if images.ndim != 4 or images.shape[1] != 3:
         raise ValueError(
-            "items must be images in colour, (item, 3, height, width), "
+            "items must be images in color, (item, 3, height, width), "
             f"got shape {tuple(images.shape)}"
         )
     if images.dtype == torch.uint8:

@@ -73,7 +73,7 @@ class Store:
         """
         if not self._database.path.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
-        new = [run for run in runs if not self.is_whole(run[0].key, run[0].seed)]
+        new = [run for run in runs if not self.is_complete(run[0].key, run[0].seed)]
         for record, _ in new:
             self._check_lock(record.key, record.seed)
             self._check_folders(record.key)
@@ -124,7 +124,7 @@ class Store:
         """
         return self._database.seeds(key)
 
-    def is_whole(self, key: str, seed: int) -> bool:
+    def is_complete(self, key: str, seed: int) -> bool:
         """True if a run is finished, and its scores and its network are undamaged.
 
         Args:
@@ -137,13 +137,13 @@ class Store:
             return False
         return True
 
-    def whole_seeds(self, key: str) -> set[int]:
+    def complete_seeds(self, key: str) -> set[int]:
         """Seeds of the finished and undamaged runs of an experiment.
 
         Args:
             key: `Experiment.key`.
         """
-        return {seed for seed in self.seeds(key) if self.is_whole(key, seed)}
+        return {seed for seed in self.seeds(key) if self.is_complete(key, seed)}
 
     def weights(self, key: str, seed: int) -> dict[str, Any]:
         """The state dictionary of the trained network of one run.
@@ -207,7 +207,7 @@ class Store:
         left += [checkpoint] if os.path.lexists(checkpoint) else []
         if left:
             held = (key, seed) in self._locks
-            lock = contextlib.nullcontext() if held else self.claim(key, seed)
+            lock = contextlib.nullcontext() if held else self.lock(key, seed)
             with contextlib.suppress(BusyError, StoreError, OSError), lock:
                 for path in left:
                     path.unlink(missing_ok=True)
@@ -221,7 +221,7 @@ class Store:
         return self.folder / "checkpoints" / key / f"{seed}.safetensors"
 
     @contextlib.contextmanager
-    def claim(self, key: str, seed: int) -> Iterator[None]:
+    def lock(self, key: str, seed: int) -> Iterator[None]:
         """Lock a run, so that no other process trains the same network meanwhile.
 
         The system lets go of it when the process ends, however it ends. There are two locks, one

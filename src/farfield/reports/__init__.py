@@ -6,7 +6,7 @@ from farfield.reports._exhibits._dormant_phases import DormantPhases as DormantP
 from farfield.reports._exhibits._embeddings import EmbeddingsByDimension as EmbeddingsByDimension
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
 from farfield.reports._exhibits._exhibit import Figure as Figure
-from farfield.reports._exhibits._exhibit import Saying as Saying
+from farfield.reports._exhibits._exhibit import Quote as Quote
 from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
@@ -78,11 +78,11 @@ __all__ = [
     "Plate",
     "Point",
     "PublishedTest",
+    "Quote",
     "Report",
     "RollOuts",
     "RoutingPaths",
     "Row",
-    "Saying",
     "ScoredMatrix",
     "Theme",
     "TimeCourses",

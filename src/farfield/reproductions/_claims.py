@@ -304,7 +304,7 @@ class Table:
         """The table with its tasks changed in fields that the claims leave free.
 
         Args:
-            fields: Fields of the tasks, e.g. `shapes=Shapes.paper()`.
+            fields: Fields of the tasks, e.g. `shapes=GlyphSet.paper()`.
 
         Raises:
             ValueError: If a claim fixes a field.

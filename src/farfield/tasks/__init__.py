@@ -24,15 +24,15 @@ from farfield.tasks._matrices._published_matrices import read_matrices as read_m
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
 from farfield.tasks._protocol._abilities import Candidates as Candidates
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
-from farfield.tasks._protocol._abilities import FromFiles as FromFiles
 from farfield.tasks._protocol._abilities import HasForm as HasForm
-from farfield.tasks._protocol._abilities import InParts as InParts
+from farfield.tasks._protocol._abilities import HasSubsets as HasSubsets
+from farfield.tasks._protocol._abilities import MultiOutput as MultiOutput
 from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
+from farfield.tasks._protocol._abilities import NeedsFiles as NeedsFiles
 from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
 from farfield.tasks._protocol._abilities import RolledOut as RolledOut
 from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
 from farfield.tasks._protocol._abilities import SetScores as SetScores
-from farfield.tasks._protocol._abilities import SeveralAnswers as SeveralAnswers
 from farfield.tasks._protocol._abilities import form_of as form_of
 from farfield.tasks._protocol._abilities import is_at_hand as is_at_hand
 from farfield.tasks._protocol._abilities import metric_of as metric_of
@@ -48,13 +48,13 @@ from farfield.tasks._protocol._task import Task as Task
 from farfield.tasks._rules._all_same import AllSame as AllSame
 from farfield.tasks._rules._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distribution_of_three import DistributionOfThree as DistributionOfThree
+from farfield.tasks._rules._glyph_set import GlyphSet as GlyphSet
 from farfield.tasks._rules._identity_rules import IdentityRules as IdentityRules
 from farfield.tasks._rules._identity_rules_middle import IdentityRulesMiddle as IdentityRulesMiddle
 from farfield.tasks._rules._relational_match_to_sample import (
     RelationalMatchToSample as RelationalMatchToSample,
 )
 from farfield.tasks._rules._same_different import SameDifferent as SameDifferent
-from farfield.tasks._rules._shapes import Shapes as Shapes
 from farfield.tasks._rules._tinted_same_different import TintedSameDifferent as TintedSameDifferent
 from farfield.tasks._rules._triple_match_to_sample import TripleMatchToSample as TripleMatchToSample
 from farfield.tasks._sequences._adding import Adding as Adding
@@ -112,14 +112,16 @@ __all__ = [
     "DrawsFirst",
     "DynamicObjects",
     "Form",
-    "FromFiles",
     "FuzzyBoolean",
+    "GlyphSet",
     "HasForm",
+    "HasSubsets",
     "IdentityRules",
     "IdentityRulesMiddle",
-    "InParts",
     "KMNISTAdaptation",
+    "MultiOutput",
     "NamesMetric",
+    "NeedsFiles",
     "NoMemoryLoss",
     "ObjectFrames",
     "ProblemTask",
@@ -134,8 +136,6 @@ __all__ = [
     "ScoresSomeTraining",
     "SequentialMNIST",
     "SetScores",
-    "SeveralAnswers",
-    "Shapes",
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",

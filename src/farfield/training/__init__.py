@@ -12,7 +12,7 @@ from farfield.training._loop import Progress as Progress
 from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
 from farfield.training._stack import Stack as Stack
-from farfield.training._stack import why_not_stacked as why_not_stacked
+from farfield.training._stack import vmap_error as vmap_error
 from farfield.training._trained import is_complete as is_complete
 from farfield.training._trained import trained_network as trained_network
 from farfield.training._trained import trained_weights as trained_weights
@@ -33,5 +33,5 @@ __all__ = [
     "train",
     "trained_network",
     "trained_weights",
-    "why_not_stacked",
+    "vmap_error",
 ]

@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, Stream, forked_generators, joined, stream
 from farfield.experiments import Experiment, Perturbation
-from farfield.models import EncodesItems, TakesStatistics
+from farfield.models import EncodesItems, NeedsCalibration
 from farfield.records import Score
 from farfield.tasks import (
     TRAINING,
-    InParts,
+    HasSubsets,
+    MultiOutput,
     ProblemTask,
     SetScores,
-    SeveralAnswers,
     metric_of,
     scored_of,
 )
@@ -104,7 +104,7 @@ def _measures(
 ) -> dict[str, Float[Tensor, " batch"]]:
     """Measures of outputs, by their names in records."""
     metric = metric_of(task)
-    several = task.answer_scores(outputs, problems) if isinstance(task, SeveralAnswers) else {}
+    several = task.answer_scores(outputs, problems) if isinstance(task, MultiOutput) else {}
     return {
         metric: task.score(outputs, problems),
         "loss": task.loss(outputs, problems),
@@ -141,7 +141,7 @@ def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item .
     return torch.cat(parts)
 
 
-def settle(model: nn.Module, problems: Problems) -> None:
+def calibrate(model: nn.Module, problems: Problems) -> None:
     """Bring a model into evaluation mode, with its statistics of the training problems.
 
     A model of two stages that wants statistics of the training problems is given all of them:
@@ -156,10 +156,10 @@ def settle(model: nn.Module, problems: Problems) -> None:
     if wants_statistics(model):
         problems = problems.compact()
         with torch.no_grad():
-            model.take_statistics(encode_all(model, problems), problems.index)
+            model.calibrate(encode_all(model, problems), problems.index)
 
 
-def settled_on(model: nn.Module, some: Problems) -> nn.Module:
+def calibrated_on(model: nn.Module, some: Problems) -> nn.Module:
     """The model in evaluation mode; where it wants statistics, a copy with those of `some`.
 
     Args:
@@ -168,20 +168,20 @@ def settled_on(model: nn.Module, some: Problems) -> nn.Module:
     """
     keeps = wants_statistics(model)
     own = copy.deepcopy(model) if keeps else model
-    settle(own, some)
+    calibrate(own, some)
     return own
 
 
-def wants_statistics(model: object) -> TypeGuard[TakesStatistics]:
+def wants_statistics(model: object) -> TypeGuard[NeedsCalibration]:
     """True if a model uses statistics of the training problems.
 
     Args:
         model: Any model.
     """
-    return isinstance(model, TakesStatistics) and model.wants_statistics
+    return isinstance(model, NeedsCalibration) and model.wants_statistics
 
 
-def glanced(
+def metric_points(
     step: int, task: ProblemTask, scores: Float[Tensor, " batch"], losses: Float[Tensor, " batch"]
 ) -> list[Score]:
     """A point of the curve of the task's metric on training problems, and one of the loss.
@@ -237,7 +237,7 @@ def _scores(
     """All scores of one set."""
     outputs: list[Tensor] | None = [] if isinstance(task, SetScores) else None
     values = _measured(model, task, problems, outputs)
-    if isinstance(task, InParts):
+    if isinstance(task, HasSubsets):
         metric, parts = metric_of(task), task.parts(problems)
         values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
     found = [_mean_score(step, regime, name, value) for name, value in values.items()]

@@ -26,23 +26,23 @@ from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._batches import Batches
 from farfield.training._evaluate import (
-    glanced,
+    calibrate,
+    calibrated_on,
+    metric_points,
     problems_of_run,
     score_all,
     score_problems,
     scoring_stream,
-    settle,
-    settled_on,
 )
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
 from farfield.training._turns import Turn, optimizers_of, part_of, turns_of
 
-GLANCE = 256
+SUBSET = 256
 """Training problems behind a point of a training curve, and behind the score shown."""
 
-GLANCE_NUMBERS = 4_000_000
+SUBSET_NUMBERS = 4_000_000
 """Most numbers in the items that these problems show: those with large items are fewer."""
 
 
@@ -60,7 +60,7 @@ class Learner(Protocol):
         """Scores of every regime after `step` updates, one list per seed."""
         ...
 
-    def glance(self, step: int) -> list[list[Score]]:
+    def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         ...
 
@@ -121,14 +121,14 @@ def held_generators(network: nn.Module) -> list[Generator]:
     return [value for value in values if isinstance(value, Generator)]
 
 
-def glimpsed(problems: Problems) -> Problems:
-    """The problems behind a glance: fewer where their items are large.
+def train_subset(problems: Problems) -> Problems:
+    """The problems that training metrics are measured on: fewer where their items are large.
 
     Args:
         problems: Training problems.
     """
     numbers = problems.index.shape[1] * math.prod(problems.items.shape[1:])
-    return problems[: max(1, min(GLANCE, GLANCE_NUMBERS // max(1, numbers)))]
+    return problems[: max(1, min(SUBSET, SUBSET_NUMBERS // max(1, numbers)))]
 
 
 @final
@@ -258,7 +258,7 @@ class OneNetwork:
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
         with self._on_training_items(), self._scoring():
-            settle(self.model, self._training)
+            calibrate(self.model, self._training)
         with self._scoring():
             return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
 
@@ -269,12 +269,12 @@ class OneNetwork:
             self._seed(numbers)
             yield
 
-    def glance(self, step: int) -> list[list[Score]]:
+    def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = glimpsed(self._sets[TRAINING]), self._experiment.task
+        some, task = train_subset(self._sets[TRAINING]), self._experiment.task
         with self._scoring():
-            model = settled_on(self.model, some)
-            return [glanced(step, task, *score_problems(model, task, some))]
+            model = calibrated_on(self.model, some)
+            return [metric_points(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Any]]:
         """The state dictionary of the network."""

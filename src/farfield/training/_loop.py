@@ -148,7 +148,7 @@ def train(
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
             if step in curve:
-                for place, new in enumerate(learner.glance(step)):
+                for place, new in enumerate(learner.training_metrics(step)):
                     scores[place] += new
             now = time.monotonic()
             is_due = now - reported > pause or step == 1
@@ -169,7 +169,7 @@ def train(
 
 def _progress(learner: Learner, step: int, steps: int, seconds: float, since: Tensor) -> Progress:
     """Progress of the networks, on some of their training problems."""
-    score = statistics.fmean(points[0].value for points in learner.glance(step))
+    score = statistics.fmean(points[0].value for points in learner.training_metrics(step))
     pairs = zip(learner.seeds, since.tolist(), strict=True)
     diverged = tuple((seed, first) for seed, first in pairs if first)
     return Progress(step=step, steps=steps, score=score, seconds=seconds, diverged=diverged)

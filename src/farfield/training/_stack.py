@@ -19,16 +19,16 @@ from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING
 from farfield.training._evaluate import (
-    glanced,
+    calibrate,
+    calibrated_on,
+    metric_points,
     problems_of_run,
     score_all,
     score_problems,
     scoring_stream,
-    settle,
-    settled_on,
     wants_statistics,
 )
-from farfield.training._learner import glimpsed
+from farfield.training._learner import train_subset
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
@@ -204,7 +204,7 @@ class Stack:
             fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
             with forked_generators(stream(seed, "noise")):
                 moves = [self._gradients(turn, 0, 0) for turn in self._turns]
-                shown = self.glance(0)
+                shown = self.training_metrics(0)
             values = torch.tensor([[score.value for score in scores] for scores in shown])
             tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
             found.append([*chain.from_iterable(tensors), values])
@@ -238,7 +238,7 @@ class Stack:
         for place, sets in enumerate(self._sets):
             network = self.network(place)
             with forked_generators(scoring_stream(self.seeds[place])):
-                settle(network, sets[TRAINING])
+                calibrate(network, sets[TRAINING])
             self._keep(place, network)
             with forked_generators(scoring_stream(self.seeds[place])):
                 seed = self.seeds[place]
@@ -250,13 +250,15 @@ class Stack:
         for name, buffer in network.named_buffers():
             self._fixed[name][place] = buffer
 
-    def glance(self, step: int) -> list[list[Score]]:
+    def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = [glimpsed(sets[TRAINING]) for sets in self._sets], self._experiment.task
+        some, task = [train_subset(sets[TRAINING]) for sets in self._sets], self._experiment.task
         if wants_statistics(self._model):
-            alone = [settled_on(self.network(place), part) for place, part in enumerate(some)]
+            alone = [calibrated_on(self.network(place), part) for place, part in enumerate(some)]
             pairs = zip(alone, some, strict=True)
-            return [glanced(step, task, *score_problems(one, task, part)) for one, part in pairs]
+            return [
+                metric_points(step, task, *score_problems(one, task, part)) for one, part in pairs
+            ]
         self._model.eval()
         outputs = self._outputs(
             *self._parts(),
@@ -264,7 +266,7 @@ class Stack:
             torch.stack([problems.index for problems in some]),
         )
         return [
-            glanced(step, task, task.score(*pair).detach(), task.loss(*pair).detach())
+            metric_points(step, task, task.score(*pair).detach(), task.loss(*pair).detach())
             for pair in zip(outputs, some, strict=True)
         ]
 
@@ -296,7 +298,7 @@ class Stack:
         load_optimizer_state(optimizers_of(self._turns), state)
 
 
-def why_not_stacked(experiment: Experiment, device: str) -> str | None:
+def vmap_error(experiment: Experiment, device: str) -> str | None:
     """Reason that the networks of an experiment cannot be one program, or `None` if they can.
 
     Args:

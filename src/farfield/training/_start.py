@@ -110,12 +110,12 @@ def check_state(network: nn.Module) -> None:
 def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, Any]) -> None:
     """Copy what the network shares with the one it starts from."""
     state = network.state_dict()
-    for field in ("parts", "without", "grown"):
+    for field in ("include", "exclude", "resize"):
         check_parts(field, getattr(pretrained, field), state)
     taken = {name: tensor for name, tensor in state.items() if pretrained.covers(name)}
     if not taken:
         raise ValueError(
-            f"without must leave something to take over, got all of it: {pretrained.without}"
+            f"exclude must leave something to take over, got all of it: {pretrained.exclude}"
         )
     extra = {name: start[name] for name in taken if _is_extra(name) and name in start}
     for name, tensor in taken.items():

@@ -83,7 +83,7 @@ class Turn:
         if self._recipe.clip_norm is not None:
             given = [tensor for tensor in self.learned.values() if tensor.grad is not None]
             gradients = [tensor.grad for tensor in given if tensor.grad is not None]
-            scaled = shorten(gradients, self._recipe.clip_norm, stacked=stacked)
+            scaled = clip_grad_norm(gradients, self._recipe.clip_norm, stacked=stacked)
             for tensor, gradient in zip(given, scaled, strict=True):
                 tensor.grad = gradient
         factor = self._recipe.schedule.factor(step, self._recipe.steps)
@@ -176,7 +176,7 @@ def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.
     return built
 
 
-def shorten(
+def clip_grad_norm(
     gradients: Sequence[Tensor], clip_norm: float, *, stacked: bool = False
 ) -> list[Tensor]:
     """Gradients scaled so that their joint norm is at most `clip_norm`.

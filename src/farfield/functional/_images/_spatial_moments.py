@@ -17,7 +17,7 @@ def spatial_moments(
     *,
     eps: float = 1e-8,
 ) -> Float[Tensor, "*batch 5 feature"]:
-    r"""Centre, spread and level of every map, each point weighted by its magnitude.
+    r"""Center, spread and level of every map, each point weighted by its magnitude.
 
     $$p_{yx} = \frac{|m_{yx}|}{\sum |m|}, \qquad
       \bar x = \sum p\, x, \qquad
@@ -42,7 +42,7 @@ def spatial_moments(
         ValueError: If there is not one coordinate a row and one a column.
 
     Reference:
-        Levine et al. 2016 (spatial softmax, the centre alone); made for webb2020, supplement 4.
+        Levine et al. 2016 (spatial softmax, the center alone); made for webb2020, supplement 4.
     """
     if rows.shape != maps.shape[-3:-2] or columns.shape != maps.shape[-2:-1]:
         raise ValueError(
@@ -60,8 +60,8 @@ def spatial_moments(
 def _along(
     share: Float[Tensor, "*batch place feature"], place: Float[Tensor, " place"], eps: float
 ) -> tuple[Float[Tensor, "*batch feature"], Float[Tensor, "*batch feature"]]:
-    """Centre and spread along one axis."""
+    """Center and spread along one axis."""
     place = place.unsqueeze(-1)
-    centre = (share * place).sum(-2)
-    variance = (share * (place - centre.unsqueeze(-2)).square()).sum(-2)
-    return centre, (variance + eps).sqrt()
+    center = (share * place).sum(-2)
+    variance = (share * (place - center.unsqueeze(-2)).square()).sum(-2)
+    return center, (variance + eps).sqrt()

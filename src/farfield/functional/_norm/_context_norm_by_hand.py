@@ -23,9 +23,9 @@ def context_norm_plain(
     z: Tensor, weight: Tensor | None, bias: Tensor | None, smoothing: Tensor, correction: int
 ) -> Tensor:
     """Normalize `(batch, time, feature)` over time, as autograd differentiates it."""
-    centred = z - z.mean(1, keepdim=True)
-    variance = centred.square().sum(1, keepdim=True) / (z.shape[1] - correction)
-    scaled = centred * (variance + smoothing).rsqrt()
+    centered = z - z.mean(1, keepdim=True)
+    variance = centered.square().sum(1, keepdim=True) / (z.shape[1] - correction)
+    scaled = centered * (variance + smoothing).rsqrt()
     if weight is not None:
         scaled = scaled * weight
     return scaled if bias is None else scaled + bias
@@ -37,13 +37,13 @@ def context_norm_unrolled(
     """The same, place by place: a compiler makes one pass of it, and several of sums over time."""
     places = z.unbind(1)
     mean = sum(places[1:], places[0]) / len(places)
-    centred = [place - mean for place in places]
-    squares = sum([v.square() for v in centred[1:]], centred[0].square())
+    centered = [place - mean for place in places]
+    squares = sum([v.square() for v in centered[1:]], centered[0].square())
     gain = (squares / (len(places) - correction) + smoothing).rsqrt()
     if weight is not None:
         gain = gain * weight
     shift = 0.0 if bias is None else bias
-    return torch.stack([v * gain + shift for v in centred], dim=1)
+    return torch.stack([v * gain + shift for v in centered], dim=1)
 
 
 class ContextNormByHand(torch.autograd.Function):
@@ -62,9 +62,9 @@ class ContextNormByHand(torch.autograd.Function):
         out = torch.empty_like(z, memory_format=torch.contiguous_format)
         means, roots = z.new_empty(2, batch, 1, feature)
         rows = _rows(z)
-        centred, squares = z.new_empty(2, rows, time, feature)
+        centered, squares = z.new_empty(2, rows, time, feature)
         for block, result, mean, root in _blocks(rows, z, out, means, roots):
-            v, vv = centred[: len(block)], squares[: len(block)]
+            v, vv = centered[: len(block)], squares[: len(block)]
             _sum_over_time(block, mean, 1 / time)
             torch.sub(block, mean, out=v)
             torch.sum(torch.mul(v, v, out=vv), 1, keepdim=True, out=root)

@@ -35,7 +35,7 @@ def divisive_norm_2d(
     the summation field $\mathcal{A}$ and `suppression_window` for the suppression field
     $\mathcal{B}$. Beyond the border there are zeros, and means are divided by the full window, so
     that they shrink there. A window of even side reaches one further after the unit than before.
-    `torch.nn.functional.local_response_norm` divides by a window over channels, and centres
+    `torch.nn.functional.local_response_norm` divides by a window over channels, and centers
     nothing.
 
     Args:
@@ -97,7 +97,7 @@ def divisive_norm_1d(
     return _normalized(maps, windows, sigma).reshape(z.shape)
 
 
-def divisive_centre_2d(
+def divisive_center_2d(
     z: Float[Tensor, "batch channel height width"], window: int
 ) -> Float[Tensor, "batch channel height width"]:
     r"""Every unit without the mean of its summation field, the $v$ of `divisive_norm_2d`.
@@ -112,10 +112,10 @@ def divisive_centre_2d(
     Reference:
         ren2017, equations 3 and 5.
     """
-    return _centred(z, _checked(z, Windows((window, window), (1, 1), 1)))
+    return _centered(z, _checked(z, Windows((window, window), (1, 1), 1)))
 
 
-def divisive_centre_1d(
+def divisive_center_1d(
     z: Float[Tensor, "*batch feature"], window: int
 ) -> Float[Tensor, "*batch feature"]:
     r"""Every unit without the mean of its summation field, the $v$ of `divisive_norm_1d`.
@@ -131,7 +131,7 @@ def divisive_centre_1d(
         ren2017, equations 5 and 6.
     """
     maps = _maps(z)
-    return _centred(maps, _checked(maps, Windows((1, window), (1, 1), 1))).reshape(z.shape)
+    return _centered(maps, _checked(maps, Windows((1, window), (1, 1), 1))).reshape(z.shape)
 
 
 def _maps(z: Tensor) -> Tensor:
@@ -164,7 +164,7 @@ def _wide(z: Tensor) -> Tensor:
     return z.to(torch.promote_types(z.dtype, torch.float32))
 
 
-def _centred(z: Tensor, windows: Windows) -> Tensor:
+def _centered(z: Tensor, windows: Windows) -> Tensor:
     wide = _wide(z)
     return (wide - local_mean(wide, windows)).to(z.dtype)
 

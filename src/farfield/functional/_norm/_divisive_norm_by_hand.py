@@ -36,9 +36,9 @@ class Windows(NamedTuple):
 
 def divisive_norm_plain(z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
     """Normalize `(batch, channel, height, width)`, as autograd differentiates it."""
-    centred = z - local_mean(z, windows)
-    squares = _box(centred.square().mean(1, keepdim=True), windows.suppression)
-    return centred * (squares / windows.suppression_size + smoothing).rsqrt()
+    centered = z - local_mean(z, windows)
+    squares = _box(centered.square().mean(1, keepdim=True), windows.suppression)
+    return centered * (squares / windows.suppression_size + smoothing).rsqrt()
 
 
 def local_mean(z: Tensor, windows: Windows) -> Tensor:
@@ -61,7 +61,7 @@ class DivisiveNormByHand(torch.autograd.Function):
             v, vv = buffers[:, : len(block)]
             average = _mean_of_channels(block)
             torch.div(_box(average, windows.summation), area, out=mean)
-            # The mean of the centred activations, which the gradient needs.
+            # The mean of the centered activations, which the gradient needs.
             torch.sub(average, mean, out=offset)
             torch.sub(block, mean, out=v)
             squares = _mean_of_channels(torch.mul(v, v, out=vv))
@@ -130,7 +130,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
       \partial z = \partial v - \mathcal{A}^*[\textstyle\sum_c \partial v] / C$$
 
     Args:
-        tensors: Gradient, activations, their gradient to be written, channel means of the centred
+        tensors: Gradient, activations, their gradient to be written, channel means of the centered
             activations, local means, reciprocal roots, and the channel means of $g v$ to be
             written.
         windows: Both fields.

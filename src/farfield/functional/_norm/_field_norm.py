@@ -23,7 +23,7 @@ def field_norm(
     correction: int = 0,
     eps: float | Float[Tensor, ""] = 1e-8,
 ) -> Float[Tensor, "batch *_ last"]:
-    r"""Centre every number by the mean of its field, and divide it by the field's deviation.
+    r"""Center every number by the mean of its field, and divide it by the field's deviation.
 
     $$v_j = z_j - \mathbb{E}_{\mathcal{A}_j}[z], \qquad
       y_j = \gamma \frac{v_j}{\sqrt{\sigma^2 + \mathbb{E}_{\mathcal{B}_j}[v^2]}} + \beta$$
@@ -64,17 +64,17 @@ def field_norm(
     return whole(found).to(z.dtype)
 
 
-def field_centre(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tensor, "batch *_ last"]:
-    r"""Centre every number by the mean of its field, $v_j = z_j - \mathbb{E}_{\mathcal{A}_j}[z]$.
+def field_center(z: Float[Tensor, "batch *_ last"], field: Field) -> Float[Tensor, "batch *_ last"]:
+    r"""Center every number by the mean of its field, $v_j = z_j - \mathbb{E}_{\mathcal{A}_j}[z]$.
 
     These are the activations whose absolute values the L1 penalty of ren2017 prices.
 
     Args:
-        z: What is centred, laid out as the field wants it.
+        z: What is centered, laid out as the field wants it.
         field: What is pooled.
 
     Returns:
-        The centred numbers, in the dtype of `z`.
+        The centered numbers, in the dtype of `z`.
 
     Raises:
         ValueError: If `z` is not a batch.

@@ -65,7 +65,7 @@ def sliding_context_norm(
     return out_of_sequence(scaled, z).to(z.dtype)
 
 
-def sliding_context_centre(
+def sliding_context_center(
     z: Float[Tensor, "batch *candidate time feature"],
     *,
     length: int = 4,

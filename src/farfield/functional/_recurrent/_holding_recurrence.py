@@ -22,7 +22,7 @@ def holding_recurrence(
     weight: Float[Tensor, "_ feature"],
     state: Float[Tensor, "batch feature"],
     *,
-    least_move: float = 0.0,
+    min_update: float = 0.0,
 ) -> Float[Tensor, "time batch feature"]:
     r"""States after every step, of groups of units that move on or hold.
 
@@ -33,18 +33,18 @@ def holding_recurrence(
     where $N(c) = c / \sqrt{\overline{c^2} + 10^{-6}}$ divides by the root of the mean square over
     all units, and each group of neighbouring units has one number of $z$. A group whose gate is at
     1 keeps its state bit for bit, for however long. So does one that is asked to move by less than
-    `least_move`: its $z$ is 1, without a gradient.
+    `min_update`: its $z$ is 1, without a gradient.
 
     Args:
         inputs: $u$, what the input adds to the candidates.
         gates: $g$, what it adds to the gates.
         weight: $A$ above $U$: a row for each unit, then one for each group.
         state: $h_0$.
-        least_move: The least that $1 - z$ can be, other than 0.
+        min_update: The least that $1 - z$ can be, other than 0.
 
     Raises:
         ValueError: If there are no steps, the units do not divide into the groups, the weight has
-            another number of rows, or `least_move` is not in [0, 1).
+            another number of rows, or `min_update` is not in [0, 1).
 
     Reference:
         lamb2022, section 8.2: mechanisms that are not active stay as they are. The gates are not
@@ -60,22 +60,22 @@ def holding_recurrence(
             f"weight must have {units + groups} rows, one for each unit and group, "
             f"got {len(weight)}"
         )
-    check_least_move(least_move)
-    steps = functools.partial(_steps, least_move=least_move)
+    check_min_update(min_update)
+    steps = functools.partial(_steps, min_update=min_update)
     return recur(steps, (Layer(weight),), inputs, gates, state)
 
 
-def check_least_move(least_move: float) -> None:
+def check_min_update(min_update: float) -> None:
     """Raise `ValueError` unless a least move is at least 0 and below 1.
 
     Args:
-        least_move: The least that a gate can be away from 1.
+        min_update: The least that a gate can be away from 1.
 
     Raises:
         ValueError: If it is not in [0, 1).
     """
-    if not 0 <= least_move < 1:
-        raise ValueError(f"least_move must be at least 0 and below 1, got {least_move}")
+    if not 0 <= min_update < 1:
+        raise ValueError(f"min_update must be at least 0 and below 1, got {min_update}")
 
 
 def _steps(
@@ -84,7 +84,7 @@ def _steps(
     gates: Tensor,
     state: Tensor,
     *,
-    least_move: float,
+    min_update: float,
 ) -> Tensor:
     units, groups = inputs.shape[-1], gates.shape[-1]
     (product,) = products
@@ -93,8 +93,8 @@ def _steps(
         moved, held = torch.split_with_sizes(product(state), (units, groups), dim=-1)
         # `F.hardsigmoid`, which has no second derivative.
         gate = F.hardtanh(asked + held + 3.0, 0.0, 6.0) / 6.0
-        if least_move:
-            gate = torch.where(gate > 1 - least_move, 1.0, gate)
+        if min_update:
+            gate = torch.where(gate > 1 - min_update, 1.0, gate)
         gate = gate.repeat_interleave(units // groups, dim=-1)
         candidate = F.rms_norm(moved + entering, (units,), eps=EPS)
         # Where `torch.autocast` is at work, what comes out of products is narrower.

@@ -1,4 +1,4 @@
-"""The encoder of coloured objects that visual analogies are made of."""
+"""The encoder of colored objects that visual analogies are made of."""
 
 from __future__ import annotations
 

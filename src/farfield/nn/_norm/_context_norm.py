@@ -16,7 +16,7 @@ from farfield.functional import (
     check_segments,
     context_norm,
     context_statistics,
-    field_centre,
+    field_center,
     field_statistics,
     over_time,
 )
@@ -124,7 +124,7 @@ class ContextNorm(Normalizer):
             padding_mask=padding_mask,
         )
 
-    def centre(
+    def center(
         self,
         z: Float[Tensor, "*batch time feature"],
         padding_mask: Bool[Tensor, "*batch time"] | None = None,
@@ -132,9 +132,9 @@ class ContextNorm(Normalizer):
         """The embeddings without the mean of their context, before anything is divided."""
         check_places(z, self.num_features)
         if padding_mask is None:
-            return field_centre(z, over_time(self.segments))
-        centred = z - self.statistics(z, padding_mask).mean
-        return centred.masked_fill(padding_mask.unsqueeze(-1), 0.0).to(z.dtype)
+            return field_center(z, over_time(self.segments))
+        centered = z - self.statistics(z, padding_mask).mean
+        return centered.masked_fill(padding_mask.unsqueeze(-1), 0.0).to(z.dtype)
 
     def statistics(
         self,

@@ -11,8 +11,8 @@ from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import (
-    divisive_centre_1d,
-    divisive_centre_2d,
+    divisive_center_1d,
+    divisive_center_2d,
     divisive_norm_1d,
     divisive_norm_2d,
 )
@@ -131,12 +131,12 @@ class DivisiveNorm2d(Normalizer):
         )
         return self._scaled_and_shifted(scaled)
 
-    def centre(
+    def center(
         self, z: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch channel height width"]:
         """The activations without the mean of their field, before anything is divided."""
         self._check(z)
-        return divisive_centre_2d(z, self.window)
+        return divisive_center_2d(z, self.window)
 
 
 @final
@@ -210,7 +210,7 @@ class DivisiveNorm1d(Normalizer):
         )
         return self._scaled_and_shifted(scaled)
 
-    def centre(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
+    def center(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch feature"]:
         """The activations without the mean of their field, before anything is divided."""
         self._check(z)
-        return divisive_centre_1d(z, self.window)
+        return divisive_center_1d(z, self.window)

@@ -13,7 +13,7 @@ from farfield.core import NonNegativeFloat, Size, check_arguments
 from farfield.functional import (
     ContextStatistics,
     Fold,
-    field_centre,
+    field_center,
     field_moments,
     field_norm,
     field_statistics,
@@ -87,12 +87,12 @@ class FieldNorm(BatchNormalizer):
             return self._in_batches(normalized, z)
         return norm_by_statistics(z, *kept, *affine, eps=eps)
 
-    def centre(
+    def center(
         self, z: Float[Tensor, "batch *places feature"]
     ) -> Float[Tensor, "batch *places feature"]:
         """The embeddings without their mean, before anything is divided."""
         if self._kept(z) is None:
-            return self._in_batches(lambda part: field_centre(part, self._field), z)
+            return self._in_batches(lambda part: field_center(part, self._field), z)
         return z - self.statistics(z).mean
 
     def statistics(self, z: Float[Tensor, "batch *places feature"]) -> ContextStatistics:
@@ -167,7 +167,7 @@ class TrainedFieldNorm(FieldNorm):
         return self.mean is not None
 
     @torch.no_grad()
-    def take_statistics(self, z: Float[Tensor, "batch *places feature"]) -> None:
+    def calibrate(self, z: Float[Tensor, "batch *places feature"]) -> None:
         """Take mean and variance of these embeddings, those of the whole training set.
 
         They are summed in float64, whatever the embeddings are.

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import Limits, NonNegativeFloat, Size, check_arguments
-from farfield.functional import field_centre, field_norm, over_images
+from farfield.functional import field_center, field_norm, over_images
 from farfield.nn._norm._normalizer import Normalizer
 
 
@@ -98,15 +98,15 @@ class ImageBatchNorm(Normalizer):
             F.batch_norm(z.detach(), *averages, training=True, momentum=self.momentum)
             return self._scaled_and_shifted(field_norm(z, over_images, eps=eps))
         root = (self.running_var + eps).rsqrt().reshape(-1, *[1] * (z.ndim - 2))
-        return self._scaled_and_shifted(self.centre(z) * root)
+        return self._scaled_and_shifted(self.center(z) * root)
 
-    def centre(
+    def center(
         self, z: Float[Tensor, "batch channel *place"]
     ) -> Float[Tensor, "batch channel *place"]:
         """The activations without their mean, before anything is divided."""
         self._check(z)
         if self.training:
-            return field_centre(z, over_images)
+            return field_center(z, over_images)
         return z - self.running_mean.reshape(-1, *[1] * (z.ndim - 2))
 
 

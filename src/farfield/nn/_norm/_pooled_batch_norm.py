@@ -24,7 +24,7 @@ class PooledBatchNorm(TrainedFieldNorm):
 
     In evaluation mode the statistics are those of the problems given, `test_batch_size` of them
     at a time, or with `training_statistics` those of a training set, taken once by
-    `take_statistics`.
+    `calibrate`.
 
     Args:
         num_features: Number of features.

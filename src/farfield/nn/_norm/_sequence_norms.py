@@ -215,7 +215,7 @@ class TimeStepNorm(SequenceNormalizer):
         batch_size: Sequences that statistics are over, $N$, in the order given; the last group of
             a batch may be smaller, and a group too small for a variance joins the one before.
         sample: Training sequences whose statistics are used in evaluation, kept by
-            `take_statistics`; 0 for those of the batch itself, there as in training.
+            `calibrate`; 0 for those of the batch itself, there as in training.
         correction: Subtracted from the number of sequences in the variance, 0 or 1; $c$.
         eps: Added to the variance.
         affine: Whether the predictor reads through a learned gain and shift.
@@ -284,7 +284,7 @@ class TimeStepNorm(SequenceNormalizer):
         return self.mean is not None
 
     @torch.no_grad()
-    def take_statistics(self, z: _Sequence) -> None:
+    def calibrate(self, z: _Sequence) -> None:
         """Keep the statistics of each place over the first `sample` sequences.
 
         Args:
@@ -316,7 +316,7 @@ class TimeStepNorm(SequenceNormalizer):
             looked_at = not (is_transformed() or is_recorded())
             if looked_at and bool(self.scale.isnan().any()):
                 raise ValueError(
-                    "statistics must be taken by take_statistics before evaluation, got none"
+                    "statistics must be taken by calibrate before evaluation, got none"
                 )
             return ContextStatistics(self.mean.unsqueeze(0), self.scale.unsqueeze(0))
         if len(z) < 2:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.types import Device
 
 from farfield.core import NonNegativeFloat, Size, check_arguments
-from farfield.functional import sliding_context_centre, sliding_context_norm
+from farfield.functional import sliding_context_center, sliding_context_norm
 from farfield.nn._norm._field_norm import BatchNormalizer
 
 
@@ -104,12 +104,12 @@ class SlidingContextNorm(BatchNormalizer):
 
         return self._in_batches(function, z)
 
-    def centre(
+    def center(
         self, z: Float[Tensor, "batch *candidate time feature"]
     ) -> Float[Tensor, "batch *candidate time feature"]:
         """The embeddings without the mean of their window, before anything is divided."""
 
         def function(part: Tensor) -> Tensor:
-            return sliding_context_centre(part, length=self.window, include_self=self.include_self)
+            return sliding_context_center(part, length=self.window, include_self=self.include_self)
 
         return self._in_batches(function, z)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.functional import Fold, field_centre, field_norm
+from farfield.functional import Fold, field_center, field_norm
 from farfield.nn._norm._normalizer import Normalizer
 
 
@@ -28,7 +28,7 @@ class SmoothedNorm(Normalizer):
             return self._by_torch(z, eps)
         return self._scaled_and_shifted(field_norm(z, self._field, eps=eps))
 
-    def centre(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
+    def center(self, z: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
         """The activations without the mean of their field, before anything is divided."""
         self._check(z)
-        return field_centre(z, self._field)
+        return field_center(z, self._field)

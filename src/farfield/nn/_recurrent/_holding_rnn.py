@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Size, check_arguments
-from farfield.functional import check_least_move, holding_recurrence, linear, uninitialized
+from farfield.functional import check_min_update, holding_recurrence, linear, uninitialized
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 
@@ -39,7 +39,7 @@ class HoldingRNN(SequenceLayer):
         input_size: Number of features of an input.
         hidden_size: Number of hidden units.
         num_groups: Number of groups of units, each with a gate.
-        least_move: The least share of a group that a step can change, other than nothing. At 0 a
+        min_update: The least share of a group that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
@@ -60,7 +60,7 @@ class HoldingRNN(SequenceLayer):
         bias: $b$, `(num_groups)`.
 
     Raises:
-        ValueError: If a size is below 1, the units do not divide into the groups, `least_move` is
+        ValueError: If a size is below 1, the units do not divide into the groups, `min_update` is
             not in [0, 1), or the input or the state has another shape.
 
     Reference:
@@ -75,7 +75,7 @@ class HoldingRNN(SequenceLayer):
         hidden_size: Size,
         *,
         num_groups: Size = 32,
-        least_move: float = 0.0,
+        min_update: float = 0.0,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -86,9 +86,9 @@ class HoldingRNN(SequenceLayer):
             raise ValueError(
                 f"hidden_size must be a multiple of num_groups={num_groups}, got {hidden_size}"
             )
-        check_least_move(least_move)
+        check_min_update(min_update)
         self.num_groups = num_groups
-        self.least_move = least_move
+        self.min_update = min_update
         rows = hidden_size + num_groups
         self.weight_ih = uninitialized(nn.Linear, input_size, rows, bias=False).weight
         self.weight_hh = uninitialized(nn.Linear, hidden_size, rows, bias=False).weight
@@ -112,11 +112,11 @@ class HoldingRNN(SequenceLayer):
             gates + self.bias,
             self.weight_hh,
             state[0][0],
-            least_move=self.least_move,
+            min_update=self.min_update,
         )
         return states, (states[-1:].clone(),)  # or it would keep all states, and change with them
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""
         sizes = f"{super().extra_repr()}, num_groups={self.num_groups}"
-        return f"{sizes}, least_move={self.least_move:g}" if self.least_move else sizes
+        return f"{sizes}, min_update={self.min_update:g}" if self.min_update else sizes

@@ -88,15 +88,15 @@ class Mechanisms(nn.Module):
         )
 
 
-Shapes = dict[str, tuple[int, ...]]
+GlyphSet = dict[str, tuple[int, ...]]
 
 
 def _attention_shapes(
     attention: InputAttention, input_size: int, num_mechanisms: int, size: int
-) -> Shapes:
+) -> GlyphSet:
     heads, key = attention.num_heads, attention.key_size
     value = 4 * size if attention.value_size is None else attention.value_size
-    shapes: Shapes = {
+    shapes: GlyphSet = {
         "query": (num_mechanisms, heads, key, size),
         "key": (heads, key, input_size),
         "value": (heads, value, input_size),
@@ -106,7 +106,7 @@ def _attention_shapes(
     return shapes
 
 
-def _communication_shapes(communication: Communication, num_mechanisms: int, size: int) -> Shapes:
+def _communication_shapes(communication: Communication, num_mechanisms: int, size: int) -> GlyphSet:
     heads, key, value = communication.num_heads, communication.key_size, communication.value_size
     if heads is None:
         fitting = [n for n in range(1, MOST_HEADS + 1) if value is not None or size % n == 0]
@@ -130,7 +130,7 @@ def _communication_shapes(communication: Communication, num_mechanisms: int, siz
             f"top_k of the communication must be at most num_mechanisms={num_mechanisms}, got "
             f"{communication.top_k}"
         )
-    shapes: Shapes = {
+    shapes: GlyphSet = {
         "query": (num_mechanisms, heads, key, size),
         "key": (num_mechanisms, heads, key, size),
         "value": (num_mechanisms, heads, value, size),
@@ -145,7 +145,7 @@ _FAN_IN = {"key_bias": "key", "value_bias": "value", "gate_bias": "gate_weight"}
 
 
 def _weights(
-    shapes: Shapes, std: float | None, generator: torch.Generator | None
+    shapes: GlyphSet, std: float | None, generator: torch.Generator | None
 ) -> nn.ParameterDict:
     """Parameters of these shapes, drawn as torch's linear layers are or with a given deviation."""
     made = nn.ParameterDict({name: nn.Parameter(torch.empty(s)) for name, s in shapes.items()})

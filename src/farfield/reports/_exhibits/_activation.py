@@ -131,22 +131,24 @@ def _draw(
 ) -> Picture:
     """A strip for each row: mechanisms against steps."""
     picture = Picture(
-        figsize=(WIDTH, 0.45 + 0.85 * len(rows)), facecolor=theme.paper, layout="constrained"
+        figsize=(WIDTH, 0.45 + 0.85 * len(rows)), facecolor=theme.background, layout="constrained"
     )
     panels = picture.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, network) in zip(panels, rows, strict=True):
         plain(axes, theme, size=6.5)
         steps, mechanisms = np.nonzero(network.active.numpy())
-        axes.barh(mechanisms + 1, 1.0, left=steps + 0.5, height=0.72, color=theme.ink, linewidth=0)
+        axes.barh(
+            mechanisms + 1, 1.0, left=steps + 0.5, height=0.72, color=theme.foreground, linewidth=0
+        )
         for edge in analysis.dormant:
             axes.axvline(edge + 0.5, color=theme.models[0], linewidth=1.0)
         length, count = network.active.shape
         axes.set(xlim=(0.5, length + 0.5), ylim=(count + 0.6, 0.4), ylabel="mechanism")
         axes.set_yticks(range(1, count + 1))
-        axes.yaxis.label.set(fontsize=7, color=theme.ink)
+        axes.yaxis.label.set(fontsize=7, color=theme.foreground)
         axes.set_title(
             f"{row.claim.row}, {text.budget(row)} of steps",
-            loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3,
+            loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3,
         )  # fmt: skip
-    panels[-1].set_xlabel("step", fontsize=7.5, color=theme.ink)
+    panels[-1].set_xlabel("step", fontsize=7.5, color=theme.foreground)
     return picture

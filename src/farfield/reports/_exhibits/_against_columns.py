@@ -142,7 +142,7 @@ def _difference(first: Row, second: Row) -> str:
 
 def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
     """A line for each row."""
-    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.background, layout="constrained")
     axes = picture.subplots()
     plain(axes, theme, size=7)
     draw_floors(axes.axhline, rows, theme)
@@ -156,8 +156,8 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
             linewidth=1.3, capsize=2, label=name,
         )  # fmt: skip
     axes.set_xticks(sorted({_number(row) for row in rows}))
-    axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
-    axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.ink)
+    axes.set_xlabel(label, fontsize=7.5, color=theme.foreground)
+    axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.foreground)
     handles, names = axes.get_legend_handles_labels()
     legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
     return picture

@@ -131,19 +131,19 @@ def spread_of_remainders(lengths: Sequence[int], course: Sequence[float], slots:
 def _draw(shown: Sequence[tuple[Row, Courses]], analysis: DormantPhases, theme: Theme) -> Picture:
     """A strip for each row: recall against the length."""
     picture = Picture(
-        figsize=(WIDTH, 0.45 + 1.0 * len(shown)), facecolor=theme.paper, layout="constrained"
+        figsize=(WIDTH, 0.45 + 1.0 * len(shown)), facecolor=theme.background, layout="constrained"
     )
     panels = picture.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, courses) in zip(panels, shown, strict=True):
         plain(axes, theme, size=6.5)
         axes.axvline(analysis.trained, color=theme.models[0], linewidth=1.0)
         for course in courses:
-            axes.plot(analysis.lengths, course, color=theme.ink, linewidth=1.0)
+            axes.plot(analysis.lengths, course, color=theme.foreground, linewidth=1.0)
         axes.set(xlim=(analysis.lengths[0], analysis.lengths[-1]), ylim=(0, 104))
         axes.set_title(
             f"{row.claim.row}, {text.budget(row)} of steps",
-            loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3,
+            loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3,
         )  # fmt: skip
-    picture.supylabel(score_label(shown[0][0]), fontsize=7.5, color=theme.ink)
-    panels[-1].set_xlabel("length of the dormant phase", fontsize=7.5, color=theme.ink)
+    picture.supylabel(score_label(shown[0][0]), fontsize=7.5, color=theme.foreground)
+    panels[-1].set_xlabel("length of the dormant phase", fontsize=7.5, color=theme.foreground)
     return picture

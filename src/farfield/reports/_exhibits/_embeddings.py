@@ -13,7 +13,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from torch import nn
 
-from farfield.analysis import Along, FirstComponent, embeddings_of, first_component, mean_line
+from farfield.analysis import (
+    ComponentFit,
+    FirstComponent,
+    embeddings_of,
+    first_component,
+    mean_line,
+)
 from farfield.core import stream
 from farfield.experiments import Experiment, ScoringNetwork
 from farfield.records import Record, Store
@@ -24,7 +30,7 @@ from farfield.reports._profile._axes import WIDTH, legend, plain
 from farfield.reports._profile._theme import Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.tasks import Candidates, InParts
+from farfield.tasks import Candidates, HasSubsets
 from farfield.training import problems_of_run
 
 PROBLEMS: Final = 512
@@ -113,7 +119,7 @@ class EmbeddingsByDimension:
 
 def _looked_into(row: Row, store: Store) -> _Looked:
     task = row.claim.experiment.task
-    if not isinstance(task, InParts) or not isinstance(task, Candidates):
+    if not isinstance(task, HasSubsets) or not isinstance(task, Candidates):
         raise ValueError(f"{row.name} must be of analogies in parts, got {type(task).__name__}")
     some = problems_of_run(task, row.records[0].seed)[row.claim.regime][:PROBLEMS]
     return _Looked(
@@ -128,7 +134,7 @@ def _component(row: Row, record: Record, store: Store) -> FirstComponent:
     """The first component in a run's network."""
     run = looked_into(row, record, store)
     problems = run.sets[row.claim.regime][:PROBLEMS]
-    parts = cast("InParts", run.task).parts(problems)
+    parts = cast("HasSubsets", run.task).parts(problems)
     context = _context_of_values(row.claim.experiment, len(parts))
     everything = [chosen | True for chosen in parts.values()]
     shown = everything if context is None else [*parts.values()]
@@ -173,24 +179,26 @@ def _draw(looked: Sequence[_Looked], theme: Theme) -> Picture:
     """A row of panels for each normalization, a column for each dimension."""
     down, across = len(looked), len(looked[0].dimensions)
     size = (WIDTH, 1.55 * down + 0.55)
-    picture = Picture(figsize=size, facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=size, facecolor=theme.background, layout="constrained")
     grid = picture.subplots(down, across, squeeze=False, sharey="row")
     for panels, one in zip(grid, looked, strict=True):
         component = one.components[0]
         for axes, along in zip(panels, component.along, strict=True):
             _panel(axes, along, theme)
             normalized = one.row.claim.experiment.model.context is not None  # type: ignore[attr-defined]
-            axes.set_xlabel(f"{'normalized ' * normalized}level", fontsize=7, color=theme.ink)
+            axes.set_xlabel(
+                f"{'normalized ' * normalized}level", fontsize=7, color=theme.foreground
+            )
         panels[0].set_ylabel(
             f"{one.row.claim.row}\ncomponent 1 ({100 * component.share:.0f} %)",
-            fontsize=7.3, color=theme.ink,
+            fontsize=7.3, color=theme.foreground,
         )  # fmt: skip
     for axes, dimension in zip(grid[0], looked[0].dimensions, strict=True):
         axes.set_title(
             dimension.replace("-", " ").title(),
-            loc="left", fontsize=8.2, color=theme.ink, weight="bold", pad=6,
+            loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=6,
         )  # fmt: skip
-    picture.suptitle(_subject(looked), x=0.01, ha="left", fontsize=7.7, color=theme.faint)
+    picture.suptitle(_subject(looked), x=0.01, ha="left", fontsize=7.7, color=theme.muted)
     legend(picture, _marks(theme), theme, columns=3)
     return picture
 
@@ -214,12 +222,12 @@ def _marks(theme: Theme) -> Mapping[str, Line2D]:
         "embedding": Line2D(
             [], [], color=dots, marker="o", markersize=2.5, linestyle="", alpha=0.6
         ),
-        "mean": Line2D([], [], color=theme.ink, linewidth=1.6),
+        "mean": Line2D([], [], color=theme.foreground, linewidth=1.6),
         "linear fit": Line2D([], [], color=red, linewidth=0.9),
     }
 
 
-def _panel(axes: Axes, along: Along, theme: Theme) -> None:
+def _panel(axes: Axes, along: ComponentFit, theme: Theme) -> None:
     """Points, their mean and the line through them."""
     plain(axes, theme, size=6.3)
     some = stream(0, "points", "drawn").numpy().permutation(len(along.values))[:DRAWN]
@@ -228,7 +236,7 @@ def _panel(axes: Axes, along: Along, theme: Theme) -> None:
         s=3, color=theme.models[0], linewidths=0, alpha=0.3, zorder=2,
     )  # fmt: skip
     means = mean_line(along.values, along.heights, BINS).numpy()
-    axes.plot(*means, color=theme.ink, linewidth=1.6, zorder=3)
+    axes.plot(*means, color=theme.foreground, linewidth=1.6, zorder=3)
     axes.margins(y=0.1)
     ends = [float(along.values.min()), float(along.values.max())]
     line = [along.fit.intercept + along.fit.slope * end for end in ends]
@@ -236,6 +244,6 @@ def _panel(axes: Axes, along: Along, theme: Theme) -> None:
     axes.annotate(
         f"R² {along.fit.share:.2f}", (0.97 if along.fit.slope < 0 else 0.03, 1), (0, -1),
         ("axes fraction", "axes fraction"), textcoords="offset points", fontsize=6.5,
-        color=theme.ink, va="top", ha="right" if along.fit.slope < 0 else "left", zorder=5,
-        path_effects=[withStroke(linewidth=1.6, foreground=theme.paper)],
+        color=theme.foreground, va="top", ha="right" if along.fit.slope < 0 else "left", zorder=5,
+        path_effects=[withStroke(linewidth=1.6, foreground=theme.background)],
     )  # fmt: skip

@@ -29,7 +29,7 @@ class Exhibit(Protocol):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Saying:
+class Quote:
     """A paper's statement on a quantity, quoted or in numbers.
 
     Args:
@@ -58,7 +58,7 @@ class Figure:
 
     table: Table
     exhibits: tuple[Exhibit, ...]
-    says: tuple[Saying, ...] = ()
+    says: tuple[Quote, ...] = ()
     quick_networks: int = 10
 
     def __post_init__(self) -> None:

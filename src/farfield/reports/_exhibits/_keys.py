@@ -148,20 +148,20 @@ def _findings(figure: Figure, overlaps: Sequence[KeyOverlap]) -> tuple[Finding, 
     rows = (
         ("spread", f"spread of the keys written, mean over {earlier}; over {later}",
          length_of(average("spread", 0, first), average("spread", first, length))),
-        ("astray", f"keys of {later} nearest to one of {earlier}",
-         share([overlap.astray for overlap in overlaps])),
+        ("confused", f"keys of {later} nearest to one of {earlier}",
+         share([overlap.confused for overlap in overlaps])),
         ("written_shift", f"written, places {each}: shift from training to test",
          length_of(*column("written_shift"))),
-        ("written_told_apart", f"written, places {each}: training distinguished from test",
-         share(*column("written_told_apart"))),
+        ("written_accuracy", f"written, places {each}: training distinguished from test",
+         share(*column("written_accuracy"))),
         ("recognized", f"written on test problems, places {each}: nearest to their own",
          share(*column("recognized"))),
         ("recalled", f"recalled on test problems, places {each}: nearest to what was written there",
          share(*column("recalled"))),
         ("recalled_shift", f"recalled, places {each}: shift from training to test",
          length_of(*column("recalled_shift"))),
-        ("recalled_told_apart", f"recalled, places {each}: training distinguished from test",
-         share(*column("recalled_told_apart"))),
+        ("recalled_accuracy", f"recalled, places {each}: training distinguished from test",
+         share(*column("recalled_accuracy"))),
     )  # fmt: skip
     return tuple(
         Finding(what=what, paper=figure.words(name), ours=ours) for name, what, ours in rows
@@ -183,7 +183,7 @@ def _draw(row: Row, network: _Network, theme: Theme) -> Picture:
     """Panels (a), (b) and (c)."""
     components = _components(network)
     first = _followed(network)
-    picture = Picture(figsize=(WIDTH, 2.75), facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.75), facecolor=theme.background, layout="constrained")
     panels = picture.subplots(1, 3)
     written, recalled = (
         [getattr(keys, part) for keys in (network.training, network.test)]
@@ -194,15 +194,15 @@ def _draw(row: Row, network: _Network, theme: Theme) -> Picture:
     contents = (written[:1], [keys[:, :first] for keys in written], recalled)
     for axes, head, sets in zip(panels, heads, contents, strict=True):
         _panel(axes, components, sets, colors, theme)
-        axes.set_title(head, loc="left", fontsize=8.2, color=theme.ink, weight="bold", pad=6)
+        axes.set_title(head, loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=6)
     for axes in panels[2:]:
         axes.sharex(panels[1])
         axes.sharey(panels[1])
-    panels[0].set_ylabel(_label(components, 1), fontsize=7.5, color=theme.ink)
+    panels[0].set_ylabel(_label(components, 1), fontsize=7.5, color=theme.foreground)
     networks = f"seed {network.seed}, {text.budget(row)} of steps"
     subject = f"{row.claim.subject}, {row.claim.row}, {row.claim.column}: {networks}"
-    picture.suptitle(subject, x=0.01, ha="left", fontsize=7.7, color=theme.faint)
-    ink = theme.ink
+    picture.suptitle(subject, x=0.01, ha="left", fontsize=7.7, color=theme.muted)
+    ink = theme.foreground
     legend(
         picture,
         {
@@ -224,10 +224,12 @@ def _components(network: _Network) -> PrincipalComponents:
 
 
 def _colors(first: int, length: int, theme: Theme) -> list[str]:
-    """A colour for each place: the first ones as models have, the later ones growing faint."""
+    """A color for each place: the first ones as models have, the later ones growing faint."""
     late = length - first
     weights = np.linspace(0, 0.75, late)
-    shades = np.outer(1 - weights, to_rgb(theme.faint)) + np.outer(weights, to_rgb(theme.paper))
+    shades = np.outer(1 - weights, to_rgb(theme.muted)) + np.outer(
+        weights, to_rgb(theme.background)
+    )
     ramp = [to_hex((red, green, blue)) for red, green, blue in shades]
     return [*theme.models[:first], *ramp]
 
@@ -239,9 +241,9 @@ def _panel(
     colors: Sequence[str],
     theme: Theme,
 ) -> None:
-    """Keys of one or two sets, a colour for each place, a number at each mean."""
+    """Keys of one or two sets, a color for each place, a number at each mean."""
     plain(axes, theme, size=6.5)
-    axes.set_xlabel(_label(components, 0), fontsize=7.5, color=theme.ink)
+    axes.set_xlabel(_label(components, 0), fontsize=7.5, color=theme.foreground)
     places = sets[0].shape[1]
     for number, keys in enumerate(sets):
         spots = components.project(keys[:DRAWN])
@@ -254,13 +256,13 @@ def _panel(
                     x, y, s=26, marker="D", facecolors="none", edgecolors=colors[place],
                     linewidths=0.6, alpha=0.75, zorder=2.5,
                 )  # fmt: skip
-    halo = [withStroke(linewidth=1.6, foreground=theme.paper)]
+    halo = [withStroke(linewidth=1.6, foreground=theme.background)]
     for place in range(places):
         x, y = components.project(sets[0][:, place]).mean(0).tolist()
         followed = place < len(BESIDE)
         axes.annotate(
             str(place + 1), (x, y), BESIDE[place] if followed else (0, 0), fontsize=7.5,
-            textcoords="offset points", color=colors[place] if followed else theme.ink,
+            textcoords="offset points", color=colors[place] if followed else theme.foreground,
             ha="center", va="center", weight="bold", path_effects=halo, zorder=5,
         )  # fmt: skip
     axes.margins(0.12)

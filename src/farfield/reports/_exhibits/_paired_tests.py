@@ -194,18 +194,20 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
         models.setdefault(pairing.test.second.partition(" (")[0], []).append(pairing)
     subjects = list(report.subjects)
     colors = dict(zip(subjects, theme.models, strict=False))
-    picture = Picture(figsize=(WIDTH, 2.9), facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.9), facecolor=theme.background, layout="constrained")
     panels = picture.subplots(1, len(models), squeeze=False)[0]
     for axes, (model, found) in zip(panels, models.items(), strict=True):
         _panel(axes, found, colors, theme)
-        axes.set_title(model, loc="left", fontsize=8.2, color=theme.ink, weight="bold", pad=16)
+        axes.set_title(
+            model, loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=16
+        )
         state = axes.annotate(
             _state(found), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
-            fontsize=7.5, color=theme.faint, va="bottom",
+            fontsize=7.5, color=theme.muted, va="bottom",
         )  # fmt: skip
         state.set_in_layout(False)
-    panels[0].set_ylabel("difference of means (points)", fontsize=7.5, color=theme.ink)
-    ink = theme.ink
+    panels[0].set_ylabel("difference of means (points)", fontsize=7.5, color=theme.foreground)
+    ink = theme.foreground
     tasks = {
         subject: Line2D([], [], color=color, marker="o", markersize=3.6, linestyle="")
         for subject, color in colors.items()
@@ -238,11 +240,13 @@ def _state(found: list[_Pairing]) -> str:
 
 def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: Theme) -> None:
     """The differences of one model."""
-    axes.set_facecolor(theme.paper)
+    axes.set_facecolor(theme.background)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.spines["left"].set_color(theme.faint)
-    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=7, width=0.6, length=2.5)
-    axes.axhline(0, color=theme.faint, linewidth=0.8, zorder=1)
+    axes.spines["left"].set_color(theme.muted)
+    axes.tick_params(
+        colors=theme.muted, labelcolor=theme.foreground, labelsize=7, width=0.6, length=2.5
+    )
+    axes.axhline(0, color=theme.muted, linewidth=0.8, zorder=1)
     for place, pairing in enumerate(found):
         for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):
             pale = pairing.short if side < 0 else frozenset()
@@ -271,12 +275,12 @@ def _dots(
         spot = place + 0.16 * ((number * GOLDEN) % 1 - 0.5)
         axes.plot(
             spot, difference, "o" if filled else "D", markersize=3.6, color=colors[subject],
-            markerfacecolor=colors[subject] if filled else theme.paper, markeredgewidth=0.8,
+            markerfacecolor=colors[subject] if filled else theme.background, markeredgewidth=0.8,
             zorder=3, alpha=PALE if (subject, column) in pale else 1.0,
         )  # fmt: skip
     if len(differences) < 2:
         return
-    interval, ink = t_interval([*differences.values()]), theme.ink
+    interval, ink = t_interval([*differences.values()]), theme.foreground
     mean = mean_and_standard_error([*differences.values()]).mean
     axes.vlines(place, interval.low, interval.high, color=ink, linewidth=1.2, zorder=4)
     axes.plot([place - 0.09, place + 0.09], [mean, mean], color=ink, linewidth=1.2, zorder=4)

@@ -91,16 +91,16 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
     Args:
         panels: The plots, each with the same networks.
         shown: Which frames are drawn, counted from 1.
-        theme: Colours.
+        theme: Colors.
     """
     lines = -(-len(panels) // ACROSS)
     strips = 1 + max(len(panel.films) for panel in panels)
     heights = (lines * (strips + HEAD) * STRIP, 2 * COURSE)
-    picture = Picture(figsize=(WIDTH, sum(heights) + 0.3), facecolor=theme.paper)
+    picture = Picture(figsize=(WIDTH, sum(heights) + 0.3), facecolor=theme.background)
     picture.set_layout_engine("constrained")
     above, below = picture.subfigures(2, 1, height_ratios=heights, squeeze=False)[:, 0]
     for part in (above, below):
-        part.set_facecolor(theme.paper)
+        part.set_facecolor(theme.background)
     places = above.subplots(lines, ACROSS, squeeze=False).ravel()
     for axes in places:
         axes.set_axis_off()
@@ -112,11 +112,11 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
         for axes, panel in zip(line, panels, strict=True):
             _course(axes, panel, number, theme)
             axes.set_ylim(0, 1.08 * top)
-        line[0].set_ylabel(panels[0].courses[number].label, fontsize=6.5, color=theme.ink)
+        line[0].set_ylabel(panels[0].courses[number].label, fontsize=6.5, color=theme.foreground)
     for axes, panel in zip(grid[0], panels, strict=True):
-        axes.set_title(panel.title, loc="left", fontsize=7.7, color=theme.ink, weight="bold")
+        axes.set_title(panel.title, loc="left", fontsize=7.7, color=theme.foreground, weight="bold")
     for axes in grid[-1]:
-        axes.set_xlabel("frame", fontsize=7.5, color=theme.ink)
+        axes.set_xlabel("frame", fontsize=7.5, color=theme.foreground)
     _foot(picture, panels[0], theme)
     return picture
 
@@ -134,15 +134,15 @@ def _film(axes: Axes, panel: Panel, shown: Sequence[int], theme: Theme) -> None:
                 frame = film.frames[number - 1 - panel.given]
                 _frame(axes, (right, (strips - 2 - down) * step), frame, panel.hidden)
         axes.text(
-            right + 0.5, strips * step + 0.02, f"{number}", size=6, color=theme.faint,
+            right + 0.5, strips * step + 0.02, f"{number}", size=6, color=theme.muted,
             ha="center", va="bottom",
         )  # fmt: skip
-    names = [("true frames", theme.ink)]
+    names = [("true frames", theme.foreground)]
     names += [(film.label, theme.models[place]) for place, film in enumerate(panel.films)]
     for down, (name, color) in enumerate(names):
         middle = (strips - 1 - down) * step + 0.5
         axes.text(NAMES - 0.12, middle, name, size=6, color=color, ha="right", va="center")
-    axes.text(0, strips * step + 0.36, panel.title, size=7.7, color=theme.ink, weight="bold")
+    axes.text(0, strips * step + 0.36, panel.title, size=7.7, color=theme.foreground, weight="bold")
     axes.set(xlim=(0, NAMES + len(shown) * step), ylim=(-GAP, strips * step + HEAD))
     axes.set_aspect("equal", anchor="W")
 
@@ -161,9 +161,9 @@ def _course(axes: Axes, panel: Panel, number: int, theme: Theme) -> None:
     plain(axes, theme, size=6.5)
     course = panel.courses[number]
     frames = range(panel.given + 1, panel.given + 1 + len(course.still))
-    axes.plot(frames, course.still, color=theme.faint, linewidth=0.8, linestyle=FLOOR)
+    axes.plot(frames, course.still, color=theme.muted, linewidth=0.8, linestyle=FLOOR)
     if course.floor is not None:
-        axes.axhline(course.floor, color=theme.faint, linewidth=0.8, linestyle=CEILING)
+        axes.axhline(course.floor, color=theme.muted, linewidth=0.8, linestyle=CEILING)
     for place, line in enumerate(course.lines):
         axes.plot(frames, line, color=theme.models[place], linewidth=1.2)
 
@@ -171,7 +171,7 @@ def _course(axes: Axes, panel: Panel, number: int, theme: Theme) -> None:
 def _foot(picture: Picture, panel: Panel, theme: Theme) -> None:
     """Legend of the lines."""
     dashed, dotted = (
-        Line2D([], [], color=theme.faint, linewidth=0.8, linestyle=style)
+        Line2D([], [], color=theme.muted, linewidth=0.8, linestyle=style)
         for style in (FLOOR, CEILING)
     )
     models = {

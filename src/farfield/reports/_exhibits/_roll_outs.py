@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.analysis import rolled_out, stood_still
+from farfield.analysis import copy_last_frame, rolled_out
 from farfield.metrics import mean_and_standard_error
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
@@ -127,7 +127,7 @@ def _seen(row: Row, store: Store) -> _Seen:
         courses.append(task.roll_out_scores(logits, problems))
         if len(courses) == 1:
             first, shown = logits[0], problems[:1]
-            still = task.roll_out_scores(stood_still(problems, task.given), problems)
+            still = task.roll_out_scores(copy_last_frame(problems, task.given), problems)
     start, stop = shown.latent["curtain"][0].tolist()
     return _Seen(
         row=row,

@@ -32,7 +32,7 @@ AREA: Final = 200.0
 """Of a dot with access to all elements, square points."""
 
 CAPTION: Final = (
-    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one colour each, "
+    "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one color each, "
     "its area the share of the elements that it has access to; a line is as wide as the share of "
     "the elements that go from one function to the next. Similarity of paths: what the routing of "
     "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
@@ -88,15 +88,20 @@ class RoutingPaths:
 def _draw(compatibility: Float[Tensor, "iteration batch function item"], theme: Theme) -> Picture:
     """A panel for each sample: functions from top to bottom, iterations from left to right."""
     samples = compatibility.shape[1]
-    picture = Picture(figsize=(WIDTH, 2.1), facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.1), facecolor=theme.background, layout="constrained")
     panels = picture.subplots(1, samples, sharey=True, squeeze=False)[0]
     for number, axes in enumerate(panels):
         _draw_paths(axes, compatibility[:, number], theme)
         axes.set_title(
-            f"sample {number + 1}", loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3
+            f"sample {number + 1}",
+            loc="left",
+            fontsize=7.7,
+            color=theme.foreground,
+            weight="bold",
+            pad=3,
         )
-        axes.set_xlabel("iteration", fontsize=7.5, color=theme.ink)
-    panels[0].set_ylabel("function", fontsize=7.5, color=theme.ink)
+        axes.set_xlabel("iteration", fontsize=7.5, color=theme.foreground)
+    panels[0].set_ylabel("function", fontsize=7.5, color=theme.foreground)
     return picture
 
 
@@ -109,7 +114,7 @@ def _draw_paths(
     for step, flow in enumerate(flows):
         for first, second in np.ndindex(functions, functions):
             axes.plot(
-                (step + 1, step + 2), (first + 1, second + 1), color=theme.faint, zorder=1,
+                (step + 1, step + 2), (first + 1, second + 1), color=theme.muted, zorder=1,
                 linewidth=STRENGTH * flow[first, second], solid_capstyle="round",
             )  # fmt: skip
     sizes = shares.mean(2).numpy()
@@ -118,9 +123,9 @@ def _draw_paths(
             range(1, iterations + 1), [function + 1] * iterations, zorder=2, linewidth=0,
             s=AREA * sizes[:, function], color=theme.models[function % len(theme.models)],
         )  # fmt: skip
-    axes.set_facecolor(theme.paper)
+    axes.set_facecolor(theme.background)
     axes.spines[:].set_visible(False)
-    axes.tick_params(colors=theme.faint, labelcolor=theme.ink, labelsize=6.5, length=0)
+    axes.tick_params(colors=theme.muted, labelcolor=theme.foreground, labelsize=6.5, length=0)
     axes.set_xticks(range(1, iterations + 1))
     axes.set_yticks(range(1, functions + 1))
     axes.set(xlim=(0.5, iterations + 0.5), ylim=(functions + 0.5, 0.5))

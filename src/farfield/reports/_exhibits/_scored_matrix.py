@@ -122,27 +122,27 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
     panels = problem.sequences()[0].numpy()
     target = int(problem.target[0])
     picture = Picture(
-        figsize=(WIDTH, 2 + 0.25 * len(answers)), facecolor=theme.paper, layout="constrained"
+        figsize=(WIDTH, 2 + 0.25 * len(answers)), facecolor=theme.background, layout="constrained"
     )
     halves = picture.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
     for place, axes in enumerate(halves[0].subplots(SIDE, SIDE).flat):
-        _frame(axes, theme, theme.faint)
+        _frame(axes, theme, theme.muted)
         axes.set_anchor("SCN"[place // SIDE])  # the rows close to each other
         if place < CONTEXT:
             axes.imshow(panels[place], cmap="gray", vmin=0, vmax=255)
         else:
             axes.set_aspect(1)
-            axes.text(0.5, 0.5, "?", ha="center", va="center", color=theme.ink, fontsize=13)
+            axes.text(0.5, 0.5, "?", ha="center", va="center", color=theme.foreground, fontsize=13)
     columns = (len(panels) - CONTEXT) // 2
     for place, axes in enumerate(halves[1].subplots(2, columns).flat):
         is_right = place == target
-        _frame(axes, theme, theme.models[2] if is_right else theme.faint, 2.2 if is_right else 0.8)
+        _frame(axes, theme, theme.models[2] if is_right else theme.muted, 2.2 if is_right else 0.8)
         axes.imshow(panels[CONTEXT + place], cmap="gray", vmin=0, vmax=255)
         for line, answer in enumerate(answers):
             chosen = int(answer.shares.argmax()) == place
             under = partial(
                 axes.annotate, xytext=(0, -9 * line), xycoords="axes fraction",
-                textcoords="offset points", va="top", fontsize=6.5, color=theme.ink,
+                textcoords="offset points", va="top", fontsize=6.5, color=theme.foreground,
             )  # fmt: skip
             under(
                 f"{float(answer.shares[place]):.0f}", (0.5, -0.06), ha="center",
@@ -155,5 +155,5 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
 
 def _frame(axes: Axes, theme: Theme, color: str, width: float = 0.8) -> None:
     axes.set(xticks=[], yticks=[])
-    axes.set_facecolor(theme.paper)
+    axes.set_facecolor(theme.background)
     axes.spines[:].set(color=color, linewidth=width)

@@ -171,7 +171,7 @@ def _draw(
     numbers: Sequence[int], courses: Sequence[tuple[Row, Courses]], label: str, theme: Theme
 ) -> Picture:
     """A line for each row, named at the foot."""
-    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.paper, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.background, layout="constrained")
     axes = picture.subplots()
     plain(axes, theme, size=7)
     draw_floors(axes.axhline, [row for row, _ in courses], theme)
@@ -185,8 +185,8 @@ def _draw(
             error = scores.std(0, ddof=1) / np.sqrt(len(scores))
             axes.fill_between(numbers, mean - error, mean + error, color=color, alpha=0.2, lw=0)
     axes.set_xticks(numbers)
-    axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.ink)
-    axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.ink)
+    axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.foreground)
+    axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.foreground)
     handles, names = axes.get_legend_handles_labels()
     legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
     return picture

@@ -170,7 +170,7 @@ def _draw(
     down = math.ceil(len(panels) / across)
     width = WIDTH if across > 1 else 5.2
     picture = Picture(
-        figsize=(width, 2.6 * down + 0.3), facecolor=theme.paper, layout="constrained"
+        figsize=(width, 2.6 * down + 0.3), facecolor=theme.background, layout="constrained"
     )
     grid = picture.subplots(down, across, squeeze=False)
     for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
@@ -186,7 +186,7 @@ def _draw(
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
-        axes.set_ylabel(measure.name, fontsize=7.5, color=theme.ink)
+        axes.set_ylabel(measure.name, fontsize=7.5, color=theme.foreground)
     _foot(picture, theme, measure, courses.values())
     return picture
 
@@ -204,11 +204,11 @@ def _frame(
         evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
         plain(axes, theme, size=7)
         axes.set_ylim(0, 1.08 * max(evenly, *means))
-        axes.axhline(evenly, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
+        axes.axhline(evenly, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
     else:
         frame(axes, rows, theme, min(*means, *(row.floor for row in rows)) - 5)
     level = measure.scale * measure.exhibit.level
-    axes.axhline(level, color=theme.faint, linewidth=0.8, linestyle=LEVEL)
+    axes.axhline(level, color=theme.muted, linewidth=0.8, linestyle=LEVEL)
 
 
 def _lines(
@@ -239,16 +239,16 @@ def _lines(
         if settled is not None and len(means) > 1:
             axes.plot(
                 settled, means[course.steps.index(settled)], "o", markersize=4.4,
-                color=one.color, markerfacecolor=theme.paper, markeredgewidth=1.1, zorder=4,
+                color=one.color, markerfacecolor=theme.background, markeredgewidth=1.1, zorder=4,
             )  # fmt: skip
         ends.append((float(means[-1]), one))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(axis="x", which="minor", color=theme.faint, width=0.4, length=1.5)
+    axes.tick_params(axis="x", which="minor", color=theme.muted, width=0.4, length=1.5)
     axes.set_xlim(1, max(course.steps[-1] for course in courses.values()) * 1.15)
-    axes.set_xlabel("training updates", fontsize=7.5, color=theme.ink)
+    axes.set_xlabel("training updates", fontsize=7.5, color=theme.foreground)
     falls, (_, top) = measure.exhibit.falling, axes.get_ylim()
     end_labels(axes, ends, GAP * top if falls else LABEL_GAP)
 
@@ -257,7 +257,7 @@ def _foot(
     picture: Picture, theme: Theme, measure: _Measure, courses: Collection[TimeCourse]
 ) -> None:
     """Legend of the marks that occur."""
-    ink, faint, level = theme.ink, theme.faint, measure.level
+    ink, faint, level = theme.foreground, theme.muted, measure.level
     floor, ceiling = (
         Line2D([], [], color=faint, linewidth=0.8, linestyle=dashes) for dashes in (FLOOR, CEILING)
     )

@@ -12,7 +12,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
-from farfield.analysis import Routing, clustering, neighbour_map
+from farfield.analysis import Routing, clustering, tsne
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
@@ -34,7 +34,7 @@ CAPTION: Final = (
     "nearest. Clustering, of every network: share "
     "of the variance of the types that lies between the groups of one nearest function."
 )
-SCRIPTS: Final = " The same colour stands for another function in each script."
+SCRIPTS: Final = " The same color stands for another function in each script."
 
 
 @final
@@ -99,14 +99,14 @@ def _draw(seeds: Sequence[int], found: Sequence[Routing], theme: Theme) -> Pictu
     count = min(PANELS, iterations)
     chosen = [round(place * (iterations - 1) / max(1, count - 1)) for place in range(count)]
     picture = Picture(
-        figsize=(WIDTH, 1.9 * len(found) + LEGEND), facecolor=theme.paper, layout="constrained"
+        figsize=(WIDTH, 1.9 * len(found) + LEGEND), facecolor=theme.background, layout="constrained"
     )
     grid = picture.subplots(len(found), count, squeeze=False)
     functions: dict[int, PathCollection] = {}
     for row, seed, routing in zip(grid, seeds, found, strict=True):
         for axes, step in zip(row, chosen, strict=True):
             functions = _panel(axes, routing, step, theme) | functions
-        row[0].set_ylabel(f"seed {seed}", fontsize=7.5, color=theme.ink)
+        row[0].set_ylabel(f"seed {seed}", fontsize=7.5, color=theme.foreground)
     marks = {f"function {number + 1}": functions[number] for number in sorted(functions)}
     legend(picture, marks, theme, columns=len(marks))
     return picture
@@ -114,7 +114,7 @@ def _draw(seeds: Sequence[int], found: Sequence[Routing], theme: Theme) -> Pictu
 
 def _panel(axes: Axes, routing: Routing, step: int, theme: Theme) -> dict[int, PathCollection]:
     """The types of an iteration; gives back the dots of each function."""
-    places = neighbour_map(routing.types[step].flatten(0, 1))
+    places = tsne(routing.types[step].flatten(0, 1))
     nearest: Tensor = routing.nearest[step].flatten()
     dots = {}
     for function in sorted(set(nearest.tolist())):
@@ -123,11 +123,11 @@ def _panel(axes: Axes, routing: Routing, step: int, theme: Theme) -> dict[int, P
             own[:, 0], own[:, 1], s=4, linewidth=0,
             color=theme.models[function % len(theme.models)],
         )  # fmt: skip
-    axes.set_facecolor(theme.paper)
+    axes.set_facecolor(theme.background)
     axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_color(theme.faint)
+    axes.spines[:].set_color(theme.muted)
     axes.set_title(
-        _name(routing, step), loc="left", fontsize=7.7, color=theme.ink, weight="bold", pad=3
+        _name(routing, step), loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3
     )
     return dots
 

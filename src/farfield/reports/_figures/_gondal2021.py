@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reports._exhibits._against_columns import AgainstColumns
-from farfield.reports._exhibits._exhibit import Exhibit, Figure, Saying
+from farfield.reports._exhibits._exhibit import Exhibit, Figure, Quote
 from farfield.reports._exhibits._routing_paths import RoutingPaths
 from farfield.reports._exhibits._scored_matrix import ScoredMatrix
 from farfield.reports._exhibits._sweeps import FunctionsRemoved, IterationsAtTest
@@ -31,7 +31,7 @@ def _figure(
     title: str,
     chosen: Table,
     exhibit: Exhibit,
-    says: tuple[Saying, ...] = (),
+    says: tuple[Quote, ...] = (),
 ) -> Figure:
     return Figure(
         table=Table(key=f"gondal2021/{number}", title=title, claims=chosen.claims),
@@ -46,14 +46,14 @@ FIGURE_3: Final = _figure(
     "Paths of elements through the functions",
     DIGITS.select(*(f"{slug}/validation" for slug in ALONE)),
     RoutingPaths(regime=VALIDATION),
-    (Saying(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
+    (Quote(of="similarity", words="“variations (but also similarities)” (Figure 3)"),),
 )
 FIGURE_4: Final = _figure(
     "figure-4",
     "Types of elements, iteration by iteration",
     DIGITS.select("ni-two-scripts*/validation"),
     TypesByIteration(regime=VALIDATION),
-    (Saying(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
+    (Quote(of="rise", words="“more clustered in the later function iterations” (Figure 4)"),),
 )
 FIGURE_5A: Final = _figure(
     "figure-5a",
@@ -65,7 +65,7 @@ FIGURE_5A: Final = _figure(
         apart_to=250,
     ),
     (
-        Saying(
+        Quote(
             of="difference",
             words="NI “significantly outperform” ViT “in the low-data regime” (section 4.2)",
         ),
@@ -82,7 +82,7 @@ FIGURE_5C: Final = _figure(
     "Functions removed after training",
     DIGITS.select(*(f"{slug}/{name}" for slug in ALONE for name in DATA_SETS)),
     FunctionsRemoved(numbers=tuple(range(FUNCTIONS))),
-    (Saying(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
+    (Quote(of="step", words="“performance degrades gracefully” (Figure 5c)"),),
 )
 FIGURE_6: Final = _figure(
     "figure-6",
@@ -94,7 +94,7 @@ FIGURE_6: Final = _figure(
         label="training samples",
         pairs=tuple((f"NI{size}", f"NI, functions destroyed{size}") for size in ("", SMALL)),
     ),
-    (Saying(of="difference", words="intact functions do better (Figure 6)"),),
+    (Quote(of="difference", words="intact functions do better (Figure 6)"),),
 )
 
 
@@ -105,7 +105,7 @@ FIGURE_7: Final = Figure(
         claims=TABLE_2_GENERATED.select(f"neutral/*+tcn/{VALIDATION}").claims,
     ),
     exhibits=(ScoredMatrix(regime=VALIDATION),),
-    says=(Saying(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
+    says=(Quote(of="shown", words="one problem that NI gets right, and ViT and WReN do not"),),
     quick_networks=1,
 )
 """The paper's is one of the published problems; ours is the first one."""
@@ -120,7 +120,7 @@ FIGURE_8: Final = Figure(
     ),
     exhibits=(IterationsAtTest(numbers=tuple(range(1, SMALL_ITERATIONS + 1))),),
     says=(
-        Saying(
+        Quote(
             of="half",
             words="“at least 70% of its original performance” with half of the compute "
             "(section 4.3)",

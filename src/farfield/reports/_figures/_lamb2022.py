@@ -6,7 +6,7 @@ from typing import Final
 
 from farfield.reports._exhibits._activation import ActivationOverTime
 from farfield.reports._exhibits._dormant_phases import DormantPhases
-from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import BALLS, COPYING
@@ -31,7 +31,7 @@ FIGURE_2: Final = Figure(
         ),
     ),
     says=(
-        Saying(
+        Quote(
             of="differing",
             words="“distinct during the dormant part of the sequence” (Figure 2)",
         ),
@@ -48,11 +48,11 @@ FIGURE_3: Final = Figure(
     ),
     exhibits=(RollOuts(shown=(15, 16, 18, 21, 27, 36, 51)),),
     says=(
-        Saying(
+        Quote(
             of="4-balls/balls-4/cross-entropy",
             words="“RIMs perform better than the LSTMs” (Figure 3)",
         ),
-        Saying(
+        Quote(
             of="*/cross-entropy",
             words="“substantially better out-of-distribution generalization of RIMs” (Figure 3)",
         ),

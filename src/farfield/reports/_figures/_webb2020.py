@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reports._exhibits._embeddings import EmbeddingsByDimension
-from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
 from farfield.reproductions.webb2020 import TABLE_1
@@ -33,7 +33,7 @@ FIGURE_S1: Final = Figure(
     ),
     exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
     says=(
-        Saying(
+        Quote(
             of="*",
             words="“considerably faster” than with layer or no normalization (supplement 3)",
         ),
@@ -51,32 +51,32 @@ FIGURE_S2: Final = Figure(
     ),
     exhibits=(TimeCourses(level=LOSS, metric="loss", falling=True),),
     says=(
-        Saying(of="*", words="slower: “note the difference in scale of the X axes” (supplement 3)"),
+        Quote(of="*", words="slower: “note the difference in scale of the X axes” (supplement 3)"),
     ),
     quick_networks=QUICK_NETWORKS,
 )
 
 SHARES: Final = tuple(
-    Saying(of=f"{row}/share", words=f"{share} % on average over the networks (supplement 5)")
+    Quote(of=f"{row}/share", words=f"{share} % on average over the networks (supplement 5)")
     for row, share in (("context-norm", 80), ("batch-norm", 62), ("no-norm", 90))
 )
 TRAINED: Final = (
-    Saying(
+    Quote(
         of="context-norm/*",
         words="“closely tracked a linear function of the underlying values” (supplement 5)",
     ),
-    Saying(of="batch-norm/*", words="“only weakly matched a linear fit” (supplement 5)"),
-    Saying(of="no-norm/*", words="“a non-monotonic relationship” (supplement 5)"),
+    Quote(of="batch-norm/*", words="“only weakly matched a linear fit” (supplement 5)"),
+    Quote(of="no-norm/*", words="“a non-monotonic relationship” (supplement 5)"),
 )
 ELSEWHERE: Final = (
-    Saying(
+    Quote(
         of="context-norm/*",
         words="“a considerable degree of similarity” to the training region (supplement 5)",
     ),
-    Saying(
+    Quote(
         of="batch-norm/*", words="“a greater degree of variability” between regions (supplement 5)"
     ),
-    Saying(
+    Quote(
         of="no-norm/*",
         words="the non-monotonic function of training “completely absent” (supplement 5)",
     ),

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
-from farfield.reports._exhibits._exhibit import Figure, Saying
+from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._generalization import Generalization
 from farfield.reports._exhibits._keys import KeysByPlace
 from farfield.reports._exhibits._paired_tests import PairedTests, PublishedTest
@@ -17,13 +17,13 @@ from farfield.reproductions import webb2021 as tables
 LEVEL: Final = 0.95
 """Level that section 4 calls nearly perfect."""
 
-FAST: Final = Saying(
+FAST: Final = Quote(
     of="*esbn+tcn/*", words="nearly perfect “within 100 to 200 training updates” (section 4)"
 )
-SLOW: Final = Saying(
+SLOW: Final = Quote(
     of="*", words="“thousands, or even tens of thousands of training updates” (section 4)"
 )
-EASY: Final = Saying(
+EASY: Final = Quote(
     of="table-9/*", words="“within a few hundred training updates” (appendix A.5.3)"
 )
 
@@ -59,11 +59,11 @@ FIGURE_3: Final = Figure(
     ),
     exhibits=(Generalization(row="ESBN + TCN"),),
     says=(
-        Saying(
+        Quote(
             of="lowest",
             words="“nearly perfect generalization (≥ 95 %) … in all four tasks” (section 4)",
         ),
-        Saying(
+        Quote(
             of="others",
             words="“none … able to generalize … in the most extreme generalization regimes” "
             "(section 4)",
@@ -121,15 +121,15 @@ FIGURE_7: Final = Figure(
     ),
     exhibits=(TimeCourses(level=LEVEL),),
     says=(
-        Saying(
+        Quote(
             of="table-19/same-different/*",
             words="unable “to perform the same/different task at all” (appendix A.5.5)",
         ),
-        Saying(
+        Quote(
             of="table-19/relational-match-to-sample/*",
             words="“much slower training” (appendix A.5.5)",
         ),
-        Saying(of="table-19/*", words="training time not affected (appendix A.5.5)"),
+        Quote(of="table-19/*", words="training time not affected (appendix A.5.5)"),
         FAST,
         EASY,
         SLOW,
@@ -148,8 +148,8 @@ FIGURE_8: Final = Figure(
     ),
     exhibits=(TimeCourses(level=LEVEL),),
     says=(
-        Saying(of="table-20/*", words="“retain the short training time of the original” (A.5.5)"),
-        Saying(of="table-19/*", words="“much slower training” (appendix A.5.5)"),
+        Quote(of="table-20/*", words="“retain the short training time of the original” (A.5.5)"),
+        Quote(of="table-19/*", words="“much slower training” (appendix A.5.5)"),
         FAST,
         SLOW,
     ),
@@ -165,18 +165,18 @@ FIGURE_9: Final = Figure(
     ),
     exhibits=(KeysByPlace(),),
     says=(
-        Saying(
+        Quote(
             of="spread",
             words="places 1–3 “tightly clustered”, places 4–9 “more diffuse” (appendix A.6)",
         ),
-        Saying(of="astray", words="“not overlap with those written during the first three” (A.6)"),
-        Saying(
+        Quote(of="confused", words="“not overlap with those written during the first three” (A.6)"),
+        Quote(
             of="written_*",
             words="“remarkably similar”, “completely overlapping for time steps 1 and 2” (A.6)",
         ),
-        Saying(
+        Quote(
             of="recalled", words="“closely matched the distribution of keys written” there (A.6)"
         ),
-        Saying(of="recalled_*", words="“highly overlapping for the training vs. test sets” (A.6)"),
+        Quote(of="recalled_*", words="“highly overlapping for the training vs. test sets” (A.6)"),
     ),
 )

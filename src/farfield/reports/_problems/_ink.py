@@ -1,4 +1,4 @@
-"""Colours and letters of the sheets of problems, and where the dots are."""
+"""Colors and letters of the sheets of problems, and where the dots are."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write(
     text: str,
     *,
     size: float,
-    colour: str = INK,
+    color: str = INK,
     weight: str = "normal",
     align: Literal["left", "center", "right"] = "left",
 ) -> None:
@@ -83,10 +83,10 @@ def write(
         where: Middle of the height of the text, and its left edge, middle or right edge.
         text: What is written.
         size: Of the letters, points.
-        colour: Of the letters.
+        color: Of the letters.
         weight: Of the letters.
         align: Which part of the text `where` is.
     """
     axes.text(
-        *where, text, size=size, color=colour, weight=weight, ha=align, va="center", family=FONT
+        *where, text, size=size, color=color, weight=weight, ha=align, va="center", family=FONT
     )

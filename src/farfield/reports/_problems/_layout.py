@@ -23,7 +23,7 @@ class Layout:
         title: Name of the task in words.
         places: Corner of the image at each place of the problem.
         framed: Places framed as right, for each answer; empty where a word says it.
-        labels: Text centred below a point, e.g. the number of a choice; the label of the right
+        labels: Text centered below a point, e.g. the number of a choice; the label of the right
             answer is the one with its number.
         blank: Corner of the empty field, if there is one.
         signs: Text between images, such as the colons of an analogy, and its middle.

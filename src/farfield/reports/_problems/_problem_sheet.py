@@ -46,7 +46,7 @@ def problem_sheet(
 
     Args:
         task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
-            (white) or in uint8, or coloured ones, `(height, width, 3)`, in uint8.
+            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8.
         path: Where the picture goes, a name that ends in `.png`.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
@@ -164,7 +164,7 @@ def _head(axes: Axes, sides: tuple[float, float], top: float, name: str, extent:
     left, right = sides
     middle = top - _HEADING / 4
     write(axes, (left, middle), name, size=9, weight="bold")
-    write(axes, (right, middle), extent, size=7.5, colour=FAINT, align="right")
+    write(axes, (right, middle), extent, size=7.5, color=FAINT, align="right")
     under = to_dot(top - _HEADING / 2)
     axes.plot((left, right), (under, under), color=EDGE, linewidth=0.6)
 
@@ -178,7 +178,7 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
     for place, corner in enumerate(layout.places):
         image(axes, moved(origin, corner), problem.items[problem.index[0, place]])
     for sign, middle in layout.signs:
-        write(axes, moved(origin, middle), sign, size=13, colour=FAINT, align="center")
+        write(axes, moved(origin, middle), sign, size=13, color=FAINT, align="center")
     if layout.blank is not None:
         _blank(axes, moved(origin, layout.blank))
     for number, corner in enumerate(layout.labels):
@@ -190,7 +190,7 @@ def _problem(axes: Axes, layout: Layout, origin: Corner, problem: Problems, widt
         word = layout.words[answer] if layout.words else f"{answer}"
         _answer(axes, (origin[0] + width / 2, origin[1] - 0.3), word, right=True)
     if said := _caption(layout, problem):
-        write(axes, moved(origin, layout.name_of_kind), said, size=7, colour=FAINT)
+        write(axes, moved(origin, layout.name_of_kind), said, size=7, color=FAINT)
 
 
 def _caption(layout: Layout, problem: Problems) -> str:
@@ -208,7 +208,7 @@ def _blank(axes: Axes, corner: Corner) -> None:
     axes.add_patch(
         Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.8, linestyle=(0, (3, 2)))
     )
-    write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, colour=FAINT, align="center")
+    write(axes, (corner[0] + 0.5, corner[1] + 0.5), "?", size=13, color=FAINT, align="center")
 
 
 def _frame(axes: Axes, corners: list[Corner]) -> None:
@@ -231,6 +231,6 @@ def _frame(axes: Axes, corners: list[Corner]) -> None:
 def _answer(axes: Axes, where: Corner, word: str, *, right: bool) -> None:
     """A possible answer; the right one stands out."""
     if right:
-        write(axes, where, word, size=8, colour=RIGHT, weight="bold", align="center")
+        write(axes, where, word, size=8, color=RIGHT, weight="bold", align="center")
     else:
-        write(axes, where, word, size=8, colour=FAINT, align="center")
+        write(axes, where, word, size=8, color=FAINT, align="center")

@@ -52,19 +52,19 @@ def _copying(axes: Axes, origin: Corner, problem: Problems) -> None:
     signs = [_BLANK, *"12345678", "▸"]
     first = [signs[number] for number in shown]
     second = [signs[number] for number in answer]
-    for up, name, line, dropped, colour in (
+    for up, name, line, dropped, color in (
         (0.3, "shown", first, blanks, INK),
         (-0.2, "answer", second, blanks, RIGHT),
     ):
         left, middle = origin[0], origin[1] + up
-        write(axes, (left, middle), name, size=7, colour=FAINT)
+        write(axes, (left, middle), name, size=7, color=FAINT)
         for place, sign in enumerate((*line[:10], *line[-11:])):
             cell = place if place < 10 else place + _DROPPED
-            ink = FAINT if sign == _BLANK else colour
+            ink = FAINT if sign == _BLANK else color
             where = (left + 1.0 + (cell + 0.5) * _CELL, middle)
-            write(axes, where, sign, size=8, colour=ink, align="center")
+            write(axes, where, sign, size=8, color=ink, align="center")
         where = (left + 1.0 + (10 + _DROPPED / 2) * _CELL, middle)
-        write(axes, where, f"… {dropped:,} blanks …", size=6.5, colour=FAINT, align="center")
+        write(axes, where, f"… {dropped:,} blanks …", size=6.5, color=FAINT, align="center")
 
 
 def adding(task: Adding) -> Layout:
@@ -89,21 +89,21 @@ def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
     for place, (number, is_marked) in enumerate(zip(numbers, marked, strict=True)):
         right = left + (place + 0.5) * step
         width = 1.5 if is_marked else min(1.0, 12 * step)
-        colour = RIGHT if is_marked else FAINT
+        color = RIGHT if is_marked else FAINT
         axes.plot(
             (right, right),
             (low, low + number),
-            color=colour,
+            color=color,
             linewidth=width,
             alpha=1.0 if is_marked else 0.45,
             solid_capstyle="butt",
             zorder=2 + is_marked,
         )
         if is_marked:
-            axes.plot(right, low + number, marker="o", markersize=3, color=colour, zorder=4)
+            axes.plot(right, low + number, marker="o", markersize=3, color=color, zorder=4)
             terms.append(f"{number:.3f}")
     said = f"{' + '.join(terms)} ≈ {float(problem.target[0]):.3f}"
-    write(axes, (left + 2.5, low - 0.3), said, size=8, colour=RIGHT, weight="bold", align="center")
+    write(axes, (left + 2.5, low - 0.3), said, size=8, color=RIGHT, weight="bold", align="center")
 
 
 def sequential_mnist(task: SequentialMNIST) -> Layout:
@@ -129,9 +129,9 @@ def _sequential_mnist(axes: Axes, origin: Corner, problem: Problems) -> None:
     image(axes, corner, shown.reshape(side, side))
     left, low = corner
     said = f"{int(problem.target[0])}"
-    write(axes, (left + 0.5, low - 0.25), said, size=8, colour=RIGHT, weight="bold", align="center")
+    write(axes, (left + 0.5, low - 0.25), said, size=8, color=RIGHT, weight="bold", align="center")
     said = f"{side} × {side}"
-    write(axes, (left + 0.5, low - 0.5), said, size=6.5, colour=FAINT, align="center")
+    write(axes, (left + 0.5, low - 0.5), said, size=6.5, color=FAINT, align="center")
 
 
 def bouncing_balls(task: BouncingBalls) -> Layout:
@@ -163,7 +163,7 @@ def _bouncing_balls(axes: Axes, origin: Corner, problem: Problems) -> None:
             where, width = (left + start / side, low), (stop - start) / side
             axes.add_patch(Rectangle(where, width, 1.0, color=RIGHT, alpha=0.35, linewidth=0))
         said = f"{place + 1}"
-        write(axes, (left + 0.5, low - 0.2), said, size=6.5, colour=FAINT, align="center")
+        write(axes, (left + 0.5, low - 0.2), said, size=6.5, color=FAINT, align="center")
 
 
 def fuzzy_boolean(task: FuzzyBoolean) -> Layout:
@@ -184,7 +184,7 @@ def _fuzzy_boolean(axes: Axes, origin: Corner, problem: Problems) -> None:
     """One point."""
     left, low = origin
     point, values = problem.items[problem.index[0, 0]].tolist(), problem.target[0].tolist()
-    for name, start, numbers, colour in (
+    for name, start, numbers, color in (
         ("x", left, point, INK),
         ("f (x)", left + (len(point) + 2) * _CELL, values, RIGHT),
     ):
@@ -193,8 +193,8 @@ def _fuzzy_boolean(axes: Axes, origin: Corner, problem: Problems) -> None:
         for place, number in enumerate(numbers):
             across = start + (place + 0.5) * _CELL
             where = (across, across), (low, low + number)
-            axes.plot(*where, color=colour, linewidth=3.0, solid_capstyle="butt")
-        write(axes, ((start + end) / 2, low - 0.2), name, size=7, colour=FAINT, align="center")
+            axes.plot(*where, color=color, linewidth=3.0, solid_capstyle="butt")
+        write(axes, ((start + end) / 2, low - 0.2), name, size=7, color=FAINT, align="center")
 
 
 def digits(task: Digits) -> Layout:
@@ -206,7 +206,7 @@ def digits(task: Digits) -> Layout:
 
     def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
         data_set, digit = divmod(int(problem.target[0]), 10)
-        _colours(axes, origin, problem, f"{digit}", task.data_sets[data_set])
+        _colors(axes, origin, problem, f"{digit}", task.data_sets[data_set])
 
     return Layout(title="Digits", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
 
@@ -221,15 +221,15 @@ def kmnist_adaptation(task: KMNISTAdaptation) -> Layout:
 
     def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
         name = _CHARACTERS[int(problem.target[0])]
-        _colours(axes, origin, problem, name, "")
+        _colors(axes, origin, problem, name, "")
 
     return Layout(title="K-MNIST", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
 
 
-def _colours(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
-    """One image whose colours come before its height and width."""
+def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
+    """One image whose colors come before its height and width."""
     left, low = moved(origin, (_BESIDE, 0.0))
     image(axes, (left, low), problem.items[problem.index[0, 0]].permute(1, 2, 0))
     where = (left + 0.5, low - 0.25)
-    write(axes, where, answer, size=8, colour=RIGHT, weight="bold", align="center")
-    write(axes, (left + 0.5, low - 0.5), note, size=6.5, colour=FAINT, align="center")
+    write(axes, where, answer, size=8, color=RIGHT, weight="bold", align="center")
+    write(axes, (left + 0.5, low - 0.5), note, size=6.5, color=FAINT, align="center")

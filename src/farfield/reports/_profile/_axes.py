@@ -47,13 +47,13 @@ def shared_suffix(rows: Sequence[Row]) -> str:
 
 
 def series_of(rows: Sequence[Row], theme: Theme, shared: str) -> list[Series]:
-    """The models of a panel: a colour for each model, a line for each variant of it.
+    """The models of a panel: a color for each model, a line for each variant of it.
 
-    Models beyond the theme's colours have the first colours again, with the next line.
+    Models beyond the theme's colors have the first colors again, with the next line.
 
     Args:
         rows: The cells of the panel.
-        theme: Colours.
+        theme: Colors.
         shared: What is left off the labels, from `shared_suffix`.
     """
     by_row: dict[str, list[Row]] = {}
@@ -116,7 +116,7 @@ def states_of(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _models(rows: Sequence[Row]) -> list[str]:
-    """The models of the rows' whole tables, so that one keeps its colour in every picture."""
+    """The models of the rows' whole tables, so that one keeps its color in every picture."""
     whole = [
         claim.row
         for home in dict.fromkeys(row.claim.home for row in rows if row.claim.home in TABLES)
@@ -136,14 +136,14 @@ def plain(axes: Axes, theme: Theme, *, size: float) -> None:
 
     Args:
         axes: Where to draw.
-        theme: Colours.
+        theme: Colors.
         size: Of the numbers, points.
     """
-    axes.set_facecolor(theme.paper)
+    axes.set_facecolor(theme.background)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(theme.faint)
+    axes.spines[["left", "bottom"]].set_color(theme.muted)
     axes.tick_params(
-        colors=theme.faint, labelcolor=theme.ink, labelsize=size, width=0.6, length=2.5
+        colors=theme.muted, labelcolor=theme.foreground, labelsize=size, width=0.6, length=2.5
     )
 
 
@@ -181,7 +181,7 @@ def frame(
     Args:
         axes: Where to draw.
         rows: The cells of the panel.
-        theme: Colours.
+        theme: Colors.
         lowest: Where the axis starts; that of an error goes by its logarithm unless this is 0.
         highest: Where the axis of an error ends.
         across: Whether scores go across, not upward.
@@ -205,7 +205,7 @@ def frame(
         draw_floors(line, rows, theme)
     levels = {row.ceiling for row in rows if row.ceiling > 0 or not by_logarithm}
     for level in levels if not apart or len({row.ceiling for row in rows}) == 1 else ():
-        line(level, color=theme.faint, linewidth=0.8, linestyle=CEILING, zorder=1)
+        line(level, color=theme.muted, linewidth=0.8, linestyle=CEILING, zorder=1)
 
 
 def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) -> None:
@@ -214,10 +214,10 @@ def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) 
     Args:
         line: Draws one at a score: `axhline` of some axes, or `axvline`.
         rows: The cells of the panel.
-        theme: Colours.
+        theme: Colors.
     """
     for level in {row.floor for row in rows}:
-        line(level, color=theme.faint, linewidth=0.8, linestyle=FLOOR, zorder=1)
+        line(level, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
 
 
 def title(
@@ -237,7 +237,7 @@ def title(
         subject: Its name.
         rows: Its cells.
         shared: What all of them have after their model's name, from `shared_suffix`.
-        theme: Colours.
+        theme: Colors.
         size: Of the name, points.
         note: What else to say beneath it.
     """
@@ -247,10 +247,12 @@ def title(
     parts += [shared.removeprefix(" + ")] if shared else []
     parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
     parts += [note] if note else []
-    axes.set_title(subject, loc="left", fontsize=size, color=theme.ink, weight="bold", pad=16)
+    axes.set_title(
+        subject, loc="left", fontsize=size, color=theme.foreground, weight="bold", pad=16
+    )
     axes.annotate(
         ", ".join(parts), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
-        fontsize=0.94 * size, color=theme.faint, va="bottom",
+        fontsize=0.94 * size, color=theme.muted, va="bottom",
     )  # fmt: skip
 
 
@@ -262,11 +264,12 @@ def legend(
     Args:
         figure: The figure.
         handles: A mark by what it stands for.
-        theme: Colours.
+        theme: Colors.
         columns: Marks in a line.
     """
     # matplotlib's stub leaves containers (of bars, of error bars) out, which a legend does draw.
     figure.legend(  # type: ignore[call-overload]
         [*handles.values()], [*handles], loc="outside lower center", ncols=columns, frameon=False,
-        fontsize=6.8, labelcolor=theme.ink, handlelength=1.8, columnspacing=1.4, handletextpad=0.5,
+        fontsize=6.8, labelcolor=theme.foreground, handlelength=1.8, columnspacing=1.4,
+        handletextpad=0.5,
     )  # fmt: skip

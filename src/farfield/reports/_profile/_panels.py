@@ -71,7 +71,7 @@ class Series:
 
     Args:
         label: What it is called in the panel.
-        color: Its colour.
+        color: Its color.
         dashes: Its line.
         marker: Its marker, filled for ours and open for the published.
         rows: Its cells, by growing distance.
@@ -95,7 +95,7 @@ def side_by_side(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     Args:
         axes: Where to draw.
         series: The models, each with one cell.
-        theme: Colours.
+        theme: Colors.
     """
     for place, one in enumerate(series):
         (row,) = one.rows
@@ -118,7 +118,7 @@ def one_below_another(axes: Axes, series: Sequence[Series], theme: Theme) -> Non
     Args:
         axes: Where to draw.
         series: The models, each with one cell, from the top.
-        theme: Colours.
+        theme: Colors.
     """
     for place, one in enumerate(series):
         (row,) = one.rows
@@ -139,7 +139,7 @@ def by_column(axes: Axes, series: Sequence[Series], columns: Sequence[str], them
         axes: Where to draw.
         series: The models.
         columns: The columns, from the top.
-        theme: Colours.
+        theme: Colors.
     """
     apart = BAND / max(1, len(series) - 1)
     for number, one in enumerate(series):
@@ -149,7 +149,7 @@ def by_column(axes: Axes, series: Sequence[Series], columns: Sequence[str], them
             _mean(axes, spot, row, one, theme, across=True)
             _published(axes, spot, row, one, theme, across=True)
     for place in range(1, len(columns)):
-        axes.axhline(place - 0.5, color=theme.faint, linewidth=0.4, alpha=0.4, zorder=1)
+        axes.axhline(place - 0.5, color=theme.muted, linewidth=0.4, alpha=0.4, zorder=1)
     axes.set_ylim(len(columns) - 0.5, -0.5)
     axes.set_yticks(range(len(columns)), columns)
     axes.tick_params(axis="y", length=0, labelsize=7, pad=3)
@@ -168,7 +168,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     Args:
         axes: Where to draw.
         series: The models.
-        theme: Colours.
+        theme: Colors.
     """
     distances = sorted({row.distance for one in series for row in one.rows})
     places = {distance: place for place, distance in enumerate(distances)}
@@ -176,7 +176,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     apart = min(DODGE, ROOM / len(series))
     if apart < DODGE:
         for place in range(1, len(distances)):
-            axes.axvline(place - 0.5, color=theme.faint, linewidth=0.5, alpha=0.5, zorder=1)
+            axes.axvline(place - 0.5, color=theme.muted, linewidth=0.5, alpha=0.5, zorder=1)
     for number, one in enumerate(series):
         spots = [
             places[row.distance] + apart * (number - (len(series) - 1) / 2) for row in one.rows
@@ -201,13 +201,13 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     else:
         axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
         furthest = max(rows, key=lambda row: row.distance)
-        axes.set_xlabel(furthest.unit, fontsize=7.5, color=theme.ink)
+        axes.set_xlabel(furthest.unit, fontsize=7.5, color=theme.foreground)
     for levels, dashes in (({row.distance: row.floor for row in rows}, FLOOR),
                            ({row.distance: row.ceiling for row in rows}, CEILING)):  # fmt: skip
         if len(set(levels.values())) > 1:
             for distance, level in levels.items():
                 span = places[distance] - 0.5, places[distance] + 0.5
-                axes.plot(span, (level, level), color=theme.faint, lw=0.8, ls=dashes, zorder=1)
+                axes.plot(span, (level, level), color=theme.muted, lw=0.8, ls=dashes, zorder=1)
     low, high = axes.yaxis.get_transform().transform(axes.get_ylim())
     percent = series[0].rows[0].claim.published.unit == "percent"
     end_labels(axes, ends, LABEL_GAP if percent else LABEL_SHARE * (high - low))
@@ -254,7 +254,7 @@ def _mean(
         _interval(axes, place, row, one.color, across=across)
     axes.plot(
         *_turned(place, row.judgement.ours.mean, across), one.marker, markersize=4.6,
-        color=one.color, markeredgecolor=theme.paper, markeredgewidth=0.7, zorder=5,
+        color=one.color, markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5,
     )  # fmt: skip
 
 
@@ -292,7 +292,7 @@ def _published(
     axes.errorbar(
         *_turned(place, number.mean, across), xerr=error if across else None,
         yerr=None if across else error, fmt=one.marker, markersize=4.4,
-        color=one.color, markerfacecolor=theme.paper, markeredgewidth=1.0, elinewidth=0.9,
+        color=one.color, markerfacecolor=theme.background, markeredgewidth=1.0, elinewidth=0.9,
         capsize=2, capthick=0.9, zorder=4.5,
     )  # fmt: skip
 

@@ -58,7 +58,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
 
     Args:
         report: The table with what was found.
-        theme: Colours.
+        theme: Colors.
     """
     panels = report.subjects
     flat = all(distances(rows) == 1 for rows in panels.values())
@@ -85,7 +85,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         del marks["ceiling"]
     figure = Figure(
         figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
-        facecolor=theme.paper,
+        facecolor=theme.background,
         layout="constrained",
     )
     grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
@@ -103,7 +103,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
             else:
                 one_below_another(axes, series, theme)
             if number >= len(panels) - across or len(ends) > 1:
-                axes.set_xlabel(label, fontsize=7.5, color=theme.ink)
+                axes.set_xlabel(label, fontsize=7.5, color=theme.foreground)
         else:
             draw = side_by_side if distances(rows) == 1 else along_distance
             draw(axes, series, theme)
@@ -111,7 +111,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
             if beside is not None and beside not in listed and len(ends) == 1:
                 axes.tick_params(axis="y", labelleft=False)
             else:
-                axes.set_ylabel(label, fontsize=7.5, color=theme.ink)
+                axes.set_ylabel(label, fontsize=7.5, color=theme.foreground)
         counts = {len(row.records) for row in rows if row.records}
         note = text.networks(*counts) + " each" * (counts != {1}) if len(counts) == 1 else ""
         note = note if _numbered(rows) else "not run"
@@ -197,7 +197,7 @@ def _values(rows: Sequence[Row]) -> list[float]:
 
 def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
     """Legend of the markers that occur."""
-    ink, faint = theme.ink, theme.faint
+    ink, faint = theme.foreground, theme.muted
     marks = {
         "ours, 95 % interval": Line2D([], [], color=ink, marker="o", markersize=4.6, linewidth=1.3),
         "one network": Line2D(

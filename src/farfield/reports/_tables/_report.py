@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, final
 from farfield.records import Record, frame
 from farfield.reports._tables._levels import Levels
 from farfield.reproductions import Budget, Claim, Judgement, Table, judge
-from farfield.tasks import Shapes, Task, is_at_hand
+from farfield.tasks import GlyphSet, Task, is_at_hand
 
 if TYPE_CHECKING:
     import pandas as pd
 
-IMAGES = {"webb2021": " --shapes paper", "letters": " --shapes letters"}
+IMAGES = {"webb2021": " --images paper", "letters": " --images letters"}
 """Option of a command for images other than the built-in ones, by the name of the table."""
 
 Finder = Callable[[Claim], Sequence[Record]]
@@ -229,7 +229,7 @@ def records_at(
 def _images_option(task: Task) -> str:
     """Option of the command for images other than the built-in ones."""
     shapes = getattr(task, "shapes", None)
-    return IMAGES.get(shapes.name, "") if isinstance(shapes, Shapes) else ""
+    return IMAGES.get(shapes.name, "") if isinstance(shapes, GlyphSet) else ""
 
 
 def _regime_distance(claim: Claim) -> tuple[float, str]:

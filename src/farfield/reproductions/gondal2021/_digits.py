@@ -138,7 +138,7 @@ def adapted(
             clip_norm=1.0,
         ),
         starts_from=Pretrained(
-            experiment=pretrained(reader), without=without, grown=VECTORS if added else ()
+            experiment=pretrained(reader), exclude=without, resize=VECTORS if added else ()
         ),
     )
 

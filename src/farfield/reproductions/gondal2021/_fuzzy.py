@@ -71,7 +71,7 @@ def _adapted(trained: tuple[str, ...], learning_rate: float, *others: Player) ->
         model=fuzzy_network(learned_signatures=trained != TOKENS),
         players=players,
         recipe=_recipe(ADAPTATION, printed.ADAPTATION_EPOCHS, learning_rate),
-        starts_from=Pretrained(experiment=PRETRAINED, without=TOKENS),
+        starts_from=Pretrained(experiment=PRETRAINED, exclude=TOKENS),
     )
 
 

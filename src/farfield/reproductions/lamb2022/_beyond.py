@@ -36,7 +36,7 @@ HOLDING: Final = Recipe(
     schedule=Warmup(fraction=0.05, then=Cosine()),
 )
 """A step size that stands at 2e-3 still leaves errors after 6,000 updates, after 50 places too."""
-LEAST_MOVE: Final = 0.05
+MIN_UPDATE: Final = 0.05
 """Least move of a unit; a leak of this size at every step loses all within the 50 of training."""
 LONGER: Final = dataclasses.replace(HOLDING, steps=10_000)
 """After 8,000 updates two of five networks without a least move still err in training, rarely."""
@@ -56,10 +56,10 @@ ACCURACY: Final = dataclasses.replace(MEASURED, goal=60.0)
 HOLDERS: Final[dict[str, Experiment]] = {
     "Holding RNN": copying.experiment(RIVALS["Holding RNN"], HOLDING),
     "Holding RNN, least move": copying.experiment(
-        Spec(HoldingRNN, hidden_size=256, least_move=LEAST_MOVE), LONGER
+        Spec(HoldingRNN, hidden_size=256, min_update=MIN_UPDATE), LONGER
     ),
     "Holding RNN, least move, new sequences": copying.experiment(
-        Spec(HoldingRNN, hidden_size=256, least_move=LEAST_MOVE), LONGER, NEW
+        Spec(HoldingRNN, hidden_size=256, min_update=MIN_UPDATE), LONGER, NEW
     ),
     "NTM": copying.experiment(PRINTED["NTM"], dataclasses.replace(copying.RECIPE, steps=NTM_STEPS)),
 }

@@ -79,7 +79,7 @@ class Condition:
                     parts=("predictor",) if self.context is None else ("context", "predictor"),
                 ),
             ),
-            starts_from=Pretrained(experiment=AUTOENCODER, parts=("encoder", "decoder")),
+            starts_from=Pretrained(experiment=AUTOENCODER, include=("encoder", "decoder")),
         )
 
 

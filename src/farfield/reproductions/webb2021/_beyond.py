@@ -3,9 +3,9 @@
 The paper's ESBN falls short of the goal on relational match-to-sample with five training shapes,
 whichever of its encoders it has. What is changed here is the normalization over the context of a
 problem, and nothing else: `ESBN` and `ConvEncoder` are the paper's. The other rows say what each
-part brings. Everything was chosen with `Shapes.letters()`, a table of images that shares nothing
+part brings. Everything was chosen with `GlyphSet.letters()`, a table of images that shares nothing
 with those that are tested on; to look at the choice again: `farfield reproduce webb2021/beyond
---shapes letters`.
+--images letters`.
 """
 
 from __future__ import annotations

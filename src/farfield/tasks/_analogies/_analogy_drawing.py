@@ -20,9 +20,9 @@ NUM_CELLS: Final = 9
 NUM_LINES: Final = 4
 """Lines of a panel, at most."""
 CELL_FIELDS: Final = 4
-"""Of each cell: number of shapes (0 where it is empty), type, size, colour."""
+"""Of each cell: number of shapes (0 where it is empty), type, size, color."""
 LINE_FIELDS: Final = 2
-"""Of each line: type counted from 1 (0 where there is none), colour."""
+"""Of each line: type counted from 1 (0 where there is none), color."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES * LINE_FIELDS
 PANEL_SIZE: Final = 160
 """Width and height of a published panel, pixels."""
@@ -32,7 +32,7 @@ MARGIN: Final = 8
 CELL: Final = 48
 WHITE: Final = 255
 _DARKER: Final = 23
-"""From one colour to the next, grey levels: 207 (light) to 0 (black)."""
+"""From one color to the next, grey levels: 207 (light) to 0 (black)."""
 _LINE_WIDTH: Final = 3
 _DIRECTION: Final = 1000
 """Length of the vector along a line, rounded to integers."""
@@ -79,7 +79,7 @@ def shape_side(size: int) -> int:
     return 16 + 3 * size
 
 
-def _centres(number: int) -> list[tuple[int, int]]:
+def _centers(number: int) -> list[tuple[int, int]]:
     """Centers of the shapes of a cell, in half pixels from its left and upper edge."""
     if number == 1:
         return [(CELL, CELL)]
@@ -95,14 +95,14 @@ def stamps(step: int) -> UInt8[np.ndarray, "item height width"]:
         for inside in SHAPES.values():
             for size in range(NUM_LEVELS):
                 side = shape_side(size) if number == 1 else 8 + size // 3
-                parts = [inside(x - right, y - down, side) for right, down in _centres(number)]
+                parts = [inside(x - right, y - down, side) for right, down in _centers(number)]
                 drawn.append(np.logical_or.reduce(parts))
     return np.stack(drawn).astype(np.uint8)
 
 
 @cache
 def _lines(step: int) -> Bool[np.ndarray, "item height width"]:
-    """Lines through the centre in ten directions, 18° apart, from the horizontal upwards."""
+    """Lines through the center in ten directions, 18° apart, from the horizontal upwards."""
     y, x = 2 * np.mgrid[0:PANEL_SIZE:step, 0:PANEL_SIZE:step] - PANEL_SIZE
     angles = [math.pi * number / NUM_LEVELS for number in range(NUM_LEVELS)]
     along = [(round(_DIRECTION * math.cos(a)), round(_DIRECTION * math.sin(a))) for a in angles]
@@ -111,8 +111,8 @@ def _lines(step: int) -> Bool[np.ndarray, "item height width"]:
     return np.stack([within & (abs(a * y + b * x) <= _DIRECTION * _LINE_WIDTH) for a, b in along])
 
 
-def greys(colours: np.ndarray) -> np.ndarray:
-    return (_DARKER * (NUM_LEVELS - 1 - colours)).astype(np.uint8)
+def greys(colors: np.ndarray) -> np.ndarray:
+    return (_DARKER * (NUM_LEVELS - 1 - colors)).astype(np.uint8)
 
 
 def draw_panels(
@@ -129,17 +129,17 @@ def draw_panels(
     step = PANEL_SIZE // image_size
     rows = panels.numpy().astype(np.int64)
     cells = rows[:, : NUM_CELLS * CELL_FIELDS].reshape(-1, NUM_CELLS, CELL_FIELDS)
-    number, kind, size, colour = np.moveaxis(cells, 2, 0)
+    number, kind, size, color = np.moveaxis(cells, 2, 0)
     content = ((number - 1) * NUM_LEVELS + kind) * NUM_LEVELS + size + 1
     ink = stamps(step)[np.where(number > 0, content, 0)]
-    ink *= (WHITE - greys(colour))[:, :, None, None]
+    ink *= (WHITE - greys(color))[:, :, None, None]
     pictures = np.full((len(rows), image_size, image_size), WHITE, np.uint8)
     grid = slice(MARGIN // step, (MARGIN + 3 * CELL) // step)
     pattern = "item (row column) height width -> item (row height) (column width)"
     pictures[:, grid, grid] -= einops.rearrange(ink, pattern, row=3)
     lines = rows[:, NUM_CELLS * CELL_FIELDS :].reshape(-1, NUM_LINES, LINE_FIELDS)
-    for kind, colour in np.moveaxis(lines, 1, 0).transpose(0, 2, 1):
+    for kind, color in np.moveaxis(lines, 1, 0).transpose(0, 2, 1):
         (shown,) = np.nonzero(kind)
         inked = _lines(step)[kind[shown] - 1]
-        pictures[shown] = np.where(inked, greys(colour[shown])[:, None, None], pictures[shown])
+        pictures[shown] = np.where(inked, greys(color[shown])[:, None, None], pictures[shown])
     return torch.from_numpy(pictures)

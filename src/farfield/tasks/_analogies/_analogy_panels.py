@@ -27,8 +27,8 @@ DOMAINS: Final = (
     "line-colour",
 )
 """Domains of relations, the first four in the order of a cell's fields."""
-NUMBER, TYPE, SIZE, COLOUR, POSITION, LINE_TYPE, LINE_COLOUR = range(len(DOMAINS))
-SCALES: Final = (NUMBER, SIZE, COLOUR, LINE_COLOUR)
+NUMBER, TYPE, SIZE, COLOR, POSITION, LINE_TYPE, LINE_COLOR = range(len(DOMAINS))
+SCALES: Final = (NUMBER, SIZE, COLOR, LINE_COLOR)
 """Ordered domains, whose values can lie beyond those of training."""
 
 Levels = Int64[np.ndarray, "item slot"]
@@ -134,13 +134,13 @@ def _lines(
     distraction: Distraction,
     familiar: Int64[np.ndarray, " value"],
 ) -> Panels:
-    """The lines: how many, in which directions and colours."""
+    """The lines: how many, in which directions and colors."""
     count = _num_lines(domain, sizes(values), distraction)
     types = np.argsort(distraction.words(NUM_LEVELS), axis=1, kind="stable")[:, :NUM_LINES]
-    colours, spelled = distraction.levels(familiar, NUM_LINES), _spelled(values, distraction, 4)
+    colors, spelled = distraction.levels(familiar, NUM_LINES), _spelled(values, distraction, 4)
     slots = np.zeros((len(values), NUM_LINES, LINE_FIELDS), np.int64)
     slots[:, :, 0] = 1 + np.where(domain[:, None] == LINE_TYPE, spelled, types)
-    slots[:, :, 1] = np.where(domain[:, None] == LINE_COLOUR, spelled, colours)
+    slots[:, :, 1] = np.where(domain[:, None] == LINE_COLOR, spelled, colors)
     slots[np.arange(NUM_LINES) >= count[:, None]] = 0
     return slots.reshape(len(values), -1)
 
@@ -148,10 +148,10 @@ def _lines(
 def _num_lines(
     domain: Int64[np.ndarray, " item"], width: Masks, distraction: Distraction
 ) -> Int64[np.ndarray, " item"]:
-    """Lines: one of each type that matters; of colours that matter enough; else up to two."""
+    """Lines: one of each type that matters; of colors that matter enough; else up to two."""
     more = distraction.below(3)
     among = np.minimum(width + more, NUM_LINES)
-    return np.select([domain == LINE_TYPE, domain == LINE_COLOUR], [width, among], more)
+    return np.select([domain == LINE_TYPE, domain == LINE_COLOR], [width, among], more)
 
 
 def _spelled(values: Masks, distraction: Distraction, slots: int) -> Levels:

@@ -61,7 +61,7 @@ def read_visual_analogies(
 
     Returns:
         The problems. `latent["relation_structure"]` holds the published columns — shape, line,
-        colour, number, position, size, type, progression, XOR, OR, AND, consistent union — where
+        color, number, position, size, type, progression, XOR, OR, AND, consistent union — where
         every file has them.
 
     Raises:
@@ -91,7 +91,7 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
 
     **What is asked.** Two rows of three panels, of which the last one lacks: which of four
     candidates continues the target row as the source row is continued? Shapes and lines in panels
-    obey a progression, XOR, OR or AND, over number, size, type, colour or position in the source
+    obey a progression, XOR, OR or AND, over number, size, type, color or position in the source
     and over another of these in the target. `VisualAnalogies` asks the same of panels of its own.
 
     **Worked example.**

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields
+from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES, NUM_LEVELS, draw_panels
 from farfield.tasks._analogies._analogy_panels import DOMAINS, SCALES
 from farfield.tasks._analogies._analogy_problems import PLACES, ROW, Analogies, obeyed
@@ -36,8 +36,8 @@ class VisualAnalogies(VisualAnalogyTask):
     the panels show in one domain; the same relation is to hold in the target row, in another
     domain. The last panel of the target row is one of four candidates; the answer is which.
 
-    Panels show shapes on a 3×3 grid and lines. The domains are number, type, size, colour and
-    position of shapes, and type (direction) and colour of lines; each has ten levels, position
+    Panels show shapes on a 3×3 grid and lines. The domains are number, type, size, color and
+    position of shapes, and type (direction) and color of lines; each has ten levels, position
     nine. In the domain that matters a panel shows a *set* of levels, of one to four. From the sets
     A and B of the first two panels a relation makes the third: *progression* moves B on by the step
     from A to B; *XOR*, *OR* and *AND* take the levels of exactly one, of either, of both. A set of
@@ -55,7 +55,7 @@ class VisualAnalogies(VisualAnalogyTask):
       └─────┘     └─────┘     └─────┘     └─────┘
     ```
 
-    **Regimes.** Four domains are scales: number, size, and both colours. Training shows their lower
+    **Regimes.** Four domains are scales: number, size, and both colors. Training shows their lower
     five levels, of the other domains all. Tests, each of `test_problems`:
 
     | regime | what the target shows | levels from training |
@@ -201,7 +201,7 @@ class VisualAnalogies(VisualAnalogyTask):
             name: torch.from_numpy(column) for name, column in analogies.drawn(place, count).items()
         }
         return Problems(
-            items=DrawnItems(
+            items=LazyItems(
                 latent=columns.pop("panels").flatten(0, 1),
                 draw=partial(draw_panels, image_size=self.image_size),
             ),

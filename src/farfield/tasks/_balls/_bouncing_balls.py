@@ -12,7 +12,7 @@ from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, check_fields, stream
+from farfield.core import LazyItems, Problems, check_fields, stream
 from farfield.metrics import blob_distance
 from farfield.tasks._balls._ball_frames import (
     Seen,
@@ -216,7 +216,7 @@ class BouncingBalls(SequenceTask):
         behind = np.broadcast_to(curtain[:, None].astype(np.float32), (count, length, 2))
         latent = np.concatenate([places.reshape(count, length, -1), behind], axis=2)
         return Problems(
-            items=DrawnItems(
+            items=LazyItems(
                 latent=torch.from_numpy(latent.reshape(count * length, -1)),
                 draw=partial(frames, side=self.side),
             ),

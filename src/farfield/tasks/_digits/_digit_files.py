@@ -15,7 +15,7 @@ from farfield.core import stream
 from farfield.tasks._digits._digit_images import (
     SMALL,
     BlendedImages,
-    ColourImages,
+    ColorImages,
     GreyImages,
     Images,
     corners,
@@ -78,7 +78,7 @@ def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
     del photographs
     images, labels = _house_numbers(SVHN_EXCERPT, SVHN_EXCERPT.files[0].name)
     part = slice(KEPT, None) if is_test else slice(KEPT)
-    return ColourImages(images.originals[part]), labels[part]
+    return ColorImages(images.originals[part]), labels[part]
 
 
 def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28 28"], Labels]:
@@ -96,12 +96,12 @@ def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28
     return images, labels.astype(np.int64)
 
 
-def _house_numbers(data_set: DataSet, name: str) -> tuple[ColourImages, Labels]:
+def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
     """A MATLAB file of SVHN, opened only if its bytes are those published."""
     held = loadmat(io.BytesIO(data_set.content(name)), variable_names=("X", "y"))
     images = np.ascontiguousarray(held["X"].transpose(3, 2, 0, 1))
     # Label 10 is the digit 0.
-    return ColourImages(images), held["y"][:, 0].astype(np.int64) % 10
+    return ColorImages(images), held["y"][:, 0].astype(np.int64) % 10
 
 
 DIGIT_FILES: Final[dict[str, DigitFiles]] = {

@@ -1,4 +1,4 @@
-"""Images of digits and characters, made in the size and colours that they are shown in.
+"""Images of digits and characters, made in the size and colors that they are shown in.
 
 Each class stands for all images of a file and gives those that are asked for, as bytes of
 `(item, 3, 32, 32)`. What is done to bytes is done in integers: the same everywhere.
@@ -27,8 +27,8 @@ SHOWN: Final = (3, SIDE, SIDE)
 
 
 Numbers = Int64[np.ndarray, " item"]
-Colours = UInt8[np.ndarray, "item 3 32 32"]
-Images = Callable[[Numbers], Colours]
+Colors = UInt8[np.ndarray, "item 3 32 32"]
+Images = Callable[[Numbers], Colors]
 """All images of a file: those with some numbers."""
 
 
@@ -43,7 +43,7 @@ class GreyImages:
 
     originals: UInt8[np.ndarray, "item 28 28"]
 
-    def __call__(self, numbers: Numbers) -> Colours:
+    def __call__(self, numbers: Numbers) -> Colors:
         """The images with some numbers."""
         return np.repeat(upsampled(self.originals[numbers])[:, None], 3, axis=1)
 
@@ -51,7 +51,7 @@ class GreyImages:
 @final
 @dataclass(frozen=True, eq=False)
 class BlendedImages:
-    r"""Grey images over pieces of photographs, $|p - d|$ in each colour (MNIST-M).
+    r"""Grey images over pieces of photographs, $|p - d|$ in each color (MNIST-M).
 
     Args:
         originals: All images; 0 is paper, which the photograph shows through.
@@ -63,7 +63,7 @@ class BlendedImages:
     photographs: Photographs
     corners: Int64[np.ndarray, "item 3"]
 
-    def __call__(self, numbers: Numbers) -> Colours:
+    def __call__(self, numbers: Numbers) -> Colors:
         """The images with some numbers."""
         pieces = self.photographs.pieces(self.corners[numbers], SMALL).transpose(0, 3, 1, 2)
         digits = self.originals[numbers][:, None]
@@ -73,16 +73,16 @@ class BlendedImages:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ColourImages:
+class ColorImages:
     """Images that are shown as they are.
 
     Args:
         originals: All images.
     """
 
-    originals: Colours
+    originals: Colors
 
-    def __call__(self, numbers: Numbers) -> Colours:
+    def __call__(self, numbers: Numbers) -> Colors:
         """The images with some numbers."""
         return self.originals[numbers]
 
@@ -90,7 +90,7 @@ class ColourImages:
 @final
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Renderer of images of several files in one table, for `farfield.core.DrawnItems`.
+    """Renderer of images of several files in one table, for `farfield.core.LazyItems`.
 
     Args:
         parts: The files, by their numbers.

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields, stream
+from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields, stream
 from farfield.metrics import correct
 from farfield.tasks._digits._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digits._digit_images import SHOWN, Images, Mixture
@@ -60,7 +60,7 @@ class Digits(ClassTask):
     for it. Not all digits are equally frequent (SVHN has more than twice as many 1 as 0).
 
     **Source and deviations.** Gondal et al. 2021, section 4.2. MNIST-M is made here as Ganin et al.
-    2016 describe: |p − d| in each colour, with p a piece of 28 × 28 pixels anywhere in any of the
+    2016 describe: |p − d| in each color, with p a piece of 28 × 28 pixels anywhere in any of the
     200 training photographs of BSDS500 and d the grey digit. The piece behind a digit is the same
     in every run; its bytes are those of the decoder of JPEG files. Images of 28 × 28 are brought
     to 32 × 32 between the middles of pixels in proportion, rounded to the next byte, halves up;
@@ -114,7 +114,7 @@ class Digits(ClassTask):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """Colours, height and width of an image."""
+        """Colors, height and width of an image."""
         return SHOWN
 
     @property
@@ -276,7 +276,7 @@ def _problems(
         own = rows[:, 0] == place
         digits[own] = labels[rows[own, 1]]
     return Problems(
-        items=DrawnItems(
+        items=LazyItems(
             latent=torch.from_numpy(rows),
             draw=Mixture({place: images for place, (images, _) in read.items()}),
         ),

@@ -99,7 +99,7 @@ class KMNISTAdaptation(ClassTask):
 
     @property
     def item_shape(self) -> tuple[int, ...]:
-        """Colours, height and width of an image."""
+        """Colors, height and width of an image."""
         return SHOWN
 
     @property

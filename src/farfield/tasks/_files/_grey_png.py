@@ -25,7 +25,7 @@ _LARGEST_FILE: Final = 65_536
 def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
     """A square picture in 8-bit grey; its header is judged before anything is unpacked.
 
-    Nothing else in the file is unpacked: no text, no colour profile, no further frame.
+    Nothing else in the file is unpacked: no text, no color profile, no further frame.
 
     Args:
         path: The file.
@@ -43,11 +43,11 @@ def read_grey_png(path: Path, side: int) -> UInt8[np.ndarray, "height width"]:
         ) from error
     if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 33:
         raise ValueError(f"{name} must be a PNG file, got one that does not start as such")
-    width, height, depth, colour = struct.unpack(">IIBB", content[16:26])
-    if (width, height, depth, colour) != (side, side, 8, 0):
+    width, height, depth, color = struct.unpack(">IIBB", content[16:26])
+    if (width, height, depth, color) != (side, side, 8, 0):
         raise ValueError(
             f"{name} must be {side}×{side} in 8-bit grey (type 0), "
-            f"got {width}×{height} in {depth}-bit of colour type {colour}"
+            f"got {width}×{height} in {depth}-bit of color type {color}"
         )
     kept = [(kind, chunk) for kind, chunk in _chunks(content) if kind in _READ]
     if (headers := [kind for kind, _ in kept].count(b"IHDR")) != 1:

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Int64, UInt8
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, expand_home, printable, read_regular
+from farfield.core import LazyItems, Problems, expand_home, printable, read_regular
 from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES, PANEL_SIZE
 from farfield.tasks._files._data_sets import data_folder
 from farfield.tasks._files._panel_archive import PanelFile
@@ -117,7 +117,7 @@ def read_files(
     count = len(answers)
     shapes = {name: (count, *shape) for name, shape in layout.described}
     return Problems(
-        items=DrawnItems(
+        items=LazyItems(
             latent=torch.arange(count * layout.panels),
             draw=partial(
                 _drawn,

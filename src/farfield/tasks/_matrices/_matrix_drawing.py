@@ -27,7 +27,7 @@ from farfield.tasks._files._panel_files import block_means
 NUM_KINDS: Final = 7
 """Types of shapes: the first of `SHAPES`."""
 CELL_FIELDS: Final = 3
-"""Of each cell: type counted from 1 (0 where it is empty), size, colour."""
+"""Of each cell: type counted from 1 (0 where it is empty), size, color."""
 _REACH: Final = PANEL_SIZE // 2 - MARGIN
 """Reach of straight lines from the center of a panel, pixels."""
 
@@ -44,13 +44,13 @@ NUM_LINES: Final = len(LINES)
 SMALLEST_KEPT: Final = 80
 """Least side of a picture that shows pixels of the largest, not means of them."""
 PANEL_FIELDS: Final = NUM_CELLS * CELL_FIELDS + NUM_LINES
-"""The fields of each cell, in reading order; of each type of line its colour counted from 1, 0
+"""The fields of each cell, in reading order; of each type of line its color counted from 1, 0
 where there is none."""
 
 
 @cache
 def _cells(step: int) -> UInt8[np.ndarray, "item height width"]:
-    """Every content of a cell: empty, then by type, size and colour."""
+    """Every content of a cell: empty, then by type, size and color."""
     inked = stamps(step)[1 : 1 + NUM_KINDS * NUM_LEVELS, None]
     shades = greys(np.arange(NUM_LEVELS))[:, None, None]
     drawn = np.where(inked == 1, shades, np.uint8(WHITE)).reshape(-1, *inked.shape[2:])
@@ -85,9 +85,9 @@ def draw_matrix_panels(
     grid = slice(MARGIN // step, (MARGIN + 3 * CELL) // step)
     pictures[:, grid, grid] = _grid(rows[:, : NUM_CELLS * CELL_FIELDS], step)
     flat = pictures.reshape(len(rows), image_size * image_size)
-    for colour, pixels in zip(rows[:, NUM_CELLS * CELL_FIELDS :].T, _lines(step), strict=True):
-        (shown,) = np.nonzero(colour)
-        flat[shown[:, None], pixels] = greys(colour[shown] - 1)[:, None]
+    for color, pixels in zip(rows[:, NUM_CELLS * CELL_FIELDS :].T, _lines(step), strict=True):
+        (shown,) = np.nonzero(color)
+        flat[shown[:, None], pixels] = greys(color[shown] - 1)[:, None]
     return torch.from_numpy(pictures)
 
 
@@ -97,8 +97,8 @@ def _grid(
     """The nine cells of each panel, put together from the rows of pixels of the table's cells."""
     table = _cells(step)
     side = table.shape[1]
-    kind, size, colour = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
-    content = ((kind - 1) * NUM_LEVELS + size) * NUM_LEVELS + colour + 1
+    kind, size, color = np.moveaxis(fields.reshape(-1, 3, 3, CELL_FIELDS), 3, 0)
+    content = ((kind - 1) * NUM_LEVELS + size) * NUM_LEVELS + color + 1
     content = np.where(kind > 0, content, 0)
     places = content[:, :, None, :] * side + np.arange(side)[:, None]
     rows = table.reshape(-1, side).view(f"V{side}")[:, 0]

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int64
 
 from farfield.core import stream
 from farfield.tasks._analogies._analogy_drawing import NUM_LEVELS
-from farfield.tasks._analogies._analogy_panels import COLOUR, LINE_TYPE, NUMBER, POSITION
+from farfield.tasks._analogies._analogy_panels import COLOR, LINE_TYPE, NUMBER, POSITION
 from farfield.tasks._matrices._matrix_relations import ATTRIBUTES, SCALES, TRIPLES
 from farfield.tasks._protocol._draws import integers, permutation
 
@@ -175,12 +175,12 @@ def _triples() -> Holdout:
     )
 
 
-def _shape_colour() -> Holdout:
+def _shape_color() -> Holdout:
     return Holdout(
         test="withheld-shape-colour",
         distance=1,
         unit="withheld attributes",
-        withheld=_about(COLOUR),
+        withheld=_about(COLOR),
     )
 
 
@@ -200,7 +200,7 @@ HOLDOUTS: Final[dict[str, Callable[[], Holdout]]] = {
     "attribute-pairs": _attribute_pairs,
     "triple-pairs": _triple_pairs,
     "triples": _triples,
-    "shape-colour": _shape_colour,
+    "shape-colour": _shape_color,
     "line-type": _line_type,
 }
 """The regimes of the publication."""

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Int64, Integer, UInt8
 
 from farfield.tasks._analogies._analogy_drawing import NUM_CELLS, NUM_LEVELS
 from farfield.tasks._analogies._analogy_panels import (
-    COLOUR,
-    LINE_COLOUR,
+    COLOR,
+    LINE_COLOR,
     LINE_TYPE,
     NUMBER,
     POSITION,
@@ -22,7 +22,7 @@ from farfield.tasks._analogies._analogy_panels import (
 from farfield.tasks._analogies._analogy_relations import Masks, sizes
 from farfield.tasks._matrices._matrix_drawing import CELL_FIELDS, NUM_KINDS, NUM_LINES
 
-CONTENTS: Final = (TYPE, SIZE, COLOUR)
+CONTENTS: Final = (TYPE, SIZE, COLOR)
 """Attributes of single shapes, in the order of a cell's fields."""
 _MORE: Final = 3
 """Shapes or lines that are there for no reason: fewer than this."""
@@ -47,12 +47,12 @@ def composed(
     """Panels as they are drawn, which show the sets that matter.
 
     Where sets of several attributes of shapes matter, the panel has to have room for them: a number
-    or set of positions no smaller than any set of types, sizes or colours; likewise for lines.
+    or set of positions no smaller than any set of types, sizes or colors; likewise for lines.
 
     Args:
         values: The set of levels of each attribute that matters, 0 where one does not.
         distraction: Draws the rest.
-        familiar: Levels that sizes and colours may show where they do not matter.
+        familiar: Levels that sizes and colors may show where they do not matter.
     """
     cells = _cells(values, distraction, familiar)
     lines = _lines(values, distraction, familiar)
@@ -88,14 +88,14 @@ def _num_shapes(values: Masks, distraction: Distraction) -> Int64[np.ndarray, " 
 
 
 def _lines(values: Masks, distraction: Distraction, familiar: Choices) -> Levels:
-    """The colour of each type of line, counted from 1; 0 where it is absent."""
-    types, colours = values[:, LINE_TYPE], values[:, LINE_COLOUR]
+    """The color of each type of line, counted from 1; 0 where it is absent."""
+    types, colors = values[:, LINE_TYPE], values[:, LINE_COLOR]
     more = distraction.below(_MORE)
-    free = np.where(colours > 0, _WIDTH[colours] + more, more)
+    free = np.where(colors > 0, _WIDTH[colors] + more, more)
     if not distraction.varied:
-        free = np.where(colours > 0, _FEW, 0)
+        free = np.where(colors > 0, _FEW, 0)
     count = np.where(types > 0, _WIDTH[types], free)
-    slots = 1 + _shared_out(colours, count, familiar, distraction, NUM_LINES)
+    slots = 1 + _shared_out(colors, count, familiar, distraction, NUM_LINES)
     slots[np.arange(NUM_LINES) >= count[:, None]] = 0
     places = np.argsort(distraction.words(NUM_LINES), axis=1, kind="stable")
     places = np.where((types > 0)[:, None], _ASCENDING[types, :NUM_LINES], places)
@@ -132,11 +132,11 @@ def shown(panels: Integer[np.ndarray, "item feature"]) -> Int64[np.ndarray, "ite
         panels: What is drawn.
     """
     cells, lines = np.split(panels.astype(np.int64), [NUM_CELLS * CELL_FIELDS], axis=1)
-    kind, size, colour = np.moveaxis(cells.reshape(-1, NUM_CELLS, CELL_FIELDS), 2, 0)
+    kind, size, color = np.moveaxis(cells.reshape(-1, NUM_CELLS, CELL_FIELDS), 2, 0)
     full, there = kind > 0, lines > 0
     sets = [
         1 << full.sum(axis=1),
-        *(_union(levels, full) for levels in (kind - 1, size, colour)),
+        *(_union(levels, full) for levels in (kind - 1, size, color)),
         _union(np.broadcast_to(np.arange(NUM_CELLS), full.shape), full),
         _union(np.broadcast_to(np.arange(NUM_LINES), there.shape), there),
         _union(lines - 1, there),

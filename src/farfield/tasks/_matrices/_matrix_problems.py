@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int64, UInt8, UInt64
 
 from farfield.core import Stream
 from farfield.tasks._analogies._analogy_panels import (
-    LINE_COLOUR,
+    LINE_COLOR,
     LINE_TYPE,
     NUMBER,
     POSITION,
@@ -64,7 +64,7 @@ _OPTIONS: Final = np.stack(
 second or the first has four; three; four. A shift of the options turns any candidate into any other
 and leaves the set as it is, so that the set does not distinguish them."""
 _ROOM: Final = 3
-"""Levels of sizes, colours and types of shapes and of colours of lines in a panel, at most; and
+"""Levels of sizes, colors and types of shapes and of colors of lines in a panel, at most; and
 shapes or lines, at least, where these have to show them."""
 
 _ATTRIBUTE_OF: Final = np.array([attribute for _, attribute in TRIPLES])
@@ -84,7 +84,7 @@ class Matrices:
     Args:
         structures: The sets of triples that occur, filled up with `NO_TRIPLE`. Each number of
             triples is as likely as any other, and then each set.
-        familiar: Levels of sizes and colours where they do not matter.
+        familiar: Levels of sizes and colors where they do not matter.
         levels: Those where they matter.
         distractors: Whether what does not matter varies.
     """
@@ -260,7 +260,7 @@ def _with_room(triples: Triples) -> Bool[np.ndarray, "batch 4"]:
     """Mask of triples on the number or position of shapes or lines whose types others decide."""
     attribute = np.where(triples == NO_TRIPLE, NO_TRIPLE, _ATTRIBUTE_OF[triples])
     shapes = np.isin(attribute, CONTENTS).any(axis=1, keepdims=True)
-    lines = (attribute == LINE_COLOUR).any(axis=1, keepdims=True)
+    lines = (attribute == LINE_COLOR).any(axis=1, keepdims=True)
     room: np.ndarray = np.isin(attribute, (NUMBER, POSITION)) & shapes
     return room | (attribute == LINE_TYPE) & lines
 

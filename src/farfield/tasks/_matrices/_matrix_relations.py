@@ -11,9 +11,9 @@ from jaxtyping import Bool, Int64
 from farfield.tasks._analogies import _analogy_relations as between
 from farfield.tasks._analogies._analogy_drawing import NUM_CELLS, NUM_LEVELS
 from farfield.tasks._analogies._analogy_panels import (
-    COLOUR,
+    COLOR,
     DOMAINS,
-    LINE_COLOUR,
+    LINE_COLOR,
     LINE_TYPE,
     NUMBER,
     POSITION,
@@ -29,7 +29,7 @@ RELATIONS: Final = (*between.RELATIONS, "consistent union")
 UNION: Final = len(RELATIONS) - 1
 LEVELS: Final = (NUM_CELLS + 1, NUM_KINDS, NUM_LEVELS, NUM_LEVELS, NUM_CELLS, NUM_LINES, NUM_LEVELS)
 """Number of levels of each attribute; the level of a number is that number, from 0."""
-SCALES: Final = (SIZE, COLOUR, LINE_COLOUR)
+SCALES: Final = (SIZE, COLOR, LINE_COLOR)
 """The attributes that interpolation and extrapolation are about."""
 
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, UnknownNameError, check_fields
+from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_fields
 from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES
 from farfield.tasks._files._panel_archive import COLUMNS
 from farfield.tasks._matrices._matrix_drawing import draw_matrix_panels
@@ -50,8 +50,8 @@ class ProgressiveMatrices(MatrixTask):
     candidates for it. One to four *triples* of a relation, an object and an attribute hold along
     all rows, or all columns; the answer is the one candidate with which all of them hold.
 
-    Panels show shapes on a 3×3 grid and lines. Of shapes the number, type, size, colour and
-    position can matter, of lines the type and colour. What a panel shows of an attribute is a *set*
+    Panels show shapes on a 3×3 grid and lines. Of shapes the number, type, size, color and
+    position can matter, of lines the type and color. What a panel shows of an attribute is a *set*
     of levels, a number being one. From the first two panels of a line a relation makes the third:
     *progression* moves all levels on by the step from the first to the second; *XOR*, *OR* and
     *AND* take the levels of exactly one, of either, of both; a *consistent union* is the same three
@@ -81,16 +81,16 @@ class ProgressiveMatrices(MatrixTask):
     | holdout | training | test |
     |---|---|---|
     | `neutral` | anything | `neutral`: anything |
-    | `interpolation` | every second level of sizes and colours | `between`: the others |
+    | `interpolation` | every second level of sizes and colors | `between`: the others |
     | `extrapolation` | the lower five levels of these | `upper-half`: the upper five |
     | `attribute-pairs` | 16 pairs of attributes | `withheld-attribute-pairs`: the other 4 |
     | `triple-pairs` | 315 pairs of triples | `withheld-triple-pairs`: the other 35 |
     | `triples` | 22 triples | `withheld-triples`: the other 7, one of each attribute |
-    | `shape-colour` | nothing about colours of shapes | `withheld-shape-colour`: always that |
+    | `shape-colour` | nothing about colors of shapes | `withheld-shape-colour`: always that |
     | `line-type` | nothing about types of lines | `withheld-line-type`: always that |
 
     Every problem of a test shows what is withheld, beside what is not. Where levels are withheld
-    every problem, in training too, has a triple about a size or a colour; what does not matter
+    every problem, in training too, has a triple about a size or a color; what does not matter
     keeps to familiar levels. Where pairs are, there are at least two triples.
 
     **Score, floor and ceiling.** Share of right answers, a tie counting as wrong; 0.125 by
@@ -113,7 +113,7 @@ class ProgressiveMatrices(MatrixTask):
     (`PublishedMatrices` reads theirs). As there: objects, attributes, relations, the 29 triples,
     numbers of levels, the eight regimes and how much they withhold, distraction. Ours: all
     relations but those of numbers are between sets, progressions too, without which five levels
-    could not make eight candidates; a panel shows at most three sizes, colours or types of shapes;
+    could not make eight candidates; a panel shows at most three sizes, colors or types of shapes;
     all triples hold in one direction, no other triple holds in either; types of shapes, in their
     order, are triangle, diamond, square, circle, ring, crescent and corner; a set of triples has
     one for each attribute, of which there are 350 pairs, not 400; each number of triples is equally
@@ -225,7 +225,7 @@ class ProgressiveMatrices(MatrixTask):
             name: torch.from_numpy(column) for name, column in matrices.drawn(place, count).items()
         }
         return Problems(
-            items=DrawnItems(
+            items=LazyItems(
                 latent=columns.pop("panels").flatten(0, 1),
                 draw=partial(draw_matrix_panels, image_size=self.image_size),
             ),

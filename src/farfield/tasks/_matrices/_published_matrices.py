@@ -69,7 +69,7 @@ def read_matrices(
 
     Returns:
         The problems. Where every file has them, `latent["relation_structure"]` holds the published
-        columns — shape, line, colour, number, position, size, type, progression, XOR, OR, AND,
+        columns — shape, line, color, number, position, size, type, progression, XOR, OR, AND,
         consistent union — of up to four triples, and `latent["meta_target"]` those of all together.
 
     Raises:
@@ -97,7 +97,7 @@ class PublishedMatrices(MatrixTask):
 
     **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
     it. One to four triples of a relation (progression, XOR, OR, AND, consistent union), an object
-    (shape, line) and an attribute (size, type, colour, position, number) hold along its rows or
+    (shape, line) and an attribute (size, type, color, position, number) hold along its rows or
     columns; with which candidate do they? `ProgressiveMatrices` asks the same of panels of its own.
 
     **Worked example.** Along the rows: progression of the number of shapes.

@@ -49,7 +49,7 @@ class RAVEN(MatrixTask):
     """The matrices of Zhang et al. 2019 (RAVEN), from the files that their authors publish.
 
     **What is asked.** Eight panels of a 3×3 matrix, the last one lacking, and eight candidates for
-    it. Along the rows number, position, type, size and colour of shapes each are constant, a
+    it. Along the rows number, position, type, size and color of shapes each are constant, a
     progression, an arithmetic, or the same three values in every row; with which candidate do they
     go on? How shapes are laid out in a panel is one of seven configurations.
 

@@ -1,7 +1,7 @@
 """Optional abilities of tasks, as protocols.
 
-A task has an ability by having its members. Others ask `isinstance(task, InParts)`, or the function
-beside the protocol, which knows what holds for a task without.
+A task has an ability by having its members. Others ask `isinstance(task, HasSubsets)`, or the
+function beside the protocol, which knows what holds for a task without.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Candidates(Protocol):
 
 
 @runtime_checkable
-class InParts(Protocol):
+class HasSubsets(Protocol):
     """A task whose problems are of several kinds, each scored by itself as well."""
 
     def parts(self, problems: Problems) -> dict[str, Tensor]:
@@ -77,7 +77,7 @@ class InParts(Protocol):
 
 
 @runtime_checkable
-class SeveralAnswers(Protocol):
+class MultiOutput(Protocol):
     """A task that asks for several things at once, each scored by itself as well."""
 
     def answer_scores(self, outputs: Tensor, problems: Problems) -> dict[str, Tensor]:
@@ -142,7 +142,7 @@ class RolledOut(Protocol):
 
 
 @runtime_checkable
-class FromFiles(Protocol):
+class NeedsFiles(Protocol):
     """A task whose problems are read from files that the user must have."""
 
     def is_at_hand(self) -> bool:
@@ -156,7 +156,7 @@ def is_at_hand(task: Task) -> bool:
     Args:
         task: A task.
     """
-    return not isinstance(task, FromFiles) or task.is_at_hand()
+    return not isinstance(task, NeedsFiles) or task.is_at_hand()
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems
+from farfield.core import LazyItems, Problems
 from farfield.metrics import correct
 from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._answers import check_outputs
@@ -80,7 +80,7 @@ def described_outputs(
         ValueError: If the panels are pictures already.
     """
     items = problems.items
-    if not isinstance(items, DrawnItems):
+    if not isinstance(items, LazyItems):
         raise ValueError(
             "problems must have the items they were drawn with, got a tensor: pictures do "
             "not say what they were drawn from"

@@ -15,7 +15,7 @@ from torch import Tensor
 from farfield.core import Limits, Problems, Stream
 from farfield.tasks._protocol._draws import distinct, permutation, repeated
 from farfield.tasks._protocol._task import TRAINING, Regime
-from farfield.tasks._rules._shapes import Shapes
+from farfield.tasks._rules._glyph_set import GlyphSet
 
 Digits = Int64[np.ndarray, "_ _"]
 """Problems by number, `(batch, slot)`: each row of digits is one problem of its kind."""
@@ -46,22 +46,22 @@ class Kind:
         return math.prod(self.radices)
 
 
-def num_shapes(shapes: Shapes | None) -> int:
+def num_shapes(shapes: GlyphSet | None) -> int:
     """Number of images of a task, without drawing the built-in ones."""
     return NUM_GLYPHS if shapes is None else len(shapes)
 
 
-def item_shape(shapes: Shapes | None) -> tuple[int, ...]:
+def item_shape(shapes: GlyphSet | None) -> tuple[int, ...]:
     """Height and width of an image of a task, without drawing the built-in ones."""
     return GLYPH_SHAPE if shapes is None else shapes.images.shape[1:]
 
 
-def table(shapes: Shapes | None) -> Float[Tensor, "item height width"]:
+def table(shapes: GlyphSet | None) -> Float[Tensor, "item height width"]:
     """All images of a task."""
-    return (Shapes.glyphs() if shapes is None else shapes).items
+    return (GlyphSet.glyphs() if shapes is None else shapes).items
 
 
-def check_shapes(withheld: int, shapes: Shapes | None, fewest: int) -> None:
+def check_shapes(withheld: int, shapes: GlyphSet | None, fewest: int) -> None:
     """Raise `ValueError` unless there are images enough for training and test.
 
     Args:

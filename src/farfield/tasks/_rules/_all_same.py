@@ -16,8 +16,8 @@ from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._rule_task import YesNoTask
-from farfield.tasks._rules._shapes import Shapes
 
 _FEWEST: Final = 2
 _MOST: Final = 20
@@ -89,7 +89,7 @@ class AllSame(YesNoTask):
     num_images: int = 6
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     softmax: bool = False
 
     def __post_init__(self) -> None:

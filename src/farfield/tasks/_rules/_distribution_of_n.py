@@ -13,8 +13,8 @@ from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._rule_task import RuleTask
-from farfield.tasks._rules._shapes import Shapes
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 20
@@ -85,7 +85,7 @@ class DistributionOfN(RuleTask):
     row_length: int = 8
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -12,8 +12,8 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._draws import arrangement, integers
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._rule_task import RuleTask
-from farfield.tasks._rules._shapes import Shapes
 
 
 @final
@@ -74,7 +74,7 @@ class DistributionOfThree(RuleTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     training_problems: rules.SetSize | None = None
 
     def __post_init__(self) -> None:

@@ -14,9 +14,9 @@ from torch import Tensor
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._patterns import kinds_of_two_rows, two_rows
 from farfield.tasks._rules._rule_task import RuleTask
-from farfield.tasks._rules._shapes import Shapes
 
 _RULES = ("ABA", "ABB", "AAA")
 
@@ -83,7 +83,7 @@ class IdentityRules(RuleTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     thirds: bool = False
     training_problems: rules.SetSize | None = None
 

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._patterns import kinds_of_two_rows, two_rows
 from farfield.tasks._rules._rule_task import RuleTask
-from farfield.tasks._rules._shapes import Shapes
 
 _RULES: Final = ("ABA", "AAA", "ABB", "AAB")
 
@@ -87,7 +87,7 @@ class IdentityRulesMiddle(RuleTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

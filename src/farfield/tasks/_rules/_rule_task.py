@@ -9,14 +9,14 @@ from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._form import GRAY, Form
 from farfield.tasks._protocol._task import Regime
 from farfield.tasks._rules import _abstract_rules as rules
-from farfield.tasks._rules._shapes import Shapes
+from farfield.tasks._rules._glyph_set import GlyphSet
 
 
 class RuleTask(AnswerTask):
     """Base of the tasks of abstract rules over images."""
 
     form: ClassVar[Form] = Form(axes=GRAY, arrangement="group")
-    shapes: Shapes | None
+    shapes: GlyphSet | None
     """The images; `None` for the built-in 100 glyphs."""
     withheld: int
     """Number of images that training never shows."""

@@ -14,8 +14,8 @@ from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement, redrawn
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._rule_task import YesNoTask
-from farfield.tasks._rules._shapes import Shapes
 
 
 @final
@@ -83,7 +83,7 @@ class SameDifferent(YesNoTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     softmax: bool = False
 
     def __post_init__(self) -> None:

@@ -13,9 +13,9 @@ from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._task import TRAINING, Regime
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._rule_task import YesNoTask
 from farfield.tasks._rules._same_different import SameDifferent
-from farfield.tasks._rules._shapes import Shapes
 
 _UNIT = "% misled"
 
@@ -87,7 +87,7 @@ class TintedSameDifferent(YesNoTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     softmax: bool = False
 
     def __post_init__(self) -> None:

@@ -15,9 +15,9 @@ from farfield.core import Problems, Stream, check_fields
 from farfield.tasks._protocol._answers import binary_outputs
 from farfield.tasks._protocol._draws import arrangement
 from farfield.tasks._rules import _abstract_rules as rules
+from farfield.tasks._rules._glyph_set import GlyphSet
 from farfield.tasks._rules._patterns import PATTERNS, num_letters, spelled
 from farfield.tasks._rules._rule_task import YesNoTask
-from farfield.tasks._rules._shapes import Shapes
 
 _OF_TWO_IMAGES: Final = ("AAB", "ABA", "ABB")
 
@@ -87,7 +87,7 @@ class TripleMatchToSample(YesNoTask):
 
     withheld: int = 0
     max_problems: rules.SetSize = 10_000
-    shapes: Shapes | None = None
+    shapes: GlyphSet | None = None
     softmax: bool = False
     all_patterns: bool = False
 

@@ -12,15 +12,15 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems
+from farfield.core import LazyItems, Problems
 from farfield.tasks._protocol._task import TRAINING, Regime
 
 SIDE: Final = 64
 """Height and width of a frame, pixels."""
-CENTRES: Final = (16.0, 48.0)
+CENTERS: Final = (16.0, 48.0)
 """Range of centers along either axis, pixels."""
 Squares = Float64[np.ndarray, "batch time 3"]
-"""Centre along X and Y and width of the square in each frame, pixels."""
+"""Center along X and Y and width of the square in each frame, pixels."""
 
 
 def regimes_of(
@@ -78,7 +78,7 @@ def check_sizes(training_sizes: Sequence[float], test_sizes: Sequence[float]) ->
 def drawn(
     generator: np.random.Generator, count: int, sizes: tuple[float, float], *, circumradius: bool
 ) -> Float64[np.ndarray, "batch 3"]:
-    """Centre and width of squares, each number uniform and independent of the others.
+    """Center and width of squares, each number uniform and independent of the others.
 
     Args:
         generator: Where the words come from; the same words give the same numbers everywhere.
@@ -88,28 +88,28 @@ def drawn(
     """
     words = np.atleast_1d(generator.bit_generator.random_raw(3 * count)).reshape(count, 3)
     shares = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    ends = np.array([CENTRES, CENTRES, sizes])
+    ends = np.array([CENTERS, CENTERS, sizes])
     squares = ends[:, 0] + shares * (ends[:, 1] - ends[:, 0])
     squares[:, 2] *= math.sqrt(2) if circumradius else 1.0
     return squares
 
 
-def spans(centres: Tensor, widths: Tensor) -> Tensor:
+def spans(centers: Tensor, widths: Tensor) -> Tensor:
     """Mask of the pixels that a square covers along one axis: `(*)` to `(*, 64)`.
 
     Args:
-        centres: Where its middle is, pixels from the edge of the frame.
+        centers: Where its middle is, pixels from the edge of the frame.
         widths: How wide it is, pixels.
     """
-    middles = torch.arange(SIDE, dtype=centres.dtype) + 0.5
-    return ((middles - centres.unsqueeze(-1)).abs() <= widths.unsqueeze(-1) / 2).float()
+    middles = torch.arange(SIDE, dtype=centers.dtype) + 0.5
+    return ((middles - centers.unsqueeze(-1)).abs() <= widths.unsqueeze(-1) / 2).float()
 
 
 def frames(squares: Tensor) -> Tensor:
     """Frames of squares: a pixel is white where its middle lies inside the square or on its edge.
 
     Args:
-        squares: Centre and width, `(item, 3)`.
+        squares: Center and width, `(item, 3)`.
 
     Returns:
         `(item, 64, 64)`, rows along Y; 0 is black and 1 is white.
@@ -125,7 +125,7 @@ def problems_over_one_table(sets: Mapping[str, Squares]) -> dict[str, Problems]:
         sets: Squares of each frame, by regime.
     """
     every = np.concatenate([squares.reshape(-1, 3) for squares in sets.values()])
-    items = DrawnItems(latent=torch.from_numpy(every), draw=frames)
+    items = LazyItems(latent=torch.from_numpy(every), draw=frames)
     made, start = {}, 0
     for regime, squares in sets.items():
         count, length, _ = squares.shape

@@ -71,7 +71,7 @@ class SquaresTask(ABC):
     def drawn(
         self, regime: str, count: int, generator: np.random.Generator
     ) -> Float64[np.ndarray, "batch 3"]:
-        """Single squares of the sizes of a regime: centre along X and Y, and width."""
+        """Single squares of the sizes of a regime: center along X and Y, and width."""
         sizes = squares.sizes_of(regime, self.regimes, self.training_sizes, self.test_sizes)
         return squares.drawn(generator, count, sizes, circumradius=self.circumradius)
 

@@ -27,7 +27,7 @@ class DynamicObjects(SquaresTask):
     r"""What does the next frame show? A square moves and grows; every frame is to be foreseen.
 
     **What is asked.** A sequence of T frames of 64 × 64 pixels shows a white square on black. Its
-    centre (x, y) and its width go from a start to an end in equal steps. For each frame but the
+    center (x, y) and its width go from a start to an end in equal steps. For each frame but the
     first: what does it look like, given the frames before it?
 
     **Worked example** (T = 4).
@@ -41,7 +41,7 @@ class DynamicObjects(SquaresTask):
     ```
 
     **Regimes.** Start and end are drawn uniformly and independently: both coordinates of the
-    centre from 16…48, the width from 3…13 in `training` and from 13…31 in `width-13-31`, pixels.
+    center from 16…48, the width from 3…13 in `training` and from 13…31 in `width-13-31`, pixels.
     More ends in `test_sizes` make more tests: `(13, 19, 25, 31)` gives three. A pixel is white
     where its middle (column + ½, row + ½) lies inside the square or on its edge.
 

@@ -38,8 +38,8 @@ class ObjectFrames(SquaresTask):
       └──────┘     └──────┘
     ```
 
-    **Regimes.** Centre and width are drawn uniformly and independently: both coordinates of the
-    centre from 16…48, the width from 3…43 in `training`, pixels. The tests show new frames:
+    **Regimes.** Center and width are drawn uniformly and independently: both coordinates of the
+    center from 16…48, the width from 3…43 in `training`, pixels. The tests show new frames:
     `width-3-13` those that a predictor is trained on in `DynamicObjects`, `width-13-31` those it
     is tested on. Both lie within the training range, at distance 0. A pixel is white where its
     middle (column + ½, row + ½) lies inside the square or on its edge.
@@ -144,6 +144,6 @@ def _mean_frame_error(task: ObjectFrames, regime: str) -> float:
     generator = stream(0, task.name, "floor").numpy()
     still = torch.from_numpy(task.drawn(regime, FLOOR_FRAMES, generator))
     x, y, width = still.unbind(-1)
-    across, down = (squares.spans(centre, width).double() for centre in (x, y))
+    across, down = (squares.spans(center, width).double() for center in (x, y))
     white = down.T @ across / FLOOR_FRAMES
     return float((white * (1 - white)).mean())

@@ -31,9 +31,9 @@ def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feat
         num_levels: Levels of every dimension; the published data have 42.
     """
     level = np.arange(num_levels)
-    centre = int(_CANVAS / 2 - num_levels / 2) + level
+    center = int(_CANVAS / 2 - num_levels / 2) + level
     green = _DIMMEST + (_BRIGHTEST - _DIMMEST) * level // (num_levels - 1)
-    return np.stack([centre, centre, _NARROWEST + 2 * level, green], axis=1)
+    return np.stack([center, center, _NARROWEST + 2 * level, green], axis=1)
 
 
 def draw_objects(
@@ -60,24 +60,24 @@ def draw_objects(
     rows = _covered(y, width, image_size, exact_width=exact_width)
     columns = _covered(x, width, image_size, exact_width=exact_width)
     above_grey = np.stack([0 * green, green, 0 * green], axis=1) - GREY
-    for picture, row, column, colour in zip(pictures, rows, columns, above_grey, strict=True):
+    for picture, row, column, color in zip(pictures, rows, columns, above_grey, strict=True):
         down, across = np.flatnonzero(row), np.flatnonzero(column)
         share = row[down, None, None] * column[across, None]
-        blended = GREY + (share * colour + _WHOLE // 2) // _WHOLE
+        blended = GREY + (share * color + _WHOLE // 2) // _WHOLE
         picture[down[0] : down[-1] + 1, across[0] : across[-1] + 1] = blended
     return torch.from_numpy(pictures)
 
 
 def _covered(
-    centre: Int64[np.ndarray, " item"],
+    center: Int64[np.ndarray, " item"],
     width: Int64[np.ndarray, " item"],
     image_size: int,
     *,
     exact_width: bool,
 ) -> Int64[np.ndarray, "item height"]:
     """Covered part of each row of pixels of a square, in 128ths of a pixel: exact in integers."""
-    first = (centre - (width + 1) // 2 + exact_width) * image_size
-    last = (centre + (width + 1) // 2) * image_size
+    first = (center - (width + 1) // 2 + exact_width) * image_size
+    last = (center + (width + 1) // 2) * image_size
     pixel = np.arange(image_size) * _CANVAS
     upper = np.minimum(last[:, None], pixel + _CANVAS)
     return np.clip(upper - np.maximum(first[:, None], pixel), 0, None)

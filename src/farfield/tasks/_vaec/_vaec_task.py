@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from farfield.core import DrawnItems, Problems, Stream, check_fields
+from farfield.core import LazyItems, Problems, Stream, check_fields
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import ChoiceTask
 from farfield.tasks._protocol._form import COLOR, Form
@@ -143,7 +143,7 @@ class VAECTask(ChoiceTask):
         index, target = latent.pop("index"), latent.pop("target")
         return Problems(items=self.objects(number), index=index, target=target, latent=latent)
 
-    def objects(self, number: int) -> DrawnItems:
+    def objects(self, number: int) -> LazyItems:
         """All objects of a region or scale, in the order of their levels, brightness fastest.
 
         Args:
@@ -151,7 +151,7 @@ class VAECTask(ChoiceTask):
         """
         check_number("number", number, 1, self._count)
         levels = torch.from_numpy(self.levels_of(number))
-        return DrawnItems(
+        return LazyItems(
             latent=torch.cartesian_prod(*[levels] * NUM_DIMENSIONS),
             draw=partial(
                 draw_objects,

@@ -83,7 +83,7 @@ def _columns(problems: Problems) -> dict[str, np.ndarray]:
     lacking = sorted(set(_DESCRIPTION) - set(problems.latent))
     if lacking or problems.items.shape[3:] != (3,):
         raise ValueError(
-            "problems must be VAEC's, images in colour with their levels as latent description, "
+            "problems must be VAEC's, images in color with their levels as latent description, "
             f"got items of {tuple(problems.items.shape[1:])}, lacking {lacking}"
         )
     num_levels = problems.index.shape[1] - PREMISES

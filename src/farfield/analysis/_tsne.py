@@ -10,9 +10,7 @@ FEWEST = 8
 """Least number of points of a map."""
 
 
-def neighbour_map(
-    points: Float[Tensor, "item feature"], *, seed: int = 0
-) -> Float[Tensor, "item 2"]:
+def tsne(points: Float[Tensor, "item feature"], *, seed: int = 0) -> Float[Tensor, "item 2"]:
     """Coordinates in the plane by scikit-learn's t-SNE.
 
     It starts from the first two principal components. Distances between far points mean nothing,

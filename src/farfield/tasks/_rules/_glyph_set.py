@@ -28,7 +28,7 @@ PAPER_DIGEST: Final = "e72b6623cc5efacd0e3df8c5b91775db11c760b38ad6cc5d40685de19
 
 @final
 @dataclass(frozen=True, eq=False)
-class Shapes:
+class GlyphSet:
     """A table of distinct grey images of one size.
 
     Two tables are equal when their pixels are. The images are copied and cannot be changed.
@@ -68,7 +68,7 @@ class Shapes:
         return len(self.images)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Shapes) and self.digest == other.digest
+        return isinstance(other, GlyphSet) and self.digest == other.digest
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -95,7 +95,7 @@ class Shapes:
 
     @staticmethod
     @cache
-    def glyphs() -> Shapes:
+    def glyphs() -> GlyphSet:
         """The built-in table: 100 Unicode characters of DejaVu Sans, black on white, 32×32.
 
         Letters of ten alphabets, arrows, mathematics, shapes, symbols; no two look alike.
@@ -104,12 +104,12 @@ class Shapes:
 
     @staticmethod
     @cache
-    def letters() -> Shapes:
+    def letters() -> GlyphSet:
         """A second table, to choose models on: 100 letters and digits, none of them a glyph."""
         return _built_in("letters")
 
     @staticmethod
-    def paper(folder: str | Path | None = None) -> Shapes:
+    def paper(folder: str | Path | None = None) -> GlyphSet:
         """The 100 images of webb2021, from `esbn_unicode/0.png` … `99.png` in a data folder.
 
         Args:
@@ -123,7 +123,7 @@ class Shapes:
         images = np.empty((100, 32, 32), np.uint8)
         for number in range(100):
             images[number] = read_grey_png(found / f"{number}.png", 32)
-        shapes = Shapes(images)
+        shapes = GlyphSet(images)
         if shapes.digest != PAPER_DIGEST:
             raise ValueError(
                 f"{printable(found)} must hold the images of webb2021, digest {PAPER_DIGEST}, got "
@@ -132,11 +132,11 @@ class Shapes:
         return shapes
 
 
-def _built_in(name: str) -> Shapes:
+def _built_in(name: str) -> GlyphSet:
     """A table that comes with the package: characters of DejaVu Sans 2.37, drawn once."""
     file = resources.files("farfield.tasks") / "glyphs.npz"
     with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
-        return Shapes(archive[name])
+        return GlyphSet(archive[name])
 
 
 def _digest(images: UInt8[np.ndarray, "item height width"]) -> str:

@@ -15,7 +15,7 @@ from farfield.objectives._watching import Share, joined, share_of
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class CentredL1(Objective):
+class CenteredL1(Objective):
     r"""The mean of the task's loss, and the mean absolute centered input of the normalizers.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b)
@@ -28,7 +28,7 @@ class CentredL1(Objective):
     the steps are summed up: so equation 5 has it, whose mean is over problems and units alone, and
     so does the released code. Over $T$ steps `mean_over_steps` makes the penalty $T$ times smaller.
 
-    Normalizers are the parts of the model with a method `centre`, from what the part is called on
+    Normalizers are the parts of the model with a method `center`, from what the part is called on
     to $v$. They are watched while the model runs, and nothing stays in it. `ActivationL1` is the
     same for named layers without a normalizer.
 
@@ -62,12 +62,12 @@ class CentredL1(Objective):
         """
         model = update.network.module
         normalizers: list[Any] = [
-            part for part in model.modules() if callable(getattr(part, "centre", None))
+            part for part in model.modules() if callable(getattr(part, "center", None))
         ]
         seen: dict[nn.Module, list[Share]] = {}
 
         def see(part: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            seen.setdefault(part, []).append(share_of(part.centre(*inputs, **options)))
+            seen.setdefault(part, []).append(share_of(part.center(*inputs, **options)))
 
         with ExitStack() as hooks:
             for part in normalizers:
@@ -76,7 +76,7 @@ class CentredL1(Objective):
             outputs = update.outputs()
         if not seen:
             raise TypeError(
-                "model must run parts with a method centre, as farfield.nn.ContextNorm has, "
+                "model must run parts with a method center, as farfield.nn.ContextNorm has, "
                 f"got {type(model).__name__} with {len(normalizers)} and none called; "
                 "ActivationL1 takes any layers by name"
             )

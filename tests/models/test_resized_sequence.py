@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.models import AtOneSide, SequenceModel
+from farfield.models import ResizedSequence, SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU
 from made import generator
 
@@ -25,19 +25,19 @@ def squares(side: int) -> tuple[torch.Tensor, torch.Tensor]:
 def test_at_its_own_side_nothing_changes() -> None:
     model = inner()
     items, index = squares(4)
-    assert torch.equal(AtOneSide(model, side=4)(items, index), model(items, index))
+    assert torch.equal(ResizedSequence(model, side=4)(items, index), model(items, index))
 
 
 @pytest.mark.parametrize("shown", [1, 3, 5, 7, 12])
 def test_it_reads_the_nearest_places(shown: int) -> None:
     model = inner()
     items, index = squares(shown)
-    centres = (np.arange(4) + 0.5) * shown / 4
+    centers = (np.arange(4) + 0.5) * shown / 4
     places = [
-        int(np.floor(row)) * shown + int(np.floor(column)) for row in centres for column in centres
+        int(np.floor(row)) * shown + int(np.floor(column)) for row in centers for column in centers
     ]
     expected = model(items, index[:, places])
-    assert torch.equal(AtOneSide(model, side=4)(items, index), expected)
+    assert torch.equal(ResizedSequence(model, side=4)(items, index), expected)
 
 
 def test_a_picture_that_was_enlarged_is_read_as_it_was() -> None:
@@ -45,12 +45,12 @@ def test_a_picture_that_was_enlarged_is_read_as_it_was() -> None:
     model = inner()
     items, index = squares(4)
     large = index.reshape(2, 4, 4).repeat_interleave(3, 1).repeat_interleave(3, 2).flatten(1)
-    assert torch.equal(AtOneSide(model, side=4)(items, large), model(items, index))
+    assert torch.equal(ResizedSequence(model, side=4)(items, large), model(items, index))
 
 
 def test_what_is_no_square_is_refused() -> None:
     items, index = squares(4)
     with pytest.raises(ValueError, match="square number of places, got 15"):
-        AtOneSide(inner(), side=4)(items, index[:, 1:])
+        ResizedSequence(inner(), side=4)(items, index[:, 1:])
     with pytest.raises(ValueError, match=r"side must be an int 1….*, got 0"):
-        AtOneSide(inner(), side=0)
+        ResizedSequence(inner(), side=0)

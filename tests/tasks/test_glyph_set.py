@@ -16,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngStream
 
 from farfield.core import stream
-from farfield.tasks import SameDifferent, Shapes
+from farfield.tasks import GlyphSet, SameDifferent
 
 GLYPHS = "6624bfc277679537d0b570d7c35acbdb8dec2c01f2214db9a39a39a5f81960a9"
 LETTERS = "0502970b4305cbe95e05b8630cd5a9df86c0232a7e7927957fc0e71e0d1c3a3d"
@@ -28,30 +28,30 @@ def own(count: int = 6, height: int = 5, width: int = 4, seed: int = 0) -> np.nd
 
 
 def test_the_glyphs_are_the_stored_bytes() -> None:
-    images = Shapes.glyphs().images
+    images = GlyphSet.glyphs().images
     assert images.shape == (100, 32, 32)
     assert hashlib.sha256(images.tobytes()).hexdigest() == GLYPHS
 
 
 def test_the_hundred_characters_differ_more_than_the_papers() -> None:
-    pictures = Shapes.glyphs().items.flatten(1).double()
+    pictures = GlyphSet.glyphs().items.flatten(1).double()
     distance = torch.cdist(pictures, pictures, compute_mode="donot_use_mm_for_euclid_dist")
     closest = distance.fill_diagonal_(torch.inf).min()
     assert closest > 2.5 * PAPER_CLOSEST
 
 
 def test_the_letters_are_the_stored_bytes_and_share_nothing_with_the_glyphs() -> None:
-    letters, glyphs = Shapes.letters(), Shapes.glyphs()
+    letters, glyphs = GlyphSet.letters(), GlyphSet.glyphs()
     assert letters.images.shape == (100, 32, 32)
     assert hashlib.sha256(letters.images.tobytes()).hexdigest() == LETTERS
     pictures = (shapes.items.flatten(1).double() for shapes in (letters, glyphs))
     apart = torch.cdist(*pictures, compute_mode="donot_use_mm_for_euclid_dist")
     assert apart.min() > PAPER_CLOSEST
-    assert (letters.name, Shapes.letters()) == ("letters", letters)
+    assert (letters.name, GlyphSet.letters()) == ("letters", letters)
 
 
 def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
-    images = Shapes.glyphs().items
+    images = GlyphSet.glyphs().items
     ink = 1 - images.mean(dim=(1, 2))
     assert ink.min() < 0.13
     assert ink.max() > 0.5
@@ -60,12 +60,12 @@ def test_the_glyphs_are_black_on_white_with_much_and_with_little_ink() -> None:
 
 
 def test_the_glyphs_are_read_once() -> None:
-    assert Shapes.glyphs() is Shapes.glyphs()
+    assert GlyphSet.glyphs() is GlyphSet.glyphs()
 
 
 def test_items_are_the_grey_levels_over_255() -> None:
     images = own()
-    items = Shapes(images).items
+    items = GlyphSet(images).items
     assert items.dtype == torch.float32
     assert torch.equal((items.double() * 255).round().to(torch.uint8), torch.tensor(images))
     assert items.max() <= 1
@@ -73,26 +73,26 @@ def test_items_are_the_grey_levels_over_255() -> None:
 
 def test_tables_with_equal_pixels_are_equal() -> None:
     images = own()
-    assert Shapes(images) == Shapes(images.copy())
-    assert hash(Shapes(images)) == hash(Shapes(images.copy()))
-    assert Shapes(images) != Shapes(own(seed=1))
-    assert Shapes(images) != Shapes(images.reshape(6, 4, 5))
-    assert Shapes(images) != images.tobytes()
+    assert GlyphSet(images) == GlyphSet(images.copy())
+    assert hash(GlyphSet(images)) == hash(GlyphSet(images.copy()))
+    assert GlyphSet(images) != GlyphSet(own(seed=1))
+    assert GlyphSet(images) != GlyphSet(images.reshape(6, 4, 5))
+    assert GlyphSet(images) != images.tobytes()
 
 
 def test_a_table_cannot_be_changed_afterwards() -> None:
     images = own()
-    shapes = Shapes(images)
+    shapes = GlyphSet(images)
     before = shapes.digest
     images[0] = 0
-    assert Shapes(shapes.images).digest == before
+    assert GlyphSet(shapes.images).digest == before
     with pytest.raises(ValueError, match="read-only"):
         shapes.images[0] = 0
 
 
 def test_names_say_where_images_come_from() -> None:
-    assert Shapes.glyphs().name == "glyphs"
-    shapes = Shapes(own())
+    assert GlyphSet.glyphs().name == "glyphs"
+    shapes = GlyphSet(own())
     assert shapes.name == f"own-{shapes.digest[:8]}"
     assert "6 of 5×4" in repr(shapes)
 
@@ -110,11 +110,11 @@ def test_names_say_where_images_come_from() -> None:
 )
 def test_wrong_images_are_refused(unchecked: None, images: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Shapes(images)  # type: ignore[arg-type] # wrong on purpose
+        GlyphSet(images)  # type: ignore[arg-type] # wrong on purpose
 
 
 def test_the_papers_images_are_read_as_they_are(data_folder: Path) -> None:
-    shapes = Shapes.paper(data_folder)
+    shapes = GlyphSet.paper(data_folder)
     assert shapes.name == "webb2021"
     for number in (0, 38, 99):
         with Image.open(data_folder / "esbn_unicode" / f"{number}.png") as picture:
@@ -128,15 +128,15 @@ def test_the_data_folder_may_come_from_the_environment(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
-    assert Shapes.paper() == Shapes.paper(data_folder)
-    sets = SameDifferent(shapes=Shapes.paper()).draw(stream(0))
-    assert torch.equal(sets["training"].items, Shapes.paper().items)
+    assert GlyphSet.paper() == GlyphSet.paper(data_folder)
+    sets = SameDifferent(shapes=GlyphSet.paper()).draw(stream(0))
+    assert torch.equal(sets["training"].items, GlyphSet.paper().items)
 
 
 def test_without_a_folder_the_error_says_how_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FARFIELD_DATA", raising=False)
     with pytest.raises(ValueError, match="set FARFIELD_DATA"):
-        Shapes.paper()
+        GlyphSet.paper()
 
 
 def chunk(kind: bytes, content: bytes) -> bytes:
@@ -144,8 +144,8 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + check
 
 
-def png(width: int = 32, height: int = 32, depth: int = 8, colour: int = 0) -> bytes:
-    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+def png(width: int = 32, height: int = 32, depth: int = 8, color: int = 0) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0)
     rows = b"".join(b"\0" + bytes(range(32)) for _ in range(32))
     data = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + data
@@ -161,11 +161,11 @@ def png(width: int = 32, height: int = 32, depth: int = 8, colour: int = 0) -> b
         (png()[:41] + b"\xff" * 8 + png()[49:], "whole PNG"),
         (png(width=60_000, height=60_000), "got 60000×60000"),
         (png(width=31), "got 31×32"),
-        (png(colour=2), "colour type 2"),
+        (png(color=2), "color type 2"),
         (png(depth=16), "16-bit"),
         (png() + bytes(100_000), "at most 65,536 bytes"),
     ],
-    ids=["empty", "gif", "head", "cut", "broken", "bomb", "size", "colour", "deep", "large"],
+    ids=["empty", "gif", "head", "cut", "broken", "bomb", "size", "color", "deep", "large"],
 )
 def test_a_hostile_picture_ends_in_a_clear_error(
     tmp_path: Path, content: bytes, message: str
@@ -174,7 +174,7 @@ def test_a_hostile_picture_ends_in_a_clear_error(
     folder.mkdir()
     (folder / "0.png").write_bytes(content)
     with pytest.raises(ValueError, match=message) as raised:
-        Shapes.paper(tmp_path)
+        GlyphSet.paper(tmp_path)
     assert "0.png" in str(raised.value)
 
 
@@ -199,7 +199,7 @@ def test_a_second_header_is_refused(copied: Path, place: str) -> None:
     path = copied / "esbn_unicode" / "99.png"
     path.write_bytes(rebuilt(path.read_bytes(), **{place: SECOND_HEADER}))
     with pytest.raises(ValueError, match=r"99\.png must have one header, got 2"):
-        Shapes.paper(copied)
+        GlyphSet.paper(copied)
 
 
 PACKED = zlib.compress(bytes(20_000_000))
@@ -223,7 +223,7 @@ def test_nothing_beside_the_pixels_is_unpacked(
     monkeypatch.setattr(PngStream, "chunk_zTXt", lambda *_: pytest.fail("unpacked"))
     monkeypatch.setattr(PngStream, "chunk_iTXt", lambda *_: pytest.fail("unpacked"))
     monkeypatch.setattr(PngStream, "chunk_iCCP", lambda *_: pytest.fail("unpacked"))
-    assert Shapes.paper(copied).name == "webb2021"
+    assert GlyphSet.paper(copied).name == "webb2021"
 
 
 @pytest.mark.parametrize("interlaced", [0, 1])
@@ -234,13 +234,13 @@ def test_pixels_that_inflate_are_refused(copied: Path, interlaced: int) -> None:
     chunks = [chunk(b"IHDR", header), *(chunk(b"IDAT", part) for part in parts), PNG_END]
     (copied / "esbn_unicode" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
     with pytest.raises(ValueError, match=r"0\.png must be .* unpack to more than 2,112 bytes"):
-        Shapes.paper(copied)
+        GlyphSet.paper(copied)
 
 
 def test_other_images_are_not_taken_for_the_papers(copied: Path) -> None:
     (copied / "esbn_unicode" / "7.png").write_bytes(png())
     with pytest.raises(ValueError, match=r"esbn_unicode must hold the images of webb2021, digest"):
-        Shapes.paper(copied)
+        GlyphSet.paper(copied)
 
 
 def test_a_pipe_is_not_waited_for(copied: Path) -> None:
@@ -250,18 +250,18 @@ def test_a_pipe_is_not_waited_for(copied: Path) -> None:
     with pytest.raises(
         ValueError, match=r"0\.png, which cannot be read: it must be a regular file"
     ):
-        Shapes.paper(copied)
+        GlyphSet.paper(copied)
 
 
 def test_a_tilde_is_the_home_folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(data_folder.parent))
-    assert Shapes.paper(f"~/{data_folder.name}").name == "webb2021"
+    assert GlyphSet.paper(f"~/{data_folder.name}").name == "webb2021"
     monkeypatch.setenv("FARFIELD_DATA", f"~/{data_folder.name}")
-    assert Shapes.paper().name == "webb2021"
+    assert GlyphSet.paper().name == "webb2021"
 
 
 def test_a_missing_picture_is_named(tmp_path: Path) -> None:
     (tmp_path / "esbn_unicode").mkdir()
     (tmp_path / "esbn_unicode" / "0.png").write_bytes(png())
     with pytest.raises(ValueError, match=r"1\.png"):
-        Shapes.paper(tmp_path)
+        GlyphSet.paper(tmp_path)

@@ -14,7 +14,7 @@ from farfield.models._sequence_model import SequenceModel
 
 
 @final
-class AtOneSide(nn.Module):
+class ResizedSequence(nn.Module):
     """Read the positions of a problem as a square image, resized to one side.
 
     A problem of s² places is a square of side s. Row r and column c of the square of `side` that
