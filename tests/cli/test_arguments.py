@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 import textwrap
@@ -188,3 +189,7 @@ def test_errors_are_shown_without_control_characters(farfield, folder: Path) -> 
     ended = farfield("report --records file\x1b[2J")
     assert "\\x1b[2J" in ended.err
     assert ended.err.strip().isprintable()
+
+
+def test_the_version_is_that_of_the_package(farfield) -> None:
+    assert farfield("--version").out == f"farfield {importlib.metadata.version('farfield')}\n"

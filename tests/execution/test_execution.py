@@ -513,3 +513,18 @@ def test_a_folder_that_vanishes_meanwhile_is_said_and_not_made_again(tmp_path: P
     with pytest.raises(ExecutionError, match=r"the folder of records .* has vanished"):
         run(jobs, store, workers=1, report=lambda news: shutil.rmtree(tmp_path / "runs"))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"jobs": 3}, "jobs must be an Iterable, got 3"),
+        ({"store": "runs"}, "store must be a Store, got 'runs'"),
+        ({"executor": "processes"}, "executor must be an Executor or None, got 'processes'"),
+        ({"workers": "x"}, "workers must be an int or None, got 'x'"),
+    ],
+)
+def test_arguments_of_a_run_are_named(tmp_path: Path, changed: dict, message: str) -> None:
+    arguments = {"jobs": jobs_of([tiny_experiment()], [0]), "store": Store(tmp_path), **changed}
+    with pytest.raises(ValueError, match=message):
+        run(**arguments)

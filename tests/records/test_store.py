@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -364,3 +365,15 @@ def test_the_environment_says_where_a_number_was_made() -> None:
         "cores", "device", "engine", "finished",
     }  # fmt: skip
     assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        (3, "folder must be text or a PathLike, got 3"),
+        ("", "path must not be empty; '.' is the current folder"),
+    ],
+)
+def test_a_folder_must_be_a_path(folder: object, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Store(folder)  # type: ignore[arg-type]

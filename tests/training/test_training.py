@@ -110,6 +110,13 @@ def test_scores_do_not_depend_on_how_problems_are_cut(monkeypatch: pytest.Monkey
     torch.testing.assert_close(whole[1], parts[1], rtol=1e-12, atol=0)
 
 
+def test_evaluate_names_an_argument_of_another_type() -> None:
+    with pytest.raises(ValueError, match="model must be a Module, got None"):
+        evaluate(None, small_experiment().task)
+    with pytest.raises(ValueError, match="task must be a ProblemTask, got None"):
+        evaluate(nn.Linear(2, 2), None)
+
+
 def test_evaluate_scores_every_regime_and_leaves_the_model_as_it_was() -> None:
     task = small_experiment().task
 

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import tyro
 
+import farfield
 from farfield._interrupts import held_interrupts
 from farfield.cli._arguments import (
     COMMANDS,
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for pipe in (sys.stdout, sys.stderr):
         if isinstance(pipe, io.TextIOWrapper):
             pipe.reconfigure(errors="replace")  # a sign that a terminal lacks stops nothing
+    if words[:1] == ["--version"]:
+        sys.stdout.write(f"farfield {farfield.__version__}\n")
+        sys.exit()
     try:
         status = _run(words)
     except KeyboardInterrupt:

@@ -54,8 +54,10 @@ def expand_home(path: str | os.PathLike[str]) -> Path:
         path: Any path.
 
     Raises:
-        ValueError: If it names the home of somebody who is not known here.
+        ValueError: If it is empty, or names the home of somebody who is not known here.
     """
+    if not os.fspath(path):
+        raise ValueError("path must not be empty; '.' is the current folder")
     try:
         return Path(path).expanduser()
     except RuntimeError as error:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 
 import torch
 
-from farfield.core import NonNegativeInt, kind_of, num_cores
+from farfield.core import NonNegativeInt, check_arguments, kind_of, num_cores
 from farfield.execution._here import Stacked
 from farfield.execution._imports import check_no_worker
 from farfield.execution._job import (
@@ -42,8 +42,9 @@ def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job
     return distinct_jobs(Job(experiment=one, seed=seed) for one in found for seed in numbers)
 
 
+@check_arguments
 def run(
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     store: Store,
     executor: Executor | None = None,
     *,
@@ -79,9 +80,9 @@ def run(
         clock: How often to report and to save.
 
     Raises:
-        ValueError: If the device is not available, `workers` is not positive, either is given
-            beside an executor, or the classes of an experiment were changed since its key was
-            taken.
+        ValueError: If an argument is of another type, the device is not available, `workers` is
+            not positive, either is given beside an executor, or the classes of an experiment were
+            changed since its key was taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         WorkerError: If this is a worker process, which imports a module that starts runs.
@@ -242,7 +243,8 @@ def _raise_failures(failed: Mapping[Job, BaseException], asked: int) -> None:
     raise raised from next((e for e in failed.values() if not isinstance(e, WorkerError)), None)
 
 
-def results(jobs: Sequence[Job], store: Store) -> list[Record]:
+@check_arguments
+def results(jobs: Iterable[Job], store: Store) -> list[Record]:
     """The records of jobs that are done.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import msgspec
 
-from farfield.core import expand_home
+from farfield.core import check_arguments, expand_home
 from farfield.records._database import Database
 from farfield.records._errors import BusyError, DamageWarning, StoreError
 from farfield.records._files import read_tensors, scraps, set_aside, write_tensors
@@ -36,9 +36,11 @@ class Store:
         folder: The folder, `~` for the home folder; made if it does not exist.
 
     Raises:
+        ValueError: If the folder is not a path, or an empty one.
         StoreError: If the folder cannot be made, or its database is not one of Farfield's.
     """
 
+    @check_arguments
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = expand_home(folder)
         try:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream, forked_generators, joined, stream
+from farfield.core import Problems, Stream, check_arguments, forked_generators, joined, stream
 from farfield.experiments import Experiment, Perturbation
 from farfield.models import EncodesItems, NeedsCalibration
 from farfield.records import Score
@@ -297,6 +297,7 @@ def _mean_score(step: int, regime: str, metric: str, values: Float[Tensor, " bat
     return Score(step=step, regime=regime, metric=metric, value=mean, count=len(values))
 
 
+@check_arguments
 def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str, float]:
     """Mean score of a network in every regime of a task: the extrapolation profile.
 
