@@ -1,6 +1,6 @@
 """Every public constructor with a wrong value for each of its arguments: all are refused by name.
 
-Valid arguments are those with which the mechanisms of `test_zoo` and `test_factory_arguments` are
+Valid arguments are those with which the mechanisms of `zoo` and `test_factory_arguments` are
 made; a task is made with its defaults.
 """
 
@@ -23,7 +23,7 @@ import farfield.models
 import farfield.nn
 from farfield.core import hints_of
 from farfield.tasks import TASKS
-from test_zoo import MODULES
+from zoo import MODULES
 
 HUGE = 10**12
 BAD: dict[object, tuple[object, ...]] = {

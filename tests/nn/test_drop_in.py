@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 import farfield.nn
-from test_zoo import BATCH, MODULES, Animal, as_dtype, generator, unsettled
+from test_zoo import as_dtype
+from zoo import BATCH, MODULES, Animal, generator, unsettled
 
 animals = pytest.mark.parametrize("name", MODULES)
 

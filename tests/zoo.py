@@ -1,0 +1,1530 @@
+"""Cases of the suites over all public mechanisms: each once, with a tiny input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from farfield.functional import (
+    CommunicationParameters,
+    DNCParameters,
+    DNCState,
+    EntityNetworkParameters,
+    ESBNParameters,
+    GatedParameters,
+    InputAttentionParameters,
+    LineParameters,
+    LineRules,
+    MemoryLayer,
+    MNMParameters,
+    ModulatedLayer,
+    NTMParameters,
+    NTMState,
+    Overlay,
+    RelationalMemoryParameters,
+    RelativePositionParameters,
+    RIMsParameters,
+    RIMsRules,
+    ScriptParameters,
+    ScriptRules,
+    TypingParameters,
+    causal_attention,
+    compatibilities,
+    content_scores,
+    content_weights,
+    context_norm,
+    context_statistics,
+    context_whiten,
+    cosine_similarity,
+    denormalize,
+    divisive_center_1d,
+    divisive_center_2d,
+    divisive_norm_1d,
+    divisive_norm_2d,
+    dnc,
+    dnc_interface_sizes,
+    entity_network,
+    esbn,
+    esbn_keys,
+    field_center,
+    field_moments,
+    field_norm,
+    field_statistics,
+    folded_query,
+    gated_recurrence,
+    gru_dynamics,
+    holding_recurrence,
+    interpreter,
+    line_of_code,
+    linear,
+    linear_recurrence,
+    lstm,
+    lstm_dynamics,
+    memory_read,
+    memory_write,
+    mnm,
+    modulated_attention,
+    modulated_linear,
+    modulated_mlp,
+    modulated_weight,
+    norm_by_statistics,
+    ntm,
+    ntm_head_sizes,
+    ntm_states,
+    over_batch,
+    over_batch_and_places,
+    over_batch_and_time,
+    over_sub_batches,
+    overlay_convolution,
+    pair_attention,
+    read_confidence,
+    relation_matrix,
+    relation_sum,
+    relational_memory,
+    relative_position_scores,
+    rims,
+    rims_trace,
+    running_context_statistics,
+    script,
+    script_trace,
+    self_attention,
+    sinusoidal_position,
+    sliding_context_center,
+    sliding_context_norm,
+    slot_address,
+    slot_allocation,
+    slot_links,
+    slot_usage,
+    spatial_moments,
+    tag_positions,
+    top_k_mask,
+    truncated_kernel,
+    type_distance,
+    type_inference,
+    type_matching,
+)
+from farfield.models import (
+    ESBN,
+    LSTM,
+    MNM,
+    NTM,
+    RN,
+    SRAN,
+    TRN,
+    AnalogyScoring,
+    CoRelNet,
+    LayerNormLSTMScorer,
+    LSTMScorer,
+    NextEmbedding,
+    ObjectAutoencoder,
+    ObjectPredictor,
+    PrediNet,
+    Relational,
+    ResizedSequence,
+    RNNScorer,
+    RollOut,
+    SequenceModel,
+    SetModel,
+    TokenReader,
+    Transformer,
+    WReN,
+)
+from farfield.nn import (
+    DNC,
+    AnalogyEncoder,
+    BatchContextNorm,
+    CausalTransformer,
+    Communication,
+    ComponentEncoder,
+    ContextNorm,
+    ContextWhitening,
+    ConvEncoder,
+    DivisiveNorm1d,
+    DivisiveNorm2d,
+    EntNet,
+    FrameDecoder,
+    FrameEncoder,
+    Functions,
+    GroupNorm,
+    GRUDynamics,
+    GRULayer,
+    HoldingRNN,
+    ImageBatchNorm,
+    InputAttention,
+    InstanceNorm,
+    Instructions,
+    LayerNorm,
+    LinearDecoder,
+    LinearEncoder,
+    LinearRecurrentUnit,
+    LineOfCode,
+    LSTMLayer,
+    MisalignedContextNorm,
+    MLPEncoder,
+    ModAttn,
+    ModLin,
+    ModMLP,
+    MomentEncoder,
+    NeuralInterpreter,
+    NormalizedGRU,
+    NormalizedLSTM,
+    NormalizedRNN,
+    NTMLayer,
+    PanelEncoder,
+    PastNorm,
+    PatchEncoder,
+    PerProjection,
+    PooledBatchNorm,
+    PreNormTransformer,
+    RandomEncoder,
+    RelationalMemoryCore,
+    RelativePosition,
+    RIMs,
+    Script,
+    SequenceNorm,
+    SlidingContextNorm,
+    SlotBatchNorm,
+    SubBatchNorm,
+    Syntax,
+    TimeStepNorm,
+    TypeInference,
+    TypeMatching,
+    Wiring,
+)
+
+BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def drawn(*shape: int, seed: int = 5) -> Tensor:
+    return torch.randn(*shape, generator=generator(seed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Animal:
+    """What the zoo needs to know of a module.
+
+    Args:
+        build: Makes it from a generator.
+        inputs: Of one call; all have the batch axis first.
+        shape: Of what it gives for these.
+        without_gradient: Parameters that get none.
+        drawing: Whether its first parameters are drawn.
+        alone: Whether what it gives for a problem is the same without the others.
+    """
+
+    build: Callable[[torch.Generator | None], nn.Module]
+    inputs: tuple[Tensor, ...]
+    shape: tuple[int, ...]
+    without_gradient: frozenset[str] = frozenset()
+    drawing: bool = True
+    alone: bool = True
+
+
+def relational(source: torch.Generator | None) -> Relational:
+    reasoner = ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=4, generator=source)
+    encoder = ConvEncoder((8, 8), out_features=FEATURES, generator=source)
+    return Relational(encoder, ContextNorm(FEATURES), reasoner)
+
+
+def token_reader(
+    source: torch.Generator | None, *, num_tokens: int = 1, **options: object
+) -> TokenReader:
+    core = PreNormTransformer(8, num_layers=1, num_heads=2, generator=source)
+    return TokenReader(core, FEATURES, OUTPUTS, num_tokens=num_tokens, generator=source, **options)
+
+
+class Outputs(nn.Module):
+    """A recurrent module without the state that it gives besides its outputs."""
+
+    def __init__(self, recurrent: nn.Module) -> None:
+        super().__init__()
+        self.recurrent = recurrent
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.recurrent(z)[0]
+
+
+def recurrent(
+    cls: type[nn.Module], **options: object
+) -> Callable[[torch.Generator | None], nn.Module]:
+    return lambda source: Outputs(
+        cls(FEATURES, 5, num_layers=2, batch_first=True, generator=source, **options)
+    )
+
+
+def sequence_layer(cls: type[nn.Module], **options: object) -> Animal:
+    return Animal(
+        build=lambda source: Outputs(
+            cls(FEATURES, 8, batch_first=True, generator=source, **options)
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8),
+    )
+
+
+def mechanisms(**parts: object) -> Callable[[torch.Generator | None], nn.Module]:
+    """Of three, two active, except where nothing makes them compete."""
+    parts = {"communication": Communication(num_heads=2, key_size=3), **parts}
+    active = 2 if parts.get("input_attention", True) else 3
+    options = {"num_mechanisms": 3, "num_active": active, "wiring": Wiring(**parts)}
+    return lambda source: Outputs(
+        RIMs(FEATURES, 12, 2, batch_first=True, generator=source, **options)
+    )
+
+
+TWO_CODES = drawn(2, 4)
+
+
+class InFunctions(nn.Module):
+    """A layer by functions on elements that all of them have, the batch first."""
+
+    def __init__(self, layer: nn.Module, *, shares: bool = False) -> None:
+        super().__init__()
+        self.layer, self.shares = layer, shares
+
+    def forward(self, z: Tensor) -> Tensor:
+        codes, streams = TWO_CODES.to(z.dtype), z.unsqueeze(0)
+        shares = [torch.stack((z[..., 0].sigmoid(), z[..., 1].sigmoid()))] * self.shares
+        return self.layer(streams, *shares, codes).transpose(0, 1)
+
+
+class Positions(nn.Module):
+    """Positions for the codes of every problem."""
+
+    def __init__(self, position: RelativePosition) -> None:
+        super().__init__()
+        self.position = position
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.stack([self.position(codes, TIME) for codes in z])
+
+
+def syntax(functions: Functions | None = None, **options: object) -> Syntax:
+    """Little is cut: a parameter away from its first value is nowhere without effect."""
+    return Syntax(
+        functions=functions or Functions(code_size=4),
+        matching=TypeMatching(type_size=4, truncation=1.8),
+        instructions=Instructions(num_heads=2, key_size=5),
+        **options,
+    )
+
+
+class Inputs(nn.Module):
+    """What a normalizer of sequences lets a predictor read."""
+
+    def __init__(self, norm: nn.Module) -> None:
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.norm(z).inputs
+
+
+def settled(norm: TimeStepNorm) -> TimeStepNorm:
+    """With the statistics that evaluation asks for."""
+    norm.calibrate(drawn(3, TIME, FEATURES))
+    return norm
+
+
+def ends(source: torch.Generator | None) -> tuple[FrameEncoder, FrameDecoder]:
+    encoder = FrameEncoder(
+        (8, 8), out_features=FEATURES, channels=3, hidden_size=16, generator=source
+    )
+    return encoder, FrameDecoder((8, 8), FEATURES, channels=3, hidden_size=16, generator=source)
+
+
+def autoencoder(source: torch.Generator | None) -> ObjectAutoencoder:
+    return ObjectAutoencoder(*ends(source))
+
+
+def predictor(source: torch.Generator | None) -> ObjectPredictor:
+    encoder, decoder = ends(source)
+    reader = NextEmbedding(FEATURES, hidden_size=5, generator=source)
+    return ObjectPredictor(encoder, SequenceNorm(FEATURES), reader, decoder)
+
+
+def sequence_model(source: torch.Generator | None) -> SequenceModel:
+    encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
+    core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
+    return SequenceModel(
+        encoder, core, num_outputs=OUTPUTS, answers_everywhere=True, generator=source
+    )
+
+
+def rolling_out(source: torch.Generator | None) -> RollOut:
+    encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
+    core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
+    return RollOut(encoder, core, LinearDecoder((8, 8), 5, generator=source), given=2)
+
+
+IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
+SEQUENCES = drawn(BATCH, TIME, FEATURES)
+MAPS = drawn(BATCH, 4, 5, 3)
+
+
+def normalizer(
+    build: Callable[[], nn.Module], inputs: Tensor = SEQUENCES, *, alone: bool = True
+) -> Animal:
+    """A module that keeps the shape and starts from ones and zeros."""
+    return Animal(
+        build=lambda _: build(), inputs=(inputs,), shape=inputs.shape, drawing=False, alone=alone
+    )
+
+
+def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
+    """The module in float64 with all parameters moved; the first biases, 0, silence much."""
+    module, source = module.double(), generator(100 + seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=source))
+    return module
+
+
+MODULES = {
+    "ContextNorm": Animal(
+        build=lambda _: ContextNorm(FEATURES),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ContextNorm, segments": Animal(
+        build=lambda _: ContextNorm(FEATURES, segments=((0, 2), (1,))),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ContextNorm, learned": normalizer(lambda: ContextNorm(FEATURES, learned_sigma=True, eps=0.1)),
+    "BatchContextNorm": normalizer(lambda: BatchContextNorm(FEATURES), alone=False),
+    "BatchContextNorm, learned": normalizer(
+        lambda: BatchContextNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "MisalignedContextNorm": normalizer(lambda: MisalignedContextNorm(FEATURES), alone=False),
+    "PooledBatchNorm": normalizer(lambda: PooledBatchNorm(FEATURES), alone=False),
+    "PooledBatchNorm, learned": normalizer(
+        lambda: PooledBatchNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "SlidingContextNorm": normalizer(
+        lambda: SlidingContextNorm(FEATURES, learned_sigma=True, eps=0.1), alone=False
+    ),
+    "SlotBatchNorm": normalizer(lambda: SlotBatchNorm(FEATURES), alone=False),
+    "SlotBatchNorm, correction": normalizer(
+        lambda: SlotBatchNorm(FEATURES, correction=1), alone=False
+    ),
+    "SubBatchNorm": normalizer(lambda: SubBatchNorm(FEATURES, group_size=3), alone=False),
+    "DivisiveNorm1d": normalizer(lambda: DivisiveNorm1d(FEATURES, 3, affine=True)),
+    "DivisiveNorm1d, learned": normalizer(lambda: DivisiveNorm1d(FEATURES, 3, learned_sigma=True)),
+    "DivisiveNorm2d": normalizer(lambda: DivisiveNorm2d(4, 3, affine=True), MAPS),
+    "DivisiveNorm2d, learned": normalizer(lambda: DivisiveNorm2d(4, 3, learned_sigma=True), MAPS),
+    "GroupNorm": normalizer(lambda: GroupNorm(2, 4), MAPS),
+    "GroupNorm, learned": normalizer(lambda: GroupNorm(2, 4, learned_sigma=True, sigma=0.5), MAPS),
+    "ImageBatchNorm": normalizer(lambda: ImageBatchNorm(4).eval(), MAPS),
+    "ImageBatchNorm, learned": normalizer(
+        lambda: ImageBatchNorm(4, learned_sigma=True, sigma=0.5).eval(), MAPS
+    ),
+    "InstanceNorm": normalizer(lambda: InstanceNorm(4), MAPS),
+    "InstanceNorm, learned": normalizer(
+        lambda: InstanceNorm(4, learned_sigma=True, sigma=0.5), MAPS
+    ),
+    "LayerNorm": normalizer(lambda: LayerNorm(FEATURES)),
+    "LayerNorm, learned": normalizer(lambda: LayerNorm(FEATURES, learned_sigma=True, sigma=0.5)),
+    "ContextWhitening": Animal(
+        build=lambda _: nn.Sequential(ContextNorm(FEATURES), ContextWhitening(FEATURES)),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+        drawing=False,
+    ),
+    "ConvEncoder": Animal(
+        build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "LinearDecoder": Animal(
+        build=lambda source: LinearDecoder((8, 8), FEATURES, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8, 8),
+    ),
+    "LinearEncoder": Animal(
+        build=lambda source: LinearEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "MLPEncoder": Animal(
+        build=lambda source: MLPEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "RandomEncoder": Animal(
+        build=lambda source: RandomEncoder((8, 8), out_features=5, generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "NormalizedGRU": Animal(
+        build=recurrent(NormalizedGRU),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedGRU, layer norm": Animal(
+        build=recurrent(NormalizedGRU, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedGRU, layer norm on projections": Animal(
+        build=recurrent(NormalizedGRU, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM": Animal(
+        build=recurrent(NormalizedLSTM),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm": Animal(
+        build=recurrent(NormalizedLSTM, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm on projections": Animal(
+        build=recurrent(NormalizedLSTM, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedLSTM, layer norm as in TensorFlow": Animal(
+        build=recurrent(
+            NormalizedLSTM,
+            bias=False,
+            normalizer=nn.LayerNorm,
+            forget_bias=1.0,
+            carry_normalized=True,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN": Animal(
+        build=recurrent(NormalizedRNN),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN, layer norm": Animal(
+        build=recurrent(NormalizedRNN, normalizer=nn.LayerNorm),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "NormalizedRNN, layer norm on projections": Animal(
+        build=recurrent(NormalizedRNN, normalizer=nn.LayerNorm, placement=PerProjection()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 5),
+    ),
+    "LSTMLayer": sequence_layer(LSTMLayer, num_layers=2),
+    "GRULayer": sequence_layer(GRULayer, num_layers=2),
+    "NTMLayer": sequence_layer(NTMLayer, num_slots=4, slot_size=3),
+    "DNC": sequence_layer(DNC, num_slots=4, slot_size=3),
+    "DNC, two heads": sequence_layer(DNC, num_slots=4, slot_size=2, num_heads=2),
+    "RelationalMemoryCore": sequence_layer(RelationalMemoryCore, num_slots=2),
+    "RelationalMemoryCore, gates of slots": sequence_layer(
+        RelationalMemoryCore, num_slots=2, num_heads=2, unit_gates=False
+    ),
+    "EntNet": sequence_layer(EntNet, num_slots=2),
+    "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
+    "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
+    "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
+    "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, min_update=0.2),
+    "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
+    "RIMs": Animal(
+        build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 12),
+    ),
+    "RIMs, gated recurrent units, one head": Animal(
+        build=mechanisms(dynamics=GRUDynamics()), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, no input attention": Animal(
+        build=mechanisms(input_attention=None), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, no communication": Animal(
+        build=mechanisms(communication=None), inputs=(SEQUENCES,), shape=(BATCH, TIME, 12)
+    ),
+    "RIMs, positions": Animal(
+        build=mechanisms(input_attention=InputAttention(key_size=3, per_position=True)),
+        inputs=(drawn(BATCH, TIME, 5, FEATURES),),
+        shape=(BATCH, TIME, 12),
+    ),
+    "RIMs, sparse communication through a gate": Animal(
+        build=mechanisms(
+            communication=Communication(
+                num_heads=2, key_size=3, value_size=4, top_k=2, hypothetical=True, gated=True
+            )
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 12),
+    ),
+    "ModLin": Animal(
+        build=lambda source: InFunctions(ModLin(FEATURES, 5, 4, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, 5),
+    ),
+    "ModMLP": Animal(
+        build=lambda source: InFunctions(ModMLP((FEATURES, 7, 5), 4, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, 5),
+    ),
+    "ModAttn": Animal(
+        build=lambda source: InFunctions(
+            ModAttn(FEATURES, 4, num_heads=2, key_size=5, generator=source), shares=True
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, FEATURES),
+    ),
+    "LineOfCode": Animal(
+        build=lambda source: InFunctions(
+            LineOfCode(
+                FEATURES, 4, instructions=Instructions(num_heads=2), grid=(1, 2), generator=source
+            ),
+            shares=True,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 2, TIME, FEATURES),
+    ),
+    "RelativePosition": Animal(
+        build=lambda source: Positions(RelativePosition((1, 2), 2, 5, FEATURES, generator=source)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 2, TIME, TIME),
+    ),
+    "TypeInference": Animal(
+        build=lambda source: TypeInference(FEATURES, 4, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 4),
+    ),
+    "Script": Animal(
+        build=lambda source: Script(FEATURES, 3, 2, syntax=syntax(), generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "NeuralInterpreter": Animal(
+        build=lambda source: NeuralInterpreter(
+            FEATURES, 3, 2, num_lines=2, num_scripts=2, syntax=syntax(), generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "NeuralInterpreter, learned signatures, positions": Animal(
+        build=lambda source: NeuralInterpreter(
+            FEATURES,
+            3,
+            2,
+            syntax=syntax(Functions(learned_signatures=True), outer_residual=False),
+            grid=(2, 1),
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "ESBN": Animal(
+        build=lambda source: ESBN(FEATURES, OUTPUTS, hidden_size=5, key_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "ESBN, default memory": Animal(
+        build=lambda source: ESBN(
+            FEATURES, OUTPUTS, hidden_size=5, key_size=8, default_memory=True, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "LSTM": Animal(
+        build=lambda source: LSTM(FEATURES, OUTPUTS, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "CoRelNet": Animal(
+        build=lambda source: CoRelNet(FEATURES, OUTPUTS, TIME, hidden_size=8, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "CoRelNet, causal": Animal(
+        build=lambda source: CoRelNet(
+            FEATURES, OUTPUTS, TIME, hidden_size=8, causal=True, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "MNM": Animal(
+        build=lambda source: MNM(FEATURES, OUTPUTS, hidden_size=5, memory_size=4, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "MNM, two heads, memory not trained": Animal(
+        build=lambda source: MNM(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=5,
+            memory_size=4,
+            num_heads=2,
+            memory_trained=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "NTM": Animal(
+        build=lambda source: NTM(
+            FEATURES, OUTPUTS, hidden_size=5, num_slots=4, slot_size=3, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "NTM, no first read": Animal(
+        build=lambda source: NTM(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=5,
+            num_slots=4,
+            slot_size=3,
+            first_read=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "PrediNet": Animal(
+        build=lambda source: PrediNet(
+            FEATURES,
+            OUTPUTS,
+            TIME,
+            num_heads=2,
+            key_size=3,
+            num_relations=4,
+            hidden_size=6,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "RN": Animal(
+        build=lambda source: RN(
+            FEATURES, OUTPUTS, hidden_size=8, relation_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "TRN": Animal(
+        build=lambda source: TRN(
+            FEATURES, OUTPUTS, hidden_size=8, relation_size=8, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "TRN, bare sums": Animal(
+        build=lambda source: TRN(
+            FEATURES,
+            OUTPUTS,
+            hidden_size=8,
+            relation_size=8,
+            order_layers=False,
+            generator=source,
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "Transformer": Animal(
+        build=lambda source: Transformer(
+            FEATURES, OUTPUTS, num_heads=2, feedforward_size=8, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "AnalogyEncoder": Animal(
+        build=lambda source: AnalogyEncoder(
+            (16, 16, 3), out_features=5, hidden_size=6, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "AnalogyEncoder, coordinates": Animal(
+        build=lambda source: AnalogyEncoder(
+            (16, 16, 3), out_features=5, hidden_size=6, coordinates=True, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 16, 16, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "MomentEncoder": Animal(
+        build=lambda source: MomentEncoder((8, 6, 3), out_features=5, num_maps=4, generator=source),
+        inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "MomentEncoder, convolutions": Animal(
+        build=lambda source: MomentEncoder(
+            (8, 6, 3), out_features=5, num_maps=4, num_layers=2, kernel_size=3, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
+        shape=(BATCH, 5),
+    ),
+    "LSTMScorer": Animal(
+        build=lambda source: LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "LSTMScorer, released": Animal(
+        build=lambda source: LSTMScorer(
+            FEATURES, TIME, hidden_size=5, position_tags=True, forget_bias=1.0, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "WReN": Animal(
+        build=lambda source: WReN(
+            FEATURES, TIME, panel_size=5, hidden_size=8, relation_size=7, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "SRAN": Animal(
+        build=lambda source: SRAN(FEATURES, hidden_size=8, rule_size=5, generator=source),
+        inputs=(drawn(BATCH, 9, FEATURES),),
+        shape=(BATCH, 1),
+    ),
+    "PatchEncoder": Animal(
+        build=lambda source: PatchEncoder(
+            (2, 4, 6), patch_size=2, out_features=5, positions=True, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 2, 4, 6, generator=generator(7)),),
+        shape=(BATCH, 6, 5),
+    ),
+    "ComponentEncoder": Animal(
+        build=lambda source: ComponentEncoder((TIME,), out_features=5, generator=source),
+        inputs=(drawn(BATCH, TIME),),
+        shape=(BATCH, TIME, 5),
+    ),
+    "PreNormTransformer": Animal(
+        build=lambda source: PreNormTransformer(
+            FEATURES, num_layers=2, num_heads=2, feedforward_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "TokenReader": Animal(
+        build=lambda source: token_reader(source, num_tokens=OUTPUTS),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "TokenReader, places and one head": Animal(
+        build=lambda source: token_reader(
+            source, num_tokens=OUTPUTS, length=TIME, shared_head=True
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "SetModel": Animal(
+        build=lambda source: SetModel(
+            ComponentEncoder((TIME,), out_features=FEATURES, generator=source),
+            token_reader(source),
+        ),
+        inputs=(drawn(BATCH, TIME), torch.tensor([[0], [3], [1], [0]])),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "PanelEncoder": Animal(
+        build=lambda source: PanelEncoder((8, 8), generator=source),
+        inputs=(IMAGES,),
+        shape=(BATCH, 32),
+    ),
+    "RNNScorer": Animal(
+        build=lambda source: RNNScorer(FEATURES, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "LayerNormLSTMScorer": Animal(
+        build=lambda source: LayerNormLSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
+    "AnalogyScoring": Animal(
+        build=lambda source: AnalogyScoring(
+            ConvEncoder((8, 8), out_features=FEATURES, generator=source),
+            ContextNorm(FEATURES),
+            LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
+            num_candidates=OUTPUTS,
+        ),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0, 3], [3, 2, 1, 0], [1, 1, 2, 2], [0, 3, 3, 1]])),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "FrameEncoder": Animal(
+        build=lambda source: FrameEncoder(
+            (8, 8), out_features=5, channels=3, hidden_size=16, generator=source
+        ),
+        inputs=(IMAGES,),
+        shape=(BATCH, 5),
+    ),
+    "FrameDecoder": Animal(
+        build=lambda source: FrameDecoder(
+            (8, 8), FEATURES, channels=3, hidden_size=16, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME, 8, 8),
+    ),
+    "NextEmbedding": Animal(
+        build=lambda source: NextEmbedding(FEATURES, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=SEQUENCES.shape,
+    ),
+    "PastNorm": Animal(
+        build=lambda _: Inputs(PastNorm(FEATURES)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "SequenceNorm": Animal(
+        build=lambda _: Inputs(SequenceNorm(FEATURES, include_last=True, correction=1)),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "TimeStepNorm": Animal(
+        build=lambda _: Inputs(settled(TimeStepNorm(FEATURES, TIME, sample=3)).eval()),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, TIME - 1, FEATURES),
+        drawing=False,
+    ),
+    "ObjectAutoencoder": Animal(
+        build=autoencoder,
+        inputs=(IMAGES, torch.tensor([[0], [3], [1], [0]])),
+        shape=(BATCH, 8, 8),
+    ),
+    "ObjectPredictor": Animal(
+        build=predictor,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME - 1, 8, 8),
+    ),
+    "ResizedSequence": Animal(
+        build=lambda source: ResizedSequence(sequence_model(source), side=2),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
+        shape=(BATCH, 4, OUTPUTS),
+    ),
+    "SequenceModel": Animal(
+        build=sequence_model,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, OUTPUTS),
+    ),
+    "RollOut": Animal(
+        build=rolling_out,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, 64),
+    ),
+    "RollOut, going on from its own": Animal(
+        build=lambda source: rolling_out(source).eval(),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, 64),
+    ),
+    "Relational": Animal(
+        build=relational,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, OUTPUTS),
+    ),
+}
+WEIGHTS = drawn(BATCH, TIME - 1, TIME - 1).softmax(-1).tril()
+LSTM_PARAMETERS = [drawn(*shape) for shape in ((20, FEATURES), (20, 5), (20,), (20,))]
+ESBN_PARAMETERS = [
+    drawn(*shape) for shape in ((20, 4), (20, 5), (20,), (20,), (4, 5), (4,), (1, 5), (1,))
+]
+RELATION_PARAMETERS = [drawn(*shape) for shape in ((7, 2 * FEATURES), (7,), (5, 7), (5,))]
+NTM_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 3),
+        (20, 5),
+        (20,),
+        (20,),
+        (sum(ntm_head_sizes(3)), 5),
+        (sum(ntm_head_sizes(3)),),
+        (4, 3),
+    )
+]
+MNM_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 4),
+        (20, 5),
+        (20,),
+        (20,),
+        (28, 5),
+        (28,),
+        (1, 4),
+        (1,),
+        (12, 4),
+        (12,),
+        (3, 4, 4),
+    )
+]
+RELATIONAL_MEMORY_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (4, FEATURES),
+        (4,),
+        (12, 4),
+        (4,),
+        (4,),
+        (4, 4),
+        (4,),
+        (4, 4),
+        (4,),
+        (4,),
+        (4,),
+        (12, FEATURES),
+        (12, 4),
+        (12,),
+    )
+]
+DNC_PARAMETERS = [
+    drawn(*shape)
+    for shape in (
+        (20, FEATURES + 6),
+        (20, 5),
+        (20,),
+        (20,),
+        (sum(dnc_interface_sizes(2, 3)), 5),
+        (sum(dnc_interface_sizes(2, 3)),),
+    )
+]
+ENTITY_NETWORK_PARAMETERS = [
+    drawn(*shape) for shape in ((4, FEATURES), (4,), (2, 4), (4, 4), (4, 4), (4, 4), (4,))
+]
+QUERIES = [drawn(4, TIME * FEATURES), drawn(4, TIME * FEATURES), drawn(2, FEATURES)]
+ATTENTION_PARAMETERS = [drawn(3 * FEATURES, FEATURES), drawn(3 * FEATURES)]
+
+
+RIMS_PARAMETERS = [drawn(*shape) for shape in ((3, 16, 5), (3, 16, 4), (3, 16), (3, 16))]
+RIMS_ATTENTION = [drawn(*shape) for shape in ((3, 1, 2, 4), (1, 2, FEATURES), (1, 5, FEATURES))]
+RIMS_COMMUNICATION = [drawn(3, 2, 2, 4) for _ in range(3)]
+
+
+def like(z: Tensor, parameters: list[Tensor]) -> list[Tensor]:
+    return [parameter.to(z.dtype) for parameter in parameters]
+
+
+def rims_of(z: Tensor) -> tuple[RIMsParameters, RIMsRules]:
+    parameters = RIMsParameters(
+        *like(z, RIMS_PARAMETERS),
+        InputAttentionParameters(*like(z, RIMS_ATTENTION)),
+        CommunicationParameters(*like(z, RIMS_COMMUNICATION)),
+    )
+    return parameters, RIMsRules(num_active=2)
+
+
+TYPING_PARAMETERS = [
+    drawn(*shape) for shape in ((FEATURES,), (FEATURES,), (7, FEATURES), (7,), (4, 7), (4,))
+]
+SIGNATURES, CODES = drawn(3, 4), drawn(3, 2)
+POSITION_PARAMETERS = [
+    drawn(*shape) for shape in ((1, 5), (3, 5), (2, 5), (2, 5), (2, FEATURES), (2, FEATURES))
+]
+MODULATED_WEIGHTS = {
+    outputs: [drawn(outputs, FEATURES), drawn(FEATURES, 2)] for outputs in (5, FEATURES, 8)
+}
+
+
+def modulated(z: Tensor, outputs: int, *, bias: bool = True) -> ModulatedLayer:
+    """For three functions."""
+    layer = ModulatedLayer(modulated_weight(*like(z, [*MODULATED_WEIGHTS[outputs], CODES])))
+    return layer._replace(bias=z.new_ones(outputs)) if bias else layer
+
+
+def line_of(z: Tensor) -> LineParameters:
+    norm = like(z, TYPING_PARAMETERS[:2])
+    wide, same = modulated(z, 8, bias=False), modulated(z, FEATURES)
+    return LineParameters(*norm, wide, wide, same, same, *norm, (same, same))
+
+
+RULES = ScriptRules(line=LineRules(num_heads=2), truncation=1.6)
+
+
+def script_of(z: Tensor) -> ScriptParameters:
+    typing = TypingParameters(*like(z, TYPING_PARAMETERS))
+    return ScriptParameters(typing, SIGNATURES.to(z.dtype), z.new_ones(()), (line_of(z),) * 2)
+
+
+def streams(z: Tensor) -> Tensor:
+    """Three, of which each has other elements."""
+    return torch.stack((z, 2 * z, -z))
+
+
+def shares(z: Tensor) -> Tensor:
+    return streams(z)[..., 0].sigmoid()
+
+
+OVERLAID = drawn(1, 2, 8, 6), drawn(3, 2, 4, 4)
+GATED_WEIGHTS = [drawn(6, FEATURES), drawn(6, 2), drawn(6, seed=7), drawn(6, seed=8)]
+HOLDING_WEIGHT = drawn(FEATURES + 2, FEATURES)
+MEMORY_WEIGHTS = [drawn(5, FEATURES), drawn(4, 5)]
+
+
+def layers_of(z: Tensor) -> tuple[MemoryLayer, ...]:
+    return tuple(MemoryLayer(weight) for weight in like(z, MEMORY_WEIGHTS))
+
+
+FUNCTIONS = {
+    "context_norm": (context_norm, (SEQUENCES,), SEQUENCES.shape),
+    "context_statistics": (
+        lambda z: torch.cat(context_statistics(z), dim=-2).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, 2, FEATURES),
+    ),
+    "running_context_statistics": (
+        lambda z: torch.cat(running_context_statistics(z), dim=-1).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, TIME, 2 * FEATURES),
+    ),
+    "denormalize": (
+        lambda z: denormalize(z, *(each.to(z.dtype) for each in context_statistics(z))),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "field_norm": (
+        lambda z: field_norm(z, over_sub_batches(2 * BATCH)),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "field_center": (
+        lambda z: field_center(z, over_batch_and_time),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "field_statistics": (
+        lambda z: torch.cat(field_statistics(z, over_batch), dim=-1).to(z.dtype),
+        (SEQUENCES,),
+        (BATCH, TIME, 2 * FEATURES),
+    ),
+    "field_moments": (
+        lambda z: torch.cat(field_moments(z, over_batch_and_places)).to(z.dtype),
+        (SEQUENCES,),
+        (2 * FEATURES,),
+    ),
+    "norm_by_statistics": (
+        lambda z: norm_by_statistics(z, z.new_ones(FEATURES), z.new_full((FEATURES,), 4.0)),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sliding_context_norm": (
+        lambda z: sliding_context_norm(z, include_self=False),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sliding_context_center": (sliding_context_center, (SEQUENCES,), SEQUENCES.shape),
+    "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "divisive_center_1d": (lambda z: divisive_center_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "divisive_norm_2d": (lambda z: divisive_norm_2d(z, 3), (MAPS,), MAPS.shape),
+    "divisive_center_2d": (lambda z: divisive_center_2d(z, 3), (MAPS,), MAPS.shape),
+    "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
+    "content_scores": (content_scores, (SEQUENCES,), WEIGHTS.shape),
+    "content_weights": (content_weights, (drawn(*WEIGHTS.shape),), WEIGHTS.shape),
+    "read_confidence": (
+        lambda scores, weights: read_confidence(
+            scores, weights, scores.new_ones(1), scores.new_zeros(1)
+        ),
+        (drawn(*WEIGHTS.shape), WEIGHTS),
+        WEIGHTS.shape[:-1],
+    ),
+    "lstm": (
+        lambda z: lstm(z, *like(z, LSTM_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, TIME, 5),
+    ),
+    "linear": (
+        lambda z: linear(z, *like(z, ATTENTION_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, TIME, 3 * FEATURES),
+    ),
+    "esbn": (
+        lambda weights: esbn(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))),
+        (WEIGHTS,),
+        (BATCH, 5),
+    ),
+    "esbn_keys": (
+        lambda weights: torch.cat(
+            esbn_keys(weights, None, ESBNParameters(*like(weights, ESBN_PARAMETERS))), dim=-1
+        ),
+        (WEIGHTS,),
+        (BATCH, TIME, 8),
+    ),
+    "causal_attention": (
+        lambda q, k, v: causal_attention(*(each.unsqueeze(1) for each in (q, k, v))).squeeze(1),
+        (SEQUENCES, drawn(BATCH, 5, FEATURES), drawn(BATCH, 5, FEATURES, seed=6)),
+        SEQUENCES.shape,
+    ),
+    "holding_recurrence": (
+        lambda inputs, state: holding_recurrence(
+            inputs.transpose(0, 1),
+            inputs.transpose(0, 1)[..., :2],
+            HOLDING_WEIGHT.to(inputs.dtype),
+            state,
+        ).transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, FEATURES)),
+        SEQUENCES.shape,
+    ),
+    "linear_recurrence": (
+        lambda inputs, state: linear_recurrence(
+            inputs.transpose(0, 1), torch.linspace(-1, 1, FEATURES, dtype=inputs.dtype), state
+        ).transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, FEATURES)),
+        SEQUENCES.shape,
+    ),
+    "relational_memory": (
+        lambda x, memory, hidden: relational_memory(
+            x.transpose(0, 1),
+            memory,
+            hidden,
+            RelationalMemoryParameters(*like(x, RELATIONAL_MEMORY_PARAMETERS)),
+            num_heads=2,
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 4), drawn(BATCH, 2, 4, seed=6)),
+        (BATCH, TIME, 8),
+    ),
+    "entity_network": (
+        lambda x, slots: entity_network(
+            x.transpose(0, 1), slots, EntityNetworkParameters(*like(x, ENTITY_NETWORK_PARAMETERS))
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 4)),
+        (BATCH, TIME, 8),
+    ),
+    "ntm_states": (
+        lambda x, read, memory: ntm_states(
+            x.transpose(0, 1),
+            NTMParameters(*like(x, NTM_PARAMETERS)),
+            NTMState(x[:, 0, :5], x[:, 1, :5], read, memory[:, :2].softmax(-1), memory[:, :, 1:]),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 3), drawn(BATCH, 4, 4)),
+        (BATCH, TIME, 8),
+    ),
+    "dnc": (
+        lambda x, read: dnc(
+            x.transpose(0, 1),
+            DNCParameters(*like(x, DNC_PARAMETERS)),
+            DNCState(
+                x[:, 0, :5],
+                x[:, 1, :5],
+                read,
+                x.new_zeros(len(x), 4, 3),
+                *(x.new_zeros(len(x), 4) for _ in range(2)),
+                x.new_zeros(len(x), 4, 4),
+                x.new_zeros(len(x), 4),
+                x.new_zeros(len(x), 2, 4),
+            ),
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2, 3)),
+        (BATCH, TIME, 11),
+    ),
+    "slot_usage": (
+        slot_usage,
+        (
+            drawn(BATCH, 5).sigmoid(),
+            drawn(BATCH, 5).softmax(-1),
+            drawn(BATCH, 2, 5).softmax(-1),
+            drawn(BATCH, 2).sigmoid(),
+        ),
+        (BATCH, 5),
+    ),
+    "slot_allocation": (slot_allocation, (drawn(BATCH, 5).sigmoid(),), (BATCH, 5)),
+    "slot_links": (
+        lambda links, last, written: slot_links(links, last, written)[0],
+        (drawn(BATCH, 5, 5), drawn(BATCH, 5).softmax(-1), drawn(BATCH, 5, seed=6).softmax(-1)),
+        (BATCH, 5, 5),
+    ),
+    "cosine_similarity": (cosine_similarity, (SEQUENCES, SEQUENCES), (BATCH, TIME, TIME)),
+    "slot_address": (
+        lambda similarity, numbers: slot_address(
+            similarity,
+            similarity.softmax(-1),
+            strength=numbers[..., 0].square(),
+            gate=numbers[..., 1].sigmoid(),
+            shift=numbers[..., 2:].softmax(-1),
+            sharpening=1 + numbers[..., 2].square(),
+        ),
+        (SEQUENCES, drawn(BATCH, TIME, 5)),
+        SEQUENCES.shape,
+    ),
+    "memory_read": (
+        lambda keys: memory_read(keys, layers_of(keys))[-1],
+        (SEQUENCES,),
+        (BATCH, TIME, 4),
+    ),
+    "memory_write": (
+        lambda keys, targets: memory_read(
+            keys, memory_write(keys, targets, keys[:, 0, :1].sigmoid(), layers_of(keys))
+        )[-1],
+        (SEQUENCES, drawn(BATCH, TIME, 9)),
+        (BATCH, TIME, 4),
+    ),
+    "mnm": (
+        lambda z: torch.cat(mnm(z, MNMParameters(*like(z, MNM_PARAMETERS)))[:2], dim=-1),
+        (SEQUENCES,),
+        (BATCH, 9),
+    ),
+    "ntm": (
+        lambda z: ntm(z, NTMParameters(*like(z, NTM_PARAMETERS))),
+        (SEQUENCES,),
+        (BATCH, 5),
+    ),
+    "pair_attention": (
+        lambda z: torch.cat(pair_attention(z, *like(z, QUERIES)), dim=-1),
+        (SEQUENCES,),
+        (BATCH, 2, 2 * TIME),
+    ),
+    "relation_matrix": (relation_matrix, (SEQUENCES,), (BATCH, TIME, TIME)),
+    "relation_sum": (
+        lambda z: relation_sum(z, [(0, 2), (1, 1), (1, 0)], *like(z, RELATION_PARAMETERS)),
+        (SEQUENCES,),
+        (BATCH, 5),
+    ),
+    "rims": (
+        lambda z: rims(
+            z.transpose(0, 1), (z.new_ones(len(z), 12),) * 2, *rims_of(z)
+        ).outputs.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, TIME, 12),
+    ),
+    "rims_trace": (
+        lambda z: rims_trace(
+            z.transpose(0, 1), (z.new_ones(len(z), 12),) * 2, *rims_of(z)
+        ).communication.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, TIME, 2, 3, 3),
+    ),
+    "gated_recurrence": (
+        lambda x, state: gated_recurrence(
+            x.transpose(0, 1), GatedParameters(*like(x, GATED_WEIGHTS)), (state,), gru_dynamics
+        )[0].transpose(0, 1),
+        (SEQUENCES, drawn(BATCH, 2)),
+        (BATCH, TIME, 2),
+    ),
+    "lstm_dynamics": (
+        lambda z: torch.cat(lstm_dynamics(z, z.flip(1), (z[..., :2], z[..., :2])), dim=-1),
+        (drawn(BATCH, TIME, 8),),
+        (BATCH, TIME, 4),
+    ),
+    "gru_dynamics": (
+        lambda z: gru_dynamics(z, z.flip(1), (z[..., :2],))[0],
+        (SEQUENCES,),
+        (BATCH, TIME, 2),
+    ),
+    "top_k_mask": (
+        lambda z: top_k_mask(z, 2).to(z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "compatibilities": (
+        lambda z: compatibilities(streams(z).exp()).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "folded_query": (
+        lambda z: folded_query(ModulatedLayer(z), ModulatedLayer(z.cos()), 3).weight,
+        (SEQUENCES,),
+        (BATCH, 3 * FEATURES, FEATURES),
+    ),
+    "interpreter": (
+        lambda z: interpreter(z, shares(z), [line_of(z)], RULES),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "line_of_code": (
+        lambda z: line_of_code(streams(z), shares(z), line_of(z), RULES.line).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "modulated_attention": (
+        lambda z: modulated_attention(
+            *(streams(part) for part in (z, z.cos(), z)), shares(z), num_heads=2
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, FEATURES),
+    ),
+    "modulated_linear": (
+        lambda z: modulated_linear(streams(z), modulated(z, 5)).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, 5),
+    ),
+    "modulated_mlp": (
+        lambda z: modulated_mlp(
+            z.unsqueeze(0), (modulated(z, FEATURES), modulated(z, 5))
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME, 5),
+    ),
+    "modulated_weight": (
+        lambda z: torch.stack(
+            [modulated_weight(*like(z, MODULATED_WEIGHTS[FEATURES]), codes) for codes in z]
+        ),
+        (drawn(BATCH, TIME, 2),),
+        (BATCH, TIME, FEATURES, FEATURES),
+    ),
+    "relative_position_scores": (
+        lambda z: torch.stack(
+            [
+                relative_position_scores(
+                    codes, RelativePositionParameters(*like(z, POSITION_PARAMETERS)), 1
+                )
+                for codes in z
+            ]
+        ),
+        (SEQUENCES,),
+        (BATCH, TIME, 2, TIME, TIME),
+    ),
+    "script": (
+        lambda z: script(z, script_of(z), RULES, 2),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "script_trace": (
+        lambda z: script_trace(z, script_of(z), RULES, 2).compatibility.transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 2, 3, TIME),
+    ),
+    "truncated_kernel": (
+        lambda z: truncated_kernel(z.square(), z.new_tensor(0.5), truncation=1.5),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "type_distance": (
+        lambda z: type_distance(z[..., :4], SIGNATURES.to(z.dtype)).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME),
+    ),
+    "type_inference": (
+        lambda z: type_inference(z, TypingParameters(*like(z, TYPING_PARAMETERS))),
+        (SEQUENCES,),
+        (BATCH, TIME, 4),
+    ),
+    "type_matching": (
+        lambda z: type_matching(
+            z[..., :4], SIGNATURES.to(z.dtype), z.new_ones(()), truncation=1.5
+        ).transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, 3, TIME),
+    ),
+    "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
+    "overlay_convolution": (
+        lambda window: overlay_convolution(
+            Overlay(OVERLAID[0].to(window.dtype), window, 1, 2),
+            OVERLAID[1].to(window.dtype),
+            stride=2,
+            padding=1,
+        ).whole(),
+        (drawn(BATCH, 2, 3, 2),),
+        (BATCH, 3, 4, 3),
+    ),
+    "spatial_moments": (
+        lambda maps: spatial_moments(maps, *(torch.arange(n, dtype=maps.dtype) for n in (5, 3))),
+        (drawn(BATCH, 5, 3, 2),),
+        (BATCH, 5, 2),
+    ),
+    "self_attention": (
+        lambda z: self_attention(z, *like(z, ATTENTION_PARAMETERS), num_heads=2),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "sinusoidal_position": (
+        lambda z: z + sinusoidal_position(TIME, FEATURES, dtype=z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+}
+# What these give for a problem depends on the others.
+TOGETHER = {
+    "field_center",
+    "field_moments",
+    "field_norm",
+    "field_statistics",
+    "sliding_context_center",
+    "sliding_context_norm",
+}
+# Initializations, slopes and fields have tests of their own; the others are no mechanisms.
+ELSEWHERE = {
+    "EncodesItems",
+    "EncodesToSets",
+    "EncodesWithPart",
+    "HasHiddenSize",
+    "HasOutFeatures",
+    "NeedsCalibration",
+    "width_of",
+    "Communication",
+    "CommunicationParameters",
+    "Functions",
+    "Instructions",
+    "LineParameters",
+    "LineRules",
+    "ModulatedLayer",
+    "RelativePositionParameters",
+    "ScriptParameters",
+    "ScriptRules",
+    "ScriptTrace",
+    "Syntax",
+    "TypeMatching",
+    "TypingParameters",
+    "check_min_update",
+    "check_truncation",
+    "GRUDynamics",
+    "InputAttention",
+    "InputAttentionParameters",
+    "LSTMDynamics",
+    "RIMsOutputs",
+    "RIMsParameters",
+    "RIMsRules",
+    "RIMsTrace",
+    "Wiring",
+    "NormalizedSequence",
+    "fan_in_uniform_",
+    "lstm_uniform_",
+    "ContextStatistics",
+    "DNCParameters",
+    "DNCState",
+    "EntityNetworkParameters",
+    "NTMState",
+    "dnc_interface_sizes",
+    "ntm_heads_init_",
+    "ESBNKeys",
+    "ESBNParameters",
+    "RelationalMemoryParameters",
+    "Field",
+    "Fold",
+    "GatedParameters",
+    "Indexed",
+    "MemoryLayer",
+    "MNMOutputs",
+    "MNMParameters",
+    "NTMParameters",
+    "PerNonlinearity",
+    "PerProjection",
+    "Placement",
+    "CONTEXTS",
+    "ENCODERS",
+    "REASONERS",
+    "SCORERS",
+    "SEQUENCE_LAYERS",
+    "SET_LAYERS",
+    "alibi_slopes",
+    "ring_spectrum",
+    "check_segments",
+    "Overlay",
+    "differing",
+    "is_recorded",
+    "is_transformed",
+    "kaiming_normal_",
+    "lstm_init_",
+    "ntm_head_sizes",
+    "over_batch",
+    "over_batch_and_places",
+    "over_batch_and_time",
+    "over_channel_groups",
+    "over_features",
+    "over_images",
+    "over_pieces",
+    "over_sub_batches",
+    "over_time",
+    "uninitialized",
+    "xavier_normal_",
+    "xavier_uniform_",
+}
