@@ -16,8 +16,8 @@ from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, plain
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 
@@ -126,16 +126,14 @@ def _findings(figure: Figure, row: Row, networks: Sequence[_Network]) -> tuple[F
     return tuple(found)
 
 
+@in_style
 def _draw(
     rows: Sequence[tuple[Row, _Network]], analysis: ActivationOverTime, theme: Theme
 ) -> Picture:
     """A strip for each row: mechanisms against steps."""
-    picture = Picture(
-        figsize=(WIDTH, 0.45 + 0.85 * len(rows)), facecolor=theme.background, layout="constrained"
-    )
+    picture = Picture(figsize=(WIDTH, 0.45 + 0.85 * len(rows)))
     panels = picture.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, network) in zip(panels, rows, strict=True):
-        plain(axes, theme, size=6.5)
         steps, mechanisms = np.nonzero(network.active.numpy())
         axes.barh(
             mechanisms + 1, 1.0, left=steps + 0.5, height=0.72, color=theme.foreground, linewidth=0
@@ -148,7 +146,6 @@ def _draw(
         axes.yaxis.label.set(fontsize=7, color=theme.foreground)
         axes.set_title(
             f"{row.claim.row}, {text.budget(row)} of steps",
-            loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3,
-        )  # fmt: skip
-    panels[-1].set_xlabel("step", fontsize=7.5, color=theme.foreground)
+            )  # fmt: skip
+    panels[-1].set_xlabel("step")
     return picture

@@ -13,8 +13,8 @@ from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH, draw_floors, legend, score_label
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Verdict
@@ -140,11 +140,11 @@ def _difference(first: Row, second: Row) -> str:
     return f"{gap} [{low}, {high}], {'apart' if _apart(first, second) else 'not apart'}"
 
 
+@in_style
 def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
     """A line for each row."""
-    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.8))
     axes = picture.subplots()
-    plain(axes, theme, size=7)
     draw_floors(axes.axhline, rows, theme)
     for place, name in enumerate(dict.fromkeys(row.claim.row for row in rows)):
         own = sorted((row for row in rows if row.claim.row == name), key=_number)
@@ -156,8 +156,8 @@ def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
             linewidth=1.3, capsize=2, label=name,
         )  # fmt: skip
     axes.set_xticks(sorted({_number(row) for row in rows}))
-    axes.set_xlabel(label, fontsize=7.5, color=theme.foreground)
-    axes.set_ylabel(score_label(rows[0]), fontsize=7.5, color=theme.foreground)
+    axes.set_xlabel(label)
+    axes.set_ylabel(score_label(rows[0]))
     handles, names = axes.get_legend_handles_labels()
-    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
+    legend(picture, dict(zip(names, handles, strict=True)), columns=3)
     return picture

@@ -17,8 +17,8 @@ from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, plain, score_label
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH, score_label
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 
@@ -128,22 +128,19 @@ def spread_of_remainders(lengths: Sequence[int], course: Sequence[float], slots:
     return max(max(group) - min(group) for group in groups.values())
 
 
+@in_style
 def _draw(shown: Sequence[tuple[Row, Courses]], analysis: DormantPhases, theme: Theme) -> Picture:
     """A strip for each row: recall against the length."""
-    picture = Picture(
-        figsize=(WIDTH, 0.45 + 1.0 * len(shown)), facecolor=theme.background, layout="constrained"
-    )
+    picture = Picture(figsize=(WIDTH, 0.45 + 1.0 * len(shown)))
     panels = picture.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, courses) in zip(panels, shown, strict=True):
-        plain(axes, theme, size=6.5)
         axes.axvline(analysis.trained, color=theme.models[0], linewidth=1.0)
         for course in courses:
             axes.plot(analysis.lengths, course, color=theme.foreground, linewidth=1.0)
         axes.set(xlim=(analysis.lengths[0], analysis.lengths[-1]), ylim=(0, 104))
         axes.set_title(
             f"{row.claim.row}, {text.budget(row)} of steps",
-            loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3,
-        )  # fmt: skip
-    picture.supylabel(score_label(shown[0][0]), fontsize=7.5, color=theme.foreground)
-    panels[-1].set_xlabel("length of the dormant phase", fontsize=7.5, color=theme.foreground)
+            )  # fmt: skip
+    picture.supylabel(score_label(shown[0][0]))
+    panels[-1].set_xlabel("length of the dormant phase")
     return picture

@@ -26,8 +26,8 @@ from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, legend, plain
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH, legend
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.tasks import Candidates, HasSubsets
@@ -175,11 +175,12 @@ def _findings(figure: Figure, looked: _Looked) -> list[Finding]:
     return found
 
 
+@in_style
 def _draw(looked: Sequence[_Looked], theme: Theme) -> Picture:
     """A row of panels for each normalization, a column for each dimension."""
     down, across = len(looked), len(looked[0].dimensions)
     size = (WIDTH, 1.55 * down + 0.55)
-    picture = Picture(figsize=size, facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=size)
     grid = picture.subplots(down, across, squeeze=False, sharey="row")
     for panels, one in zip(grid, looked, strict=True):
         component = one.components[0]
@@ -196,10 +197,10 @@ def _draw(looked: Sequence[_Looked], theme: Theme) -> Picture:
     for axes, dimension in zip(grid[0], looked[0].dimensions, strict=True):
         axes.set_title(
             dimension.replace("-", " ").title(),
-            loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=6,
+            fontsize=8.2, pad=6,
         )  # fmt: skip
     picture.suptitle(_subject(looked), x=0.01, ha="left", fontsize=7.7, color=theme.muted)
-    legend(picture, _marks(theme), theme, columns=3)
+    legend(picture, _marks(theme), columns=3)
     return picture
 
 
@@ -229,7 +230,6 @@ def _marks(theme: Theme) -> Mapping[str, Line2D]:
 
 def _panel(axes: Axes, along: ComponentFit, theme: Theme) -> None:
     """Points, their mean and the line through them."""
-    plain(axes, theme, size=6.3)
     some = stream(0, "points", "drawn").numpy().permutation(len(along.values))[:DRAWN]
     axes.scatter(
         along.values[some], along.heights[some],

@@ -28,8 +28,8 @@ from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, legend, plain
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH, legend
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.tasks import TRAINING
@@ -179,11 +179,12 @@ def _over_networks(
     return f"{'; '.join(written)} ({networks})"
 
 
+@in_style
 def _draw(row: Row, network: _Network, theme: Theme) -> Picture:
     """Panels (a), (b) and (c)."""
     components = _components(network)
     first = _followed(network)
-    picture = Picture(figsize=(WIDTH, 2.75), facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.75))
     panels = picture.subplots(1, 3)
     written, recalled = (
         [getattr(keys, part) for keys in (network.training, network.test)]
@@ -194,11 +195,11 @@ def _draw(row: Row, network: _Network, theme: Theme) -> Picture:
     contents = (written[:1], [keys[:, :first] for keys in written], recalled)
     for axes, head, sets in zip(panels, heads, contents, strict=True):
         _panel(axes, components, sets, colors, theme)
-        axes.set_title(head, loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=6)
+        axes.set_title(head, fontsize=8.2, pad=6)
     for axes in panels[2:]:
         axes.sharex(panels[1])
         axes.sharey(panels[1])
-    panels[0].set_ylabel(_label(components, 1), fontsize=7.5, color=theme.foreground)
+    panels[0].set_ylabel(_label(components, 1))
     networks = f"seed {network.seed}, {text.budget(row)} of steps"
     subject = f"{row.claim.subject}, {row.claim.row}, {row.claim.column}: {networks}"
     picture.suptitle(subject, x=0.01, ha="left", fontsize=7.7, color=theme.muted)
@@ -211,7 +212,6 @@ def _draw(row: Row, network: _Network, theme: Theme) -> Picture:
                 [], [], color=ink, marker="D", markersize=5, linestyle="", markerfacecolor="none"
             ),
         },
-        theme,
         columns=2,
     )
     return picture
@@ -242,8 +242,7 @@ def _panel(
     theme: Theme,
 ) -> None:
     """Keys of one or two sets, a color for each place, a number at each mean."""
-    plain(axes, theme, size=6.5)
-    axes.set_xlabel(_label(components, 0), fontsize=7.5, color=theme.foreground)
+    axes.set_xlabel(_label(components, 0))
     places = sets[0].shape[1]
     for number, keys in enumerate(sets):
         spots = components.project(keys[:DRAWN])

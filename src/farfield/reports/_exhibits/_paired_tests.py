@@ -18,7 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._panels import GOLDEN
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Published, Verdict
@@ -187,6 +187,7 @@ def _written(differences: Mapping[Place, float]) -> str:
     return f"{text.signed(test.difference, 2)} points, t = {text.signed(test.t, 2)}, {chance}"
 
 
+@in_style
 def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
     """A panel for each model, a place in it for each test."""
     models: dict[str, list[_Pairing]] = {}
@@ -194,19 +195,17 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
         models.setdefault(pairing.test.second.partition(" (")[0], []).append(pairing)
     subjects = list(report.subjects)
     colors = dict(zip(subjects, theme.models, strict=False))
-    picture = Picture(figsize=(WIDTH, 2.9), facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.9))
     panels = picture.subplots(1, len(models), squeeze=False)[0]
     for axes, (model, found) in zip(panels, models.items(), strict=True):
         _panel(axes, found, colors, theme)
-        axes.set_title(
-            model, loc="left", fontsize=8.2, color=theme.foreground, weight="bold", pad=16
-        )
+        axes.set_title(model, fontsize=8.2, pad=16)
         state = axes.annotate(
             _state(found), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
             fontsize=7.5, color=theme.muted, va="bottom",
         )  # fmt: skip
         state.set_in_layout(False)
-    panels[0].set_ylabel("difference of means (points)", fontsize=7.5, color=theme.foreground)
+    panels[0].set_ylabel("difference of means (points)")
     ink = theme.foreground
     tasks = {
         subject: Line2D([], [], color=color, marker="o", markersize=3.6, linestyle="")
@@ -221,7 +220,7 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
             [], [], color=ink, marker="D", markersize=3.6, linestyle="", markerfacecolor="none"
         ),
     }
-    legend(picture, {**tasks, **marks}, theme, columns=4)
+    legend(picture, {**tasks, **marks}, columns=4)
     return picture
 
 
@@ -240,12 +239,7 @@ def _state(found: list[_Pairing]) -> str:
 
 def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: Theme) -> None:
     """The differences of one model."""
-    axes.set_facecolor(theme.background)
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.spines["left"].set_color(theme.muted)
-    axes.tick_params(
-        colors=theme.muted, labelcolor=theme.foreground, labelsize=7, width=0.6, length=2.5
-    )
+    axes.spines["bottom"].set_visible(False)
     axes.axhline(0, color=theme.muted, linewidth=0.8, zorder=1)
     for place, pairing in enumerate(found):
         for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):

@@ -14,8 +14,8 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from farfield.reports._problems._ink import RIGHT, image
-from farfield.reports._profile._axes import WIDTH, legend, plain
-from farfield.reports._profile._theme import CEILING, FLOOR, Theme
+from farfield.reports._profile._axes import WIDTH, legend
+from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
 
 ACROSS: Final = 2
 """Films beside each other."""
@@ -85,6 +85,7 @@ class Panel:
     courses: tuple[Course, ...]
 
 
+@in_style
 def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture:
     """Films above, courses below.
 
@@ -96,7 +97,8 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
     lines = -(-len(panels) // ACROSS)
     strips = 1 + max(len(panel.films) for panel in panels)
     heights = (lines * (strips + HEAD) * STRIP, 2 * COURSE)
-    picture = Picture(figsize=(WIDTH, sum(heights) + 0.3), facecolor=theme.background)
+    picture = Picture(figsize=(WIDTH, sum(heights) + 0.3))
+    picture.set_layout_engine("none")
     picture.set_layout_engine("constrained")
     above, below = picture.subfigures(2, 1, height_ratios=heights, squeeze=False)[:, 0]
     for part in (above, below):
@@ -114,9 +116,9 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
             axes.set_ylim(0, 1.08 * top)
         line[0].set_ylabel(panels[0].courses[number].label, fontsize=6.5, color=theme.foreground)
     for axes, panel in zip(grid[0], panels, strict=True):
-        axes.set_title(panel.title, loc="left", fontsize=7.7, color=theme.foreground, weight="bold")
+        axes.set_title(panel.title)
     for axes in grid[-1]:
-        axes.set_xlabel("frame", fontsize=7.5, color=theme.foreground)
+        axes.set_xlabel("frame")
     _foot(picture, panels[0], theme)
     return picture
 
@@ -158,7 +160,6 @@ def _frame(axes: Axes, corner: tuple[float, float], frame: Tensor, hidden: tuple
 
 def _course(axes: Axes, panel: Panel, number: int, theme: Theme) -> None:
     """One score against time, of every network."""
-    plain(axes, theme, size=6.5)
     course = panel.courses[number]
     frames = range(panel.given + 1, panel.given + 1 + len(course.still))
     axes.plot(frames, course.still, color=theme.muted, linewidth=0.8, linestyle=FLOOR)
@@ -179,4 +180,4 @@ def _foot(picture: Picture, panel: Panel, theme: Theme) -> None:
         for place, film in enumerate(panel.films)
     }
     names = {f"frame {panel.given}, repeated": dashed, "mean frame": dotted}
-    legend(picture, {**models, **names}, theme, columns=4)
+    legend(picture, {**models, **names}, columns=4)

@@ -18,7 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report
 
@@ -85,23 +85,17 @@ class RoutingPaths:
         )
 
 
+@in_style
 def _draw(compatibility: Float[Tensor, "iteration batch function item"], theme: Theme) -> Picture:
     """A panel for each sample: functions from top to bottom, iterations from left to right."""
     samples = compatibility.shape[1]
-    picture = Picture(figsize=(WIDTH, 2.1), facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.1))
     panels = picture.subplots(1, samples, sharey=True, squeeze=False)[0]
     for number, axes in enumerate(panels):
         _draw_paths(axes, compatibility[:, number], theme)
-        axes.set_title(
-            f"sample {number + 1}",
-            loc="left",
-            fontsize=7.7,
-            color=theme.foreground,
-            weight="bold",
-            pad=3,
-        )
-        axes.set_xlabel("iteration", fontsize=7.5, color=theme.foreground)
-    panels[0].set_ylabel("function", fontsize=7.5, color=theme.foreground)
+        axes.set_title(f"sample {number + 1}")
+        axes.set_xlabel("iteration")
+    panels[0].set_ylabel("function")
     return picture
 
 
@@ -123,9 +117,8 @@ def _draw_paths(
             range(1, iterations + 1), [function + 1] * iterations, zorder=2, linewidth=0,
             s=AREA * sizes[:, function], color=theme.models[function % len(theme.models)],
         )  # fmt: skip
-    axes.set_facecolor(theme.background)
     axes.spines[:].set_visible(False)
-    axes.tick_params(colors=theme.muted, labelcolor=theme.foreground, labelsize=6.5, length=0)
+    axes.tick_params(length=0)
     axes.set_xticks(range(1, iterations + 1))
     axes.set_yticks(range(1, functions + 1))
     axes.set(xlim=(0.5, iterations + 0.5), ylim=(functions + 0.5, 0.5))

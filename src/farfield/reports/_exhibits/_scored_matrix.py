@@ -18,7 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.training import score_problems
@@ -117,16 +117,15 @@ class ScoredMatrix:
         )
 
 
+@in_style
 def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Picture:
     """The matrix on the left, the candidates on the right with a line of shares for each row."""
     panels = problem.sequences()[0].numpy()
     target = int(problem.target[0])
-    picture = Picture(
-        figsize=(WIDTH, 2 + 0.25 * len(answers)), facecolor=theme.background, layout="constrained"
-    )
+    picture = Picture(figsize=(WIDTH, 2 + 0.25 * len(answers)))
     halves = picture.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
     for place, axes in enumerate(halves[0].subplots(SIDE, SIDE).flat):
-        _frame(axes, theme, theme.muted)
+        _frame(axes, theme.muted)
         axes.set_anchor("SCN"[place // SIDE])  # the rows close to each other
         if place < CONTEXT:
             axes.imshow(panels[place], cmap="gray", vmin=0, vmax=255)
@@ -136,7 +135,7 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
     columns = (len(panels) - CONTEXT) // 2
     for place, axes in enumerate(halves[1].subplots(2, columns).flat):
         is_right = place == target
-        _frame(axes, theme, theme.models[2] if is_right else theme.muted, 2.2 if is_right else 0.8)
+        _frame(axes, theme.models[2] if is_right else theme.muted, 2.2 if is_right else 0.8)
         axes.imshow(panels[CONTEXT + place], cmap="gray", vmin=0, vmax=255)
         for line, answer in enumerate(answers):
             chosen = int(answer.shares.argmax()) == place
@@ -153,7 +152,6 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
     return picture
 
 
-def _frame(axes: Axes, theme: Theme, color: str, width: float = 0.8) -> None:
+def _frame(axes: Axes, color: str, width: float = 0.8) -> None:
     axes.set(xticks=[], yticks=[])
-    axes.set_facecolor(theme.background)
-    axes.spines[:].set(color=color, linewidth=width)
+    axes.spines[:].set(visible=True, color=color, linewidth=width)

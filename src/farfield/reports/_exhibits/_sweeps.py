@@ -16,8 +16,8 @@ from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, draw_floors, legend, plain, score_label
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._axes import WIDTH, draw_floors, legend, score_label
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 
@@ -167,13 +167,13 @@ def _place(row: Row) -> str:
     return f"{row.claim.row}, {row.claim.column}"
 
 
+@in_style
 def _draw(
     numbers: Sequence[int], courses: Sequence[tuple[Row, Courses]], label: str, theme: Theme
 ) -> Picture:
     """A line for each row, named at the foot."""
-    picture = Picture(figsize=(WIDTH, 2.8), facecolor=theme.background, layout="constrained")
+    picture = Picture(figsize=(WIDTH, 2.8))
     axes = picture.subplots()
-    plain(axes, theme, size=7)
     draw_floors(axes.axhline, [row for row, _ in courses], theme)
     for number, (row, found) in enumerate(courses):
         color = theme.models[number % len(theme.models)]
@@ -185,8 +185,8 @@ def _draw(
             error = scores.std(0, ddof=1) / np.sqrt(len(scores))
             axes.fill_between(numbers, mean - error, mean + error, color=color, alpha=0.2, lw=0)
     axes.set_xticks(numbers)
-    axes.set_xlabel(label.strip(), fontsize=7.5, color=theme.foreground)
-    axes.set_ylabel(score_label(courses[0][0]), fontsize=7.5, color=theme.foreground)
+    axes.set_xlabel(label.strip())
+    axes.set_ylabel(score_label(courses[0][0]))
     handles, names = axes.get_legend_handles_labels()
-    legend(picture, dict(zip(names, handles, strict=True)), theme, columns=3)
+    legend(picture, dict(zip(names, handles, strict=True)), columns=3)
     return picture

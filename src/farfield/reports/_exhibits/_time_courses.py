@@ -23,13 +23,12 @@ from farfield.reports._profile._axes import (
     WIDTH,
     frame,
     legend,
-    plain,
     series_of,
     shared_suffix,
     title,
 )
 from farfield.reports._profile._panels import LABEL_GAP, end_labels
-from farfield.reports._profile._theme import CEILING, FLOOR, Theme
+from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.tasks import TRAINING
@@ -157,6 +156,7 @@ class TimeCourses:
         )
 
 
+@in_style
 def _draw(
     report: Report, courses: Mapping[str, TimeCourse], measure: _Measure, theme: Theme
 ) -> Picture:
@@ -169,9 +169,7 @@ def _draw(
     across = min(len(panels), 2)
     down = math.ceil(len(panels) / across)
     width = WIDTH if across > 1 else 5.2
-    picture = Picture(
-        figsize=(width, 2.6 * down + 0.3), facecolor=theme.background, layout="constrained"
-    )
+    picture = Picture(figsize=(width, 2.6 * down + 0.3))
     grid = picture.subplots(down, across, squeeze=False)
     for axes, (subject, rows) in zip(grid.flat, panels.items(), strict=False):
         _frame(axes, rows, courses, measure, theme)
@@ -186,7 +184,7 @@ def _draw(
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
-        axes.set_ylabel(measure.name, fontsize=7.5, color=theme.foreground)
+        axes.set_ylabel(measure.name)
     _foot(picture, theme, measure, courses.values())
     return picture
 
@@ -202,7 +200,6 @@ def _frame(
     means = [measure.scale * mean for row in rows for mean in courses[row.name].means]
     if measure.exhibit.falling:
         evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
-        plain(axes, theme, size=7)
         axes.set_ylim(0, 1.08 * max(evenly, *means))
         axes.axhline(evenly, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
     else:
@@ -248,7 +245,7 @@ def _lines(
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", which="minor", color=theme.muted, width=0.4, length=1.5)
     axes.set_xlim(1, max(course.steps[-1] for course in courses.values()) * 1.15)
-    axes.set_xlabel("training updates", fontsize=7.5, color=theme.foreground)
+    axes.set_xlabel("training updates")
     falls, (_, top) = measure.exhibit.falling, axes.get_ylim()
     end_labels(axes, ends, GAP * top if falls else LABEL_GAP)
 
@@ -285,6 +282,5 @@ def _foot(
                 else {"floor (chance)": floor, "ceiling": ceiling}
             ),
         },
-        theme,
         columns=6 if picture.get_figwidth() > 6 else 3,
     )

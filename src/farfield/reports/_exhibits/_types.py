@@ -18,7 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, OneNetwork, Plate
 from farfield.reports._profile._axes import LEGEND, WIDTH, legend
-from farfield.reports._profile._theme import Theme
+from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables._report import Report
 
 SAMPLES: Final = 12
@@ -93,22 +93,21 @@ class TypesByIteration:
         )
 
 
+@in_style
 def _draw(seeds: Sequence[int], found: Sequence[Routing], theme: Theme) -> Picture:
     """A row for each network, a panel for each of a few iterations, and the functions' colors."""
     iterations = len(found[0].types)
     count = min(PANELS, iterations)
     chosen = [round(place * (iterations - 1) / max(1, count - 1)) for place in range(count)]
-    picture = Picture(
-        figsize=(WIDTH, 1.9 * len(found) + LEGEND), facecolor=theme.background, layout="constrained"
-    )
+    picture = Picture(figsize=(WIDTH, 1.9 * len(found) + LEGEND))
     grid = picture.subplots(len(found), count, squeeze=False)
     functions: dict[int, PathCollection] = {}
     for row, seed, routing in zip(grid, seeds, found, strict=True):
         for axes, step in zip(row, chosen, strict=True):
             functions = _panel(axes, routing, step, theme) | functions
-        row[0].set_ylabel(f"seed {seed}", fontsize=7.5, color=theme.foreground)
+        row[0].set_ylabel(f"seed {seed}")
     marks = {f"function {number + 1}": functions[number] for number in sorted(functions)}
-    legend(picture, marks, theme, columns=len(marks))
+    legend(picture, marks, columns=len(marks))
     return picture
 
 
@@ -123,12 +122,9 @@ def _panel(axes: Axes, routing: Routing, step: int, theme: Theme) -> dict[int, P
             own[:, 0], own[:, 1], s=4, linewidth=0,
             color=theme.models[function % len(theme.models)],
         )  # fmt: skip
-    axes.set_facecolor(theme.background)
     axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_color(theme.muted)
-    axes.set_title(
-        _name(routing, step), loc="left", fontsize=7.7, color=theme.foreground, weight="bold", pad=3
-    )
+    axes.spines[:].set_visible(True)
+    axes.set_title(_name(routing, step))
     return dots
 
 

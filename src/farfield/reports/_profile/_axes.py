@@ -131,22 +131,6 @@ def _model(label: str) -> str:
     return label.partition(" ")[0].rstrip(",")
 
 
-def plain(axes: Axes, theme: Theme, *, size: float) -> None:
-    """Axes without a box.
-
-    Args:
-        axes: Where to draw.
-        theme: Colors.
-        size: Of the numbers, points.
-    """
-    axes.set_facecolor(theme.background)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(theme.muted)
-    axes.tick_params(
-        colors=theme.muted, labelcolor=theme.foreground, labelsize=size, width=0.6, length=2.5
-    )
-
-
 def is_by_column(rows: Iterable[Row]) -> bool:
     """True if a row has several cells at one distance, which then cannot be a common axis.
 
@@ -186,7 +170,6 @@ def frame(
         highest: Where the axis of an error ends.
         across: Whether scores go across, not upward.
     """
-    plain(axes, theme, size=7)
     scale = rows[0].claim.published.scale
     limit, line = (axes.set_xlim, axes.axvline) if across else (axes.set_ylim, axes.axhline)
     is_error = measure_of(rows[0].claim.metric).lower_is_better
@@ -247,29 +230,22 @@ def title(
     parts += [shared.removeprefix(" + ")] if shared else []
     parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
     parts += [note] if note else []
-    axes.set_title(
-        subject, loc="left", fontsize=size, color=theme.foreground, weight="bold", pad=16
-    )
+    axes.set_title(subject, fontsize=size, pad=16)
     axes.annotate(
         ", ".join(parts), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
         fontsize=0.94 * size, color=theme.muted, va="bottom",
     )  # fmt: skip
 
 
-def legend(
-    figure: Figure, handles: Mapping[str, Artist | Container], theme: Theme, columns: int
-) -> None:
+def legend(figure: Figure, handles: Mapping[str, Artist | Container], columns: int) -> None:
     """Legend at the foot of a figure.
 
     Args:
         figure: The figure.
         handles: A mark by what it stands for.
-        theme: Colors.
         columns: Marks in a line.
     """
     # matplotlib's stub leaves containers (of bars, of error bars) out, which a legend does draw.
     figure.legend(  # type: ignore[call-overload]
-        [*handles.values()], [*handles], loc="outside lower center", ncols=columns, frameon=False,
-        fontsize=6.8, labelcolor=theme.foreground, handlelength=1.8, columnspacing=1.4,
-        handletextpad=0.5,
+        [*handles.values()], [*handles], loc="outside lower center", ncols=columns,
     )  # fmt: skip

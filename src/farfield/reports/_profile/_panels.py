@@ -201,7 +201,7 @@ def along_distance(axes: Axes, series: Sequence[Series], theme: Theme) -> None:
     else:
         axes.set_xticks(range(len(distances)), [f"{distance:g}" for distance in distances])
         furthest = max(rows, key=lambda row: row.distance)
-        axes.set_xlabel(furthest.unit, fontsize=7.5, color=theme.foreground)
+        axes.set_xlabel(furthest.unit)
     for levels, dashes in (({row.distance: row.floor for row in rows}, FLOOR),
                            ({row.distance: row.ceiling for row in rows}, CEILING)):  # fmt: skip
         if len(set(levels.values())) > 1:

@@ -35,7 +35,7 @@ from farfield.reports._profile._panels import (
     one_below_another,
     side_by_side,
 )
-from farfield.reports._profile._theme import LIGHT, Theme
+from farfield.reports._profile._theme import LIGHT, Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Published
@@ -47,6 +47,7 @@ LISTED_LINE: Final = 0.17
 """Height of a panel of models one below another: of what is around them, and of each; inches."""
 
 
+@in_style
 def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
     """The extrapolation profiles of a report, one panel for each task.
 
@@ -85,8 +86,6 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         del marks["ceiling"]
     figure = Figure(
         figsize=(width, sum(heights) + LEGEND * math.ceil(len(marks) / columns)),
-        facecolor=theme.background,
-        layout="constrained",
     )
     grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights)
     for number, (axes, (subject, rows)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
@@ -103,7 +102,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
             else:
                 one_below_another(axes, series, theme)
             if number >= len(panels) - across or len(ends) > 1:
-                axes.set_xlabel(label, fontsize=7.5, color=theme.foreground)
+                axes.set_xlabel(label)
         else:
             draw = side_by_side if distances(rows) == 1 else along_distance
             draw(axes, series, theme)
@@ -111,14 +110,14 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
             if beside is not None and beside not in listed and len(ends) == 1:
                 axes.tick_params(axis="y", labelleft=False)
             else:
-                axes.set_ylabel(label, fontsize=7.5, color=theme.foreground)
+                axes.set_ylabel(label)
         counts = {len(row.records) for row in rows if row.records}
         note = text.networks(*counts) + " each" * (counts != {1}) if len(counts) == 1 else ""
         note = note if _numbered(rows) else "not run"
         title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    legend(figure, marks, theme, columns)
+    legend(figure, marks, columns)
     return figure
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, ParamSpec, TypeVar, final
+
+import matplotlib as mpl
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 FLOOR: Final = (0, (5, 3))
 """Line of answers that ignore the problem."""
@@ -28,6 +35,35 @@ class Theme:
     muted: str
     models: tuple[str, ...]
 
+    @property
+    def style(self) -> dict[str, Any]:
+        """Settings of matplotlib that all pictures share: axes without a box, sizes in points."""
+        ticks = {"color": self.muted, "labelcolor": self.foreground, "labelsize": 7}
+        ticks |= {"major.width": 0.6, "major.size": 2.5}
+        return {
+            "figure.facecolor": self.background,
+            "figure.constrained_layout.use": True,
+            "figure.labelsize": 7.5,
+            "text.color": self.foreground,
+            "axes.facecolor": self.background,
+            "axes.edgecolor": self.muted,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.labelsize": 7.5,
+            "axes.labelcolor": self.foreground,
+            "axes.titlesize": 7.7,
+            "axes.titlecolor": self.foreground,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "axes.titlepad": 3,
+            "legend.fontsize": 6.8,
+            "legend.labelcolor": self.foreground,
+            "legend.frameon": False,
+            "legend.handlelength": 1.8,
+            "legend.handletextpad": 0.5,
+            "legend.columnspacing": 1.4,
+        } | {f"{axis}tick.{name}": value for axis in "xy" for name, value in ticks.items()}
+
 
 # The palette of Okabe and Ito (2008), which the color-blind can tell apart; on dark paper the
 # dark colors of it are lightened.
@@ -43,3 +79,20 @@ DARK: Final = Theme(
     muted="#9aa0a8",
     models=("#56b4e9", "#f08a4b", "#2fc79b", "#e39cc4", "#e6c24a", "#9fd3f5", "#b7a3f2", "#b98a66"),
 )
+
+
+def in_style(draw: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function that draws so that matplotlib has the style of its theme meanwhile.
+
+    Args:
+        draw: The function; one of its arguments is the `Theme`, `LIGHT` if none is.
+    """
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = [one for one in (*args, *kwargs.values()) if isinstance(one, Theme)]
+        # matplotlib's stub takes no dictionary whose keys are text.
+        with mpl.rc_context((given or [LIGHT])[0].style):  # type: ignore[arg-type]
+            return draw(*args, **kwargs)
+
+    return drawn
