@@ -8,7 +8,14 @@ import pytest
 import torch
 
 from farfield.experiments import SGD, AdamW, Recipe, RMSprop
-from farfield.objectives import ActivationL1, MeanTeacher, Mixup, Objective, Supervised
+from farfield.objectives import (
+    ActivationL1,
+    ManifoldMixup,
+    MeanTeacher,
+    Mixup,
+    Objective,
+    Supervised,
+)
 from farfield.training import OneNetwork, Stack
 from small import SMALL_LSTM, small_experiment
 
@@ -16,6 +23,10 @@ RULES = {
     "supervised": Supervised(),
     "activation-l1": ActivationL1(layers=("encoder.fc1",)),
     "mixup": Mixup(alpha=0.5),
+    "manifold-mixup": ManifoldMixup(layers=("input", "encoder.fc1", "reasoner")),
+    "manifold-mixup-stopped": ManifoldMixup(
+        layers=("input", "encoder.fc1"), per_example=True, stop_gradient=True
+    ),
     "mean-teacher": MeanTeacher(decay=0.9),
 }
 OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]

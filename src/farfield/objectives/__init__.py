@@ -5,6 +5,7 @@ from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
+from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
@@ -19,6 +20,7 @@ OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centered-l1": CenteredL1,
+    "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
     "predicting-embeddings": PredictingEmbeddings,
@@ -33,6 +35,7 @@ __all__ = [
     "Augmented",
     "Bound",
     "CenteredL1",
+    "ManifoldMixup",
     "MeanTeacher",
     "Mixup",
     "Objective",
