@@ -9,6 +9,7 @@ import torch
 
 from farfield.experiments import SGD, AdamW, Recipe, RMSprop
 from farfield.objectives import (
+    ICT,
     ActivationL1,
     ManifoldMixup,
     MeanTeacher,
@@ -28,6 +29,10 @@ RULES = {
         layers=("input", "encoder.fc1"), per_example=True, stop_gradient=True
     ),
     "mean-teacher": MeanTeacher(decay=0.9),
+    "mean-teacher-warmed-up": MeanTeacher(decay=0.9, warmup=True),
+    "ict": ICT(),
+    "ict-released": ICT(decay=0.6, warmup=True, mixes_logits=True, layers=("input", "encoder.fc1")),
+    "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }
 OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]
 

@@ -76,3 +76,22 @@ def mixup_loss(
         + (1 - weights[b]) * cross_entropy(row, answers[partner[b]])
         for b, row in enumerate(logits)
     ) / len(logits)
+
+
+def mixed_answers(
+    logits: list[list[float]], weights: list[float], partner: list[int], *, of_logits: bool
+) -> list[list[float]]:
+    """Probabilities of mixed logits, or mixtures of probabilities."""
+    if of_logits:
+        return [probabilities(row) for row in mixed(logits, weights, partner)]
+    return mixed([probabilities(row) for row in logits], weights, partner)
+
+
+def distance(logits: list[list[float]], target: list[list[float]]) -> float:
+    """Mean squared distance of probabilities from others."""
+    squares = [
+        (p - q) ** 2
+        for row, answers in zip(logits, target, strict=True)
+        for p, q in zip(probabilities(row), answers, strict=True)
+    ]
+    return math.fsum(squares) / len(squares)

@@ -5,6 +5,7 @@ from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
+from farfield.objectives._ict import ICT as ICT
 from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
@@ -20,6 +21,7 @@ OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centered-l1": CenteredL1,
+    "ict": ICT,
     "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
@@ -30,6 +32,7 @@ OBJECTIVES: dict[str, type] = {
 """Every objective, by its name on the command line."""
 
 __all__ = [
+    "ICT",
     "OBJECTIVES",
     "ActivationL1",
     "Augmented",
