@@ -41,7 +41,7 @@ def loss_of(
 
 
 class ThreeLayers(nn.Module):
-    """Each of two items embedded, both read at once, four logits: `oracles.mixtures` in torch."""
+    """Two items, each embedded, and a reader of both: the network of `oracles.learning_rules`."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from farfield.core import TRAINING, Problems, stream
 from farfield.objectives import ICT, Bound, Update
 from farfield.training import OneNetwork
-from oracles import mixtures as oracle
+from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, small_experiment
 
 LAYERS = ("input", "encoder", "hidden")

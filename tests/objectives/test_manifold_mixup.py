@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from farfield.core import TRAINING, Problems, stream
 from farfield.objectives import Bound, ManifoldMixup, Mixup, Update
 from farfield.training import OneNetwork
-from oracles import mixtures as oracle
+from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, loss_of, small_experiment
 
 LAYERS = ("input", "encoder", "hidden")

@@ -11,11 +11,14 @@ from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
+from farfield.objectives._pi_model import PiModel as PiModel
 from farfield.objectives._predicting_embeddings import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
 from farfield.objectives._reconstructing import Reconstructing as Reconstructing
 from farfield.objectives._supervised import Supervised as Supervised
+from farfield.objectives._temporal_ensembling import TemporalEnsembling as TemporalEnsembling
+from farfield.objectives._vat import VAT as VAT
 
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
@@ -25,15 +28,19 @@ OBJECTIVES: dict[str, type] = {
     "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
+    "pi-model": PiModel,
     "predicting-embeddings": PredictingEmbeddings,
     "reconstructing": Reconstructing,
     "supervised": Supervised,
+    "temporal-ensembling": TemporalEnsembling,
+    "vat": VAT,
 }
 """Every objective, by its name on the command line."""
 
 __all__ = [
     "ICT",
     "OBJECTIVES",
+    "VAT",
     "ActivationL1",
     "Augmented",
     "Bound",
@@ -42,9 +49,11 @@ __all__ = [
     "MeanTeacher",
     "Mixup",
     "Objective",
+    "PiModel",
     "PredictingEmbeddings",
     "Reconstructing",
     "Supervised",
+    "TemporalEnsembling",
     "Update",
     "tapped",
 ]

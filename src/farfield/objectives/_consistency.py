@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Final
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
-from farfield.core import TRAINING, Problems
+from farfield.core import TRAINING, Problems, Stream
 from farfield.objectives._bound import Bound
+from farfield.objectives._mixing import numbers
 from farfield.objectives._objective import Tensors, Update
 
 COUNT: Final = "number of updates"
@@ -41,6 +44,17 @@ def probabilities(outputs: Tensor) -> Tensor:
     return outputs.sigmoid() if outputs.shape[-1] == 1 else outputs.softmax(-1)
 
 
+def log_probabilities(outputs: Tensor) -> Tensor:
+    """Logarithms of probabilities of classes, two of them for one logit of yes and no.
+
+    Args:
+        outputs: Logits, `(*, class)`.
+    """
+    if outputs.shape[-1] > 1:
+        return outputs.log_softmax(-1)
+    return torch.cat([logsigmoid(outputs), logsigmoid(-outputs)], dim=-1)
+
+
 def distance(outputs: Tensor, target: Tensor) -> Tensor:
     """Mean squared distance of probabilities over problems and classes.
 
@@ -59,6 +73,32 @@ def ramp_up(progress: float, over: float) -> float:
         over: Fraction of the run over which it grows; 0 for none.
     """
     return 1.0 if progress >= over else math.exp(-5 * (1 - progress / over) ** 2)
+
+
+def draw_noise(problems: Problems, stream: Stream) -> Tensor:
+    """Standard normal numbers for every item of every problem, `(batch, time, *shape)`.
+
+    Args:
+        problems: A batch.
+        stream: Source of the numbers.
+    """
+    shape = (*problems.index.shape, *problems.items.shape[1:])
+    return torch.randn(shape, generator=stream.torch()).to(problems.index.device)
+
+
+def moved(problems: Problems, shift: Tensor) -> Problems:
+    """Problems with something added to their items.
+
+    Args:
+        problems: A batch.
+        shift: What is added, `(batch, time, *shape)`.
+
+    Raises:
+        ValueError: If the items are neither floating-point numbers nor bytes.
+    """
+    shown = problems.unshared()
+    items = numbers(shown.table())
+    return dataclasses.replace(shown, items=items + shift.flatten(0, 1).to(items.dtype))
 
 
 def first_teacher(network: Bound, *, warmup: bool) -> dict[str, Tensor]:

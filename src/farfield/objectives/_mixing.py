@@ -145,7 +145,7 @@ def mixed_outputs(
 
     shown = problems.unshared()
     if INPUT in layers:
-        table = _numbers(shown.table())
+        table = numbers(shown.table())
         items = mixed(table.reshape(batch, time, *table.shape[1:]), INPUT).flatten(0, 1)
         shown = Problems(items=items, index=shown.index, target=problems.target)
     hidden = [name for name in layers if name != INPUT]
@@ -156,14 +156,21 @@ def mixed_outputs(
     return outputs, shown
 
 
-def _numbers(items: Tensor) -> Tensor:
-    """Items as floating-point numbers: bytes are pixels, of 0…1 as numbers."""
+def numbers(items: Tensor) -> Tensor:
+    """Items as floating-point numbers: bytes are pixels, of 0…1 as numbers.
+
+    Args:
+        items: The items.
+
+    Raises:
+        ValueError: If they are integers.
+    """
     if items.dtype == torch.uint8:
         return items.float() / 255
     if not items.is_floating_point():
         raise ValueError(
-            f"items must be floating-point numbers or bytes to be mixed, got {items.dtype}; "
-            "name a hidden layer"
+            "items must be floating-point numbers or bytes to be mixed or moved, got "
+            f"{items.dtype}; name a hidden layer"
         )
     return items
 

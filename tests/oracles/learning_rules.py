@@ -1,4 +1,4 @@
-"""Mixtures of problems in a network of three layers, number by number in float64."""
+"""Learning rules on a network of three layers, number by number in float64."""
 
 from __future__ import annotations
 
@@ -95,3 +95,43 @@ def distance(logits: list[list[float]], target: list[list[float]]) -> float:
         for p, q in zip(probabilities(row), answers, strict=True)
     ]
     return math.fsum(squares) / len(squares)
+
+
+def divergence(first: list[float], second: list[float]) -> float:
+    """Kullback–Leibler divergence of the probabilities of one problem from those of another."""
+    pairs = zip(probabilities(first), probabilities(second), strict=True)
+    return math.fsum(p * math.log(p / q) for p, q in pairs)
+
+
+def entropy(logits: list[float]) -> float:
+    """Entropy of the probabilities."""
+    return -math.fsum(p * math.log(p) for p in probabilities(logits))
+
+
+def lengthened(x: Array, length: float) -> Array:
+    """Every problem of (batch, time, feature) with that Euclidean length."""
+    return np.stack([row * length / math.sqrt(math.fsum((row**2).ravel())) for row in x])
+
+
+def adversary(
+    x: Array,
+    parameters: dict[str, Array],
+    direction: Array,
+    *,
+    radius: float,
+    step: float,
+    iterations: int,
+) -> Array:
+    """The change of virtual adversarial training, its gradient by central differences."""
+    clean, h = outputs(x, parameters), 1e-5
+    for _ in range(iterations):
+        shift, slope = lengthened(direction, step), np.empty_like(x)
+        for b, t, j in np.ndindex(x.shape):
+            both = []
+            for sign in (1, -1):
+                changed = x + shift
+                changed[b, t, j] += sign * h
+                both.append(divergence(clean[b], outputs(changed, parameters)[b]))
+            slope[b, t, j] = (both[0] - both[1]) / (2 * h)
+        direction = slope
+    return lengthened(direction, radius)
