@@ -152,13 +152,13 @@ def test_vat_moves_problems_where_answers_change_most(iterations: int) -> None:
     assert found.item() == pytest.approx(expected(own), rel=1e-6)
     for name, parameter in model.named_parameters():
         slopes = np.empty(parameter.shape)
-        for place in np.ndindex(parameter.shape):
+        for entry in np.ndindex(parameter.shape):
             both = []
             for sign in (1, -1):
                 values = own[name].copy()
-                values[place] += sign * 1e-5
+                values[entry] += sign * 1e-5
                 both.append(expected({**own, name: values}))
-            slopes[place] = (both[0] - both[1]) / 2e-5
+            slopes[entry] = (both[0] - both[1]) / 2e-5
         np.testing.assert_allclose(parameter.grad, slopes, rtol=1e-4, atol=1e-6)
 
 

@@ -5,7 +5,9 @@ from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
+from farfield.objectives._cutout import Cutout as Cutout
 from farfield.objectives._ict import ICT as ICT
+from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
 from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
@@ -24,7 +26,9 @@ OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centered-l1": CenteredL1,
+    "cutout": Cutout,
     "ict": ICT,
+    "label-smoothing": LabelSmoothing,
     "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
@@ -45,6 +49,8 @@ __all__ = [
     "Augmented",
     "Bound",
     "CenteredL1",
+    "Cutout",
+    "LabelSmoothing",
     "ManifoldMixup",
     "MeanTeacher",
     "Mixup",
