@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, Stream
@@ -37,6 +38,37 @@ def loss_of(
     network = Bound(module=model, parameters=parameters or {})
     update = Update(network=network, batches=batches, task_loss=task_loss, draws=draws)
     return rule.loss(update)[0]
+
+
+class ThreeLayers(nn.Module):
+    """Two items, each embedded, and a reader of both: the network of `oracles.learning_rules`."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__()
+        source = torch.Generator().manual_seed(seed)
+        self.encoder = nn.Linear(3, 4, dtype=torch.float64)
+        self.hidden = nn.Linear(8, 5, dtype=torch.float64)
+        self.reader = nn.Linear(5, 4, dtype=torch.float64)
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.normal_(generator=source)
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        read = self.encoder(items)[index].flatten(1).tanh()
+        return self.reader(self.hidden(read).tanh())
+
+
+def classified(seed: int) -> Problems:
+    """Five problems of two items of three numbers, for `ThreeLayers`."""
+    source = torch.Generator().manual_seed(seed)
+    items = torch.randn(6, 3, dtype=torch.float64, generator=source)
+    index = torch.randint(6, (5, 2), generator=source)
+    return Problems(items=items, index=index, target=torch.arange(5) % 4)
+
+
+def cross_entropy(outputs: Tensor, problems: Problems) -> Tensor:
+    """Cross-entropy of each answer."""
+    return nn.functional.cross_entropy(outputs, problems.target, reduction="none")
 
 
 SMALL_ESBN = Spec(ESBN, hidden_size=12, key_size=6)

@@ -37,9 +37,9 @@ MUTANTS = [
     ),
     (
         "the student trains the teacher",
-        "objectives/_mean_teacher.py",
-        ".detach().softmax(-1)",
-        ".softmax(-1)",
+        "objectives/_consistency.py",
+        "target.detach()",
+        "target",
         "objectives/test_mean_teacher.py::test_no_gradient_reaches_the_teacher",
     ),
     (

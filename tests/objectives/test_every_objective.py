@@ -8,7 +8,20 @@ import pytest
 import torch
 
 from farfield.experiments import SGD, AdamW, Recipe, RMSprop
-from farfield.objectives import ActivationL1, MeanTeacher, Mixup, Objective, Supervised
+from farfield.objectives import (
+    ICT,
+    VAT,
+    ActivationL1,
+    Cutout,
+    LabelSmoothing,
+    ManifoldMixup,
+    MeanTeacher,
+    Mixup,
+    Objective,
+    PiModel,
+    Supervised,
+    TemporalEnsembling,
+)
 from farfield.training import OneNetwork, Stack
 from small import SMALL_LSTM, small_experiment
 
@@ -16,14 +29,28 @@ RULES = {
     "supervised": Supervised(),
     "activation-l1": ActivationL1(layers=("encoder.fc1",)),
     "mixup": Mixup(alpha=0.5),
+    "manifold-mixup": ManifoldMixup(layers=("input", "encoder.fc1", "reasoner")),
+    "manifold-mixup-stopped": ManifoldMixup(
+        layers=("input", "encoder.fc1"), per_example=True, stop_gradient=True
+    ),
     "mean-teacher": MeanTeacher(decay=0.9),
+    "mean-teacher-warmed-up": MeanTeacher(decay=0.9, warmup=True),
+    "cutout": Cutout(size=9),
+    "label-smoothing": LabelSmoothing(),
+    "pi-model": PiModel(noise=0.5, ramp=0.0),
+    "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),
+    "vat": VAT(entropy=0.5, radius=1.0, step=1.0, iterations=2),
+    "ict": ICT(),
+    "ict-released": ICT(decay=0.6, warmup=True, mixes_logits=True, layers=("input", "encoder.fc1")),
+    "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }
 OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]
 
 
 def experiment_of(rule: Objective):
     plain = small_experiment(steps=4, reasoner=SMALL_LSTM)
-    return dataclasses.replace(plain, objective=rule)
+    recipe = dataclasses.replace(plain.recipe, batch_size=40)  # each problem is seen twice
+    return dataclasses.replace(plain, recipe=recipe, objective=rule)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -45,7 +72,7 @@ def test_networks_trained_together_are_networks_alone(name: str) -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_a_restored_state_goes_on_with_the_same_bytes(name: str, optimizer) -> None:
     experiment = dataclasses.replace(
-        experiment_of(RULES[name]), recipe=Recipe(steps=4, batch_size=16, optimizer=optimizer)
+        experiment_of(RULES[name]), recipe=Recipe(steps=4, batch_size=40, optimizer=optimizer)
     )
     for make in (lambda: OneNetwork(experiment, 3), lambda: Stack(experiment, (0, 3))):
         whole, resumed = make(), make()

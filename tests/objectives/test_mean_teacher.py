@@ -10,7 +10,7 @@ from torch import nn
 
 from farfield.core import TRAINING, Problems, stream
 from farfield.objectives import Bound, MeanTeacher, Update
-from farfield.objectives._mean_teacher import ramp_up
+from farfield.objectives._consistency import distance, probabilities, ramp_up
 
 BATCH, FEATURES, CLASSES = 5, 3, 4
 
@@ -82,12 +82,67 @@ def test_no_gradient_reaches_the_teacher() -> None:
 
 def test_the_teacher_is_a_running_mean() -> None:
     rule, model = MeanTeacher(decay=0.75), Linear()
-    state = rule.start(Bound(module=model), {}, stream(0))
+    state = rule.start(Bound(module=model), {TRAINING: problems(0)}, stream(0))
     assert all(torch.equal(state[name], p) for name, p in model.named_parameters())
     moved = {name: p.detach() + 1.0 for name, p in model.named_parameters()}
     after = rule.after(state, moved, 0.5)
     for name, p in model.named_parameters():
         torch.testing.assert_close(after[name], p.detach() + 0.25)
+
+
+def test_a_teacher_that_is_warmed_up_is_the_mean_of_all_weights() -> None:
+    rule, model = MeanTeacher(decay=0.8, warmup=True), Linear()
+    sets = {TRAINING: problems(0)}
+    state = dict(rule.start(Bound(module=model), sets, stream(0)))
+    seen = [{name: p.detach().clone() for name, p in model.named_parameters()}]
+    for step in range(6):
+        before = state["layer.weight"]
+        seen.append({name: p + 0.1 * (step + 1) ** 2 for name, p in seen[0].items()})
+        state = dict(rule.after(state, seen[-1], 0.0))
+        if step < 4:  # a mean of n + 1 has a decay of n / (n + 1), 0.8 at n = 4
+            expected = torch.stack([one["layer.weight"] for one in seen]).mean(0)
+        else:
+            expected = 0.8 * before + 0.2 * seen[-1]["layer.weight"]
+        torch.testing.assert_close(state["layer.weight"], expected, rtol=1e-12, atol=0)
+
+
+def test_released_decays(golden) -> None:
+    arrays = golden("ict_schedules")
+    rule = MeanTeacher(decay=0.999, warmup=True)
+    sets = {TRAINING: problems(0)}
+    count = {**rule.start(Bound(module=Linear()), sets, stream(0))}
+    one, nothing = torch.ones((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    for decay in arrays["out.ema_decay"]:
+        count = dict(rule.after({**count, "layer.bias": one}, {"layer.bias": nothing}, 0.0))
+        assert count["layer.bias"].item() == pytest.approx(float(decay), rel=1e-12)
+
+
+def test_released_weights(golden) -> None:
+    arrays = golden("ict_schedules")
+    steps = float(arrays["in.steps_per_epoch"])
+    for epoch, expected in zip(arrays["in.epoch"], arrays["out.consistency_weight"], strict=True):
+        for step, weight in zip(arrays["in.step_in_epoch"], expected, strict=True):
+            progress = (float(epoch) + float(step) / steps) / 400
+            assert 100 * ramp_up(progress, 0.25) == pytest.approx(float(weight), rel=1e-12)
+
+
+def test_yes_and_no_of_one_logit_count_as_of_two() -> None:
+    logits = torch.tensor([[0.3], [-2.0]], dtype=torch.float64)
+    two = torch.cat([logits, torch.zeros_like(logits)], dim=1)
+    found = distance(logits, probabilities(logits + 1))
+    others = torch.cat([logits + 1, torch.zeros_like(logits)], dim=1)
+    torch.testing.assert_close(found, distance(two, probabilities(others)))
+    assert found > 0.01
+
+
+def test_answers_that_are_no_classes_and_empty_sets_are_refused() -> None:
+    network, batch = Bound(module=Linear()), problems(0)
+    wrong = Problems(items=batch.items, index=batch.index, target=batch.items)
+    with pytest.raises(ValueError, match=r"targets must be classes, .* got torch.float64"):
+        MeanTeacher().start(network, {TRAINING: wrong}, stream(0))
+    rule = MeanTeacher(consistency="unlabelled")
+    with pytest.raises(ValueError, match="a set with problems, got 'unlabelled', empty"):
+        rule.start(network, {TRAINING: batch, "unlabelled": batch[:0]}, stream(0))
 
 
 def test_the_weight_grows_over_the_ramp() -> None:

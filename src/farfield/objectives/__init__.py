@@ -5,40 +5,61 @@ from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
+from farfield.objectives._cutout import Cutout as Cutout
+from farfield.objectives._ict import ICT as ICT
+from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
+from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
 from farfield.objectives._mean_teacher import MeanTeacher as MeanTeacher
 from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
+from farfield.objectives._pi_model import PiModel as PiModel
 from farfield.objectives._predicting_embeddings import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
 from farfield.objectives._reconstructing import Reconstructing as Reconstructing
 from farfield.objectives._supervised import Supervised as Supervised
+from farfield.objectives._temporal_ensembling import TemporalEnsembling as TemporalEnsembling
+from farfield.objectives._vat import VAT as VAT
 
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centered-l1": CenteredL1,
+    "cutout": Cutout,
+    "ict": ICT,
+    "label-smoothing": LabelSmoothing,
+    "manifold-mixup": ManifoldMixup,
     "mean-teacher": MeanTeacher,
     "mixup": Mixup,
+    "pi-model": PiModel,
     "predicting-embeddings": PredictingEmbeddings,
     "reconstructing": Reconstructing,
     "supervised": Supervised,
+    "temporal-ensembling": TemporalEnsembling,
+    "vat": VAT,
 }
 """Every objective, by its name on the command line."""
 
 __all__ = [
+    "ICT",
     "OBJECTIVES",
+    "VAT",
     "ActivationL1",
     "Augmented",
     "Bound",
     "CenteredL1",
+    "Cutout",
+    "LabelSmoothing",
+    "ManifoldMixup",
     "MeanTeacher",
     "Mixup",
     "Objective",
+    "PiModel",
     "PredictingEmbeddings",
     "Reconstructing",
     "Supervised",
+    "TemporalEnsembling",
     "Update",
     "tapped",
 ]

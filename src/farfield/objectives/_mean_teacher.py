@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
@@ -18,6 +17,15 @@ from farfield.core import (
     check_fields,
 )
 from farfield.objectives._bound import Bound
+from farfield.objectives._consistency import (
+    averaged,
+    check_classes,
+    distance,
+    first_teacher,
+    probabilities,
+    ramp_up,
+    taught,
+)
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -30,15 +38,18 @@ class MeanTeacher(Objective):
       \left(\sigma_k(f_\theta(u_b)) - \sigma_k(f_{\theta'}(u_b))\right)^2, \qquad
       \theta' \leftarrow d\, \theta' + (1 - d)\, \theta$$
 
-    with $\sigma$ the softmax over classes, $u$ problems of the set `consistency`, and $\theta'$ the
-    running mean of the weights, which is the teacher. The weight $w$ grows over the first part of
-    the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress.
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, and $\theta'$
+    the running mean of the weights, which is the teacher. The weight $w$ grows over the first part
+    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress. The teacher has statistics of
+    batch normalization of its own. What is scored is the student.
 
     Args:
         weight: Largest weight of the distance.
         decay: Decay $d$ of the running mean, in 0…1.
         ramp: Fraction $r$ of the run over which the weight grows.
         consistency: Name of the set on which student and teacher are to agree.
+        warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
+            is at first the plain mean of all weights.
 
     Raises:
         ValueError: If a number is out of range.
@@ -51,6 +62,7 @@ class MeanTeacher(Objective):
     decay: Fraction = 0.99
     ramp: Fraction = 0.2
     consistency: str = TRAINING
+    warmup: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -67,9 +79,13 @@ class MeanTeacher(Objective):
             network: The network before its first step.
             sets: Whole sets of problems.
             stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes, or there is no problem to agree on.
         """
-        del sets, stream
-        return {name: tensor.detach().clone() for name, tensor in network.tensors().items()}
+        del stream
+        check_classes(sets, self.consistency)
+        return first_teacher(network, warmup=self.warmup)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
@@ -79,13 +95,10 @@ class MeanTeacher(Objective):
         """
         supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems = update.batches[self.consistency]
-        student = update.outputs(problems).softmax(-1)
-        names = [name for name, _ in update.network.module.named_buffers()]
-        statistics = {name: update.state[name].clone() for name in names}  # of the teacher's own
-        state = {**update.state, **statistics}
-        teacher = update.outputs(problems, state).detach().softmax(-1)
+        student = update.outputs(problems)
+        teacher, state = taught(update, problems)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * (student - teacher).square().mean(), state
+        return supervised + weight * distance(student, probabilities(teacher)), state
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
         """The running mean of the weights, one step on.
@@ -96,18 +109,4 @@ class MeanTeacher(Objective):
             progress: Fraction of the steps that are done, not used.
         """
         del progress
-        kept, new = self.decay, 1 - self.decay
-        return {
-            name: kept * tensor + new * parameters[name] if name in parameters else tensor
-            for name, tensor in state.items()
-        }
-
-
-def ramp_up(progress: float, over: float) -> float:
-    """Sigmoid-shaped ramp from exp(−5) to 1.
-
-    Args:
-        progress: Fraction of the run that is done.
-        over: Fraction of the run over which it grows; 0 for none.
-    """
-    return 1.0 if progress >= over else math.exp(-5 * (1 - progress / over) ** 2)
+        return averaged(state, parameters, self.decay)

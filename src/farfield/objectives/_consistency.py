@@ -1,0 +1,150 @@
+"""Agreement of a network with itself or with a teacher: distances, ramps, running means."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from farfield.core import TRAINING, Problems, Stream
+from farfield.objectives._bound import Bound
+from farfield.objectives._mixing import numbers
+from farfield.objectives._objective import Tensors, Update
+
+COUNT: Final = "number of updates"
+"""Name of the count of updates among the tensors of a teacher; no parameter has blanks in its."""
+
+
+def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:
+    """Raise `ValueError` unless answers are classes, and there are problems to agree on.
+
+    Args:
+        sets: Whole sets of problems, by name.
+        consistency: Name of the set on which answers are to agree.
+    """
+    if not len(sets[consistency]):
+        raise ValueError(f"consistency must name a set with problems, got {consistency!r}, empty")
+    target = sets[TRAINING].target
+    if not isinstance(target, Tensor) or target.is_floating_point():
+        kind = target.dtype if isinstance(target, Tensor) else type(target).__name__
+        raise ValueError(f"targets must be classes, as integers, got {kind}")
+
+
+def probabilities(outputs: Tensor) -> Tensor:
+    """Probabilities of classes; of yes, where there is one logit for yes and no.
+
+    Args:
+        outputs: Logits, `(*, class)`.
+    """
+    return outputs.sigmoid() if outputs.shape[-1] == 1 else outputs.softmax(-1)
+
+
+def log_probabilities(outputs: Tensor) -> Tensor:
+    """Logarithms of probabilities of classes, two of them for one logit of yes and no.
+
+    Args:
+        outputs: Logits, `(*, class)`.
+    """
+    if outputs.shape[-1] > 1:
+        return outputs.log_softmax(-1)
+    return torch.cat([logsigmoid(outputs), logsigmoid(-outputs)], dim=-1)
+
+
+def distance(outputs: Tensor, target: Tensor) -> Tensor:
+    """Mean squared distance of probabilities over problems and classes.
+
+    Args:
+        outputs: Logits, `(*, class)`.
+        target: Probabilities of the same shape, to which no gradient passes.
+    """
+    return (probabilities(outputs) - target.detach()).square().mean()
+
+
+def ramp_up(progress: float, over: float) -> float:
+    """Sigmoid-shaped ramp from exp(−5) to 1.
+
+    Args:
+        progress: Fraction of the run that is done.
+        over: Fraction of the run over which it grows; 0 for none.
+    """
+    return 1.0 if progress >= over else math.exp(-5 * (1 - progress / over) ** 2)
+
+
+def draw_noise(problems: Problems, stream: Stream) -> Tensor:
+    """Standard normal numbers for every item of every problem, `(batch, time, *shape)`.
+
+    Args:
+        problems: A batch.
+        stream: Source of the numbers.
+    """
+    shape = (*problems.index.shape, *problems.items.shape[1:])
+    return torch.randn(shape, generator=stream.torch()).to(problems.index.device)
+
+
+def moved(problems: Problems, shift: Tensor) -> Problems:
+    """Problems with something added to their items.
+
+    Args:
+        problems: A batch.
+        shift: What is added, `(batch, time, *shape)`.
+
+    Raises:
+        ValueError: If the items are neither floating-point numbers nor bytes.
+    """
+    shown = problems.unshared()
+    items = numbers(shown.table())
+    return dataclasses.replace(shown, items=items + shift.flatten(0, 1).to(items.dtype))
+
+
+def first_teacher(network: Bound, *, warmup: bool) -> dict[str, Tensor]:
+    """The first weights and buffers of a network, and the count of updates if it is needed.
+
+    Args:
+        network: The network before its first step.
+        warmup: Whether the teacher is warmed up.
+    """
+    tensors = {name: tensor.detach().clone() for name, tensor in network.tensors().items()}
+    if warmup:
+        device = next(iter(tensors.values())).device
+        tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
+    return tensors
+
+
+def taught(update: Update, problems: Problems) -> tuple[Tensor, dict[str, Tensor]]:
+    """Answers of a teacher, and the teacher with what they changed in its own buffers.
+
+    Args:
+        update: The step, whose state is the teacher.
+        problems: What is answered.
+    """
+    names = [name for name, _ in update.network.module.named_buffers()]
+    state = {**update.state, **{name: update.state[name].clone() for name in names}}
+    return update.outputs(problems, state), state
+
+
+def averaged(state: Tensors, parameters: Tensors, decay: float) -> dict[str, Tensor]:
+    """A teacher one step on: the running mean of weights.
+
+    While it is warmed up, the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
+    is the plain mean of all weights so far.
+
+    Args:
+        state: The teacher.
+        parameters: Parameters after the step.
+        decay: Decay of the running mean.
+    """
+    kept: float | Tensor = decay
+    after = dict(state)
+    if COUNT in state:
+        count = after[COUNT] = state[COUNT] + 1
+        kept = (count.double() / (count + 1)).clamp(max=decay)
+    for name in state.keys() & parameters.keys():
+        old = state[name]
+        own = kept.to(old.dtype) if isinstance(kept, Tensor) else kept
+        after[name] = own * old + (1 - own) * parameters[name]
+    return after

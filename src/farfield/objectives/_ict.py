@@ -1,0 +1,176 @@
+"""Interpolation consistency training: a teacher's answers to mixtures of problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from torch import Tensor
+
+from farfield.core import (
+    TRAINING,
+    Fraction,
+    NonNegativeFloat,
+    PositiveFloat,
+    Problems,
+    Stream,
+    check_fields,
+)
+from farfield.objectives._bound import Bound
+from farfield.objectives._consistency import (
+    averaged,
+    check_classes,
+    distance,
+    first_teacher,
+    probabilities,
+    ramp_up,
+    taught,
+)
+from farfield.objectives._mixing import (
+    INPUT,
+    check_hidden,
+    check_layers,
+    draw_pairs,
+    mix_pairs,
+    mixed_loss,
+    mixed_outputs,
+)
+from farfield.objectives._objective import Objective, Tensors, Update
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ICT(Objective):
+    r"""Mixup, and the distance of answers to mixtures from mixtures of a teacher's answers.
+
+    $$L = L_\text{mixup} + w(p)\, \frac{1}{B' K} \sum_{b, k} \left(\sigma_k(f_\theta(
+      \lambda u_b + (1 - \lambda) u_{\pi(b)})) - \lambda\, \sigma_k(f_{\theta'}(u_b))
+      - (1 - \lambda)\, \sigma_k(f_{\theta'}(u_{\pi(b)}))\right)^2$$
+
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $\pi$ a
+    permutation of their batch, $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$ and $\theta'$ the
+    running mean of the weights, which is the teacher. `MeanTeacher` asks for agreement on the
+    problems themselves. The weight grows as there, and the teacher has statistics of batch
+    normalization of its own. What is scored is the student.
+
+    Args:
+        alpha: Both parameters of the Beta distribution, of labelled and other mixtures.
+        weight: Largest weight of the distance.
+        ramp: Fraction of the run over which the weight grows.
+        decay: Decay of the running mean, in 0…1; `None` to take the network's own answers, without
+            a gradient, in place of a teacher's.
+        warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, as in the released
+            code. There the teacher starts from weights of its own; here from the network's.
+        supervised_mixup: Whether labelled problems are mixed too; otherwise they are learned plain.
+        mixes_logits: Whether the teacher's logits are mixed and not its probabilities, as in the
+            released code.
+        layers: Names of the layers at which problems are mixed, as `ManifoldMixup` has them.
+        consistency: Name of the set on which answers are to be consistent.
+
+    Raises:
+        ValueError: If a number is out of range, no layer is named, or one twice.
+
+    Reference:
+        lamb2022, section 6.2 and equation 6.1; the largest weight is that of its released commands
+        for CIFAR-10, and decay and ramp are those of section 6.3.3.
+    """
+
+    alpha: PositiveFloat = 1.0
+    weight: NonNegativeFloat = 100.0
+    ramp: Fraction = 0.25
+    decay: Fraction | None = 0.999
+    warmup: bool = False
+    supervised_mixup: bool = True
+    mixes_logits: bool = False
+    layers: tuple[str, ...] = (INPUT,)
+    consistency: str = TRAINING
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_layers(self.layers)
+        if self.warmup and self.decay is None:
+            raise ValueError("warmup must be False where decay is None: there is no teacher")
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of problems from which a step reads batches."""
+        return tuple(dict.fromkeys((TRAINING, self.consistency)))
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """The teacher, if there is one: the first weights and buffers of the network.
+
+        Args:
+            network: The network before its first step.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If the network has no layer of a name, answers are no classes, or there is
+                no problem to agree on.
+        """
+        del stream
+        check_hidden(network, self.layers)
+        check_classes(sets, self.consistency)
+        return {} if self.decay is None else first_teacher(network, warmup=self.warmup)
+
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Weights, partners and layers, for labelled problems and for those to agree on.
+
+        Args:
+            batches: The batches.
+            stream: Source of random numbers.
+        """
+        return {
+            f"{purpose}.{name}": tensor
+            for purpose, of in (("supervised", TRAINING), ("consistency", self.consistency))
+            for name, tensor in draw_pairs(
+                batches[of], self.alpha, stream.child(purpose), layers=len(self.layers)
+            ).items()
+        }
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss and the weighted distance.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If problems cannot be mixed at a layer.
+        """
+        if self.supervised_mixup:
+            supervised = mixed_loss(update, _pairs(update, "supervised"), self.layers)
+        else:
+            supervised = update.task_loss(update.outputs(), update.problems).mean()
+        problems, pairs = update.batches[self.consistency], _pairs(update, "consistency")
+        if self.decay is None:
+            answers, state = update.outputs(problems), dict(update.state)
+        else:
+            answers, state = taught(update, problems)
+
+        def mixture(x: Tensor) -> Tensor:
+            return mix_pairs(x, pairs["weight"], pairs["partner"])
+
+        if self.mixes_logits:
+            target = probabilities(mixture(answers))
+        else:
+            target = mixture(probabilities(answers))
+        outputs, _ = mixed_outputs(update, problems, pairs, self.layers)
+        weight = self.weight * ramp_up(update.progress, self.ramp)
+        return supervised + weight * distance(outputs, target), state
+
+    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
+        """The running mean of the weights, one step on.
+
+        Args:
+            state: The teacher, or nothing.
+            parameters: Parameters after the step.
+            progress: Fraction of the steps that are done, not used.
+        """
+        del progress
+        return state if self.decay is None else averaged(state, parameters, self.decay)
+
+
+def _pairs(update: Update, of: str) -> dict[str, Tensor]:
+    """Pairs of one of the two losses."""
+    return {n: update.draws[f"{of}.{n}"] for n in ("weight", "partner", "layer")}

@@ -1,0 +1,135 @@
+"""Virtual adversarial training: the same answers where a small change matters most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from torch import Tensor
+
+from farfield.core import (
+    TRAINING,
+    Depth,
+    NonNegativeFloat,
+    PositiveFloat,
+    Problems,
+    Stream,
+    check_fields,
+)
+from farfield.objectives._bound import Bound
+from farfield.objectives._consistency import check_classes, draw_noise, log_probabilities, moved
+from farfield.objectives._objective import Objective, Tensors, Update
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VAT(Objective):
+    r"""The task's loss, and the divergence of answers to problems that are moved adversarially.
+
+    $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + \frac{w}{B'} \sum_b
+      D(u_b, r_b) + \frac{e}{B'} \sum_b H(\sigma(f(u_b))), \qquad
+      D(u, r) = \mathrm{KL}\left(\sigma(f(u)) \,\|\, \sigma(f(u + r))\right)$$
+
+    with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency` and $H$ the
+    entropy. $r_b$ has length $\epsilon$ and the direction of $\nabla_r D(u_b, r)$ at $r = \xi d$,
+    with $d$ a random direction; `iterations` take the direction that was found for $d$ again. No
+    gradient passes to $r_b$ and to the answer that is compared with. The length is over all items
+    of a problem. Statistics of batch normalization are those of the training problems alone.
+
+    Args:
+        weight: Weight $w$ of the divergence.
+        entropy: Weight $e$ of the entropy of answers; 0 for none.
+        radius: Length $\epsilon$ of the change; pixels of bytes are 0…1.
+        step: Length $\xi$ at which the gradient is taken. The original has 1e-6, which is lost in
+            pixels of 32 bits.
+        iterations: How often the direction is improved.
+        consistency: Name of the set on which answers are to stay the same.
+
+    Raises:
+        ValueError: If a number is out of range.
+
+    Reference:
+        Miyato et al. 2018, section 3.
+    """
+
+    weight: NonNegativeFloat = 1.0
+    entropy: NonNegativeFloat = 0.0
+    radius: PositiveFloat = 8.0
+    step: PositiveFloat = 0.01
+    iterations: Depth = 1
+    consistency: str = TRAINING
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of problems from which a step reads batches."""
+        return tuple(dict.fromkeys((TRAINING, self.consistency)))
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Nothing to remember; the sets are checked.
+
+        Args:
+            network: The network before its first step, not used.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes, or there is no problem to agree on.
+        """
+        del network, stream
+        check_classes(sets, self.consistency)
+        return {}
+
+    def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """The first direction of each problem.
+
+        Args:
+            batches: The batches.
+            stream: Source of the directions.
+        """
+        return {"direction": draw_noise(batches[self.consistency], stream)}
+
+    def loss(self, update: Update) -> tuple[Tensor, Tensors]:
+        """The mean loss, the weighted divergence, and the weighted entropy.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If the items are neither floating-point numbers nor bytes.
+        """
+        supervised = update.task_loss(update.outputs(), update.problems).mean()
+        problems = update.batches[self.consistency]
+        answers = log_probabilities(update.outputs(problems, _buffers(update)))
+        before = answers.detach()
+        fixed = {name: tensor.detach() for name, tensor in update.network.tensors().items()}
+
+        def divergence(shift: Tensor, parameters: Tensors) -> Tensor:
+            outputs = update.outputs(moved(problems, shift), {**parameters, **_buffers(update)})
+            return (before.exp() * (before - log_probabilities(outputs))).sum(-1).mean()
+
+        direction = _unit(update.draws["direction"])
+        for _ in range(self.iterations):
+            gradient = torch.func.grad(divergence)(self.step * direction, fixed)
+            direction = _unit(gradient.detach())
+        loss = supervised + self.weight * divergence(self.radius * direction, {})
+        if self.entropy:
+            loss = loss - self.entropy * (answers.exp() * answers).sum(-1).mean()
+        return loss, update.state
+
+
+def _buffers(update: Update) -> dict[str, Tensor]:
+    """Copies of the buffers of a network, which a call may change."""
+    tensors = update.network.tensors()
+    return {name: tensors[name].clone() for name, _ in update.network.module.named_buffers()}
+
+
+def _unit(x: Tensor) -> Tensor:
+    """The direction of each problem, of length 1; that of zeros is zero."""
+    each = x.flatten(1)
+    each = each / each.abs().amax(1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+    return torch.nn.functional.normalize(each, dim=1).reshape(x.shape)

@@ -1,0 +1,205 @@
+"""Π-model, temporal ensembling and virtual adversarial training: by loops, and what they refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import TRAINING, Problems, stream
+from farfield.objectives import VAT, Bound, Objective, PiModel, TemporalEnsembling, Update
+from oracles import learning_rules as oracle
+from small import ThreeLayers, classified, cross_entropy
+
+BATCHES = {TRAINING: classified(1), "unlabelled": classified(2)}
+X = {name: batch.sequences().numpy() for name, batch in BATCHES.items()}
+PLAIN = ([1.0] * 5, [0] * 5)
+
+
+def parameters_of(model: nn.Module) -> dict[str, np.ndarray]:
+    return {name: p.detach().numpy() for name, p in model.named_parameters()}
+
+
+def update_of(rule: Objective, model: nn.Module, number: int = 0, **others: Any) -> Update:
+    return Update(
+        network=Bound(module=model),
+        batches=BATCHES,
+        task_loss=cross_entropy,
+        draws=rule.draw(BATCHES, stream(number)),
+        **others,
+    )
+
+
+def supervised_loss(parameters: dict[str, np.ndarray]) -> float:
+    logits = oracle.outputs(X[TRAINING], parameters)
+    return oracle.mixup_loss(logits, BATCHES[TRAINING].target.tolist(), *PLAIN)
+
+
+def test_the_pi_model_compares_answers_under_two_noises() -> None:
+    model, rule = ThreeLayers(), PiModel(weight=3.0, ramp=0.4, noise=0.5, consistency="unlabelled")
+    own, update = parameters_of(model), update_of(rule, model, progress=0.2)
+    noise = [update.draws[name].double().numpy() for name in ("first", "second")]
+    first, second = (oracle.outputs(X["unlabelled"] + 0.5 * one, own) for one in noise)
+    distance = oracle.distance(first, [oracle.probabilities(row) for row in second])
+    expected = supervised_loss(own) + 3 * np.exp(-1.25) * distance
+    assert rule.loss(update)[0].item() == pytest.approx(expected, rel=1e-12)
+    assert rule.sets == (TRAINING, "unlabelled")
+
+
+def test_the_pi_model_trains_both_answers() -> None:
+    model, rule = ThreeLayers(), PiModel(noise=0.5, ramp=0.0)
+    names, values = zip(*model.named_parameters(), strict=True)
+
+    def loss(*parameters: Tensor) -> Tensor:
+        network = Bound(module=model, parameters=dict(zip(names, parameters, strict=True)))
+        return rule.loss(dataclasses.replace(update_of(rule, model), network=network))[0]
+
+    assert torch.autograd.gradcheck(loss, values)
+
+
+def test_noise_is_standard_normal_and_of_its_own_for_every_answer() -> None:
+    draws = [PiModel().draw(BATCHES, stream(0, step)) for step in range(200)]
+    first, second = (torch.stack([draw[name] for draw in draws]) for name in ("first", "second"))
+    assert first.shape == (200, 5, 2, 3)
+    assert abs(first.mean()) < 4 / np.sqrt(first.numel())
+    assert first.var().item() == pytest.approx(1, abs=4 * np.sqrt(2 / first.numel()))
+    assert abs((first * second).mean()) < 4 / np.sqrt(first.numel())
+
+
+def test_temporal_ensembling_compares_with_the_mean_of_past_answers() -> None:
+    model = ThreeLayers()
+    rule = TemporalEnsembling(
+        num_outputs=4, weight=3.0, ramp=0.0, decay=0.7, consistency="unlabelled"
+    )
+    sets = {TRAINING: classified(1), "unlabelled": Problems(**_several(classified(2), 9))}
+    state = rule.start(Bound(module=model), sets, stream(0))
+    seen: dict[int, list[list[float]]] = {row: [] for row in range(9)}
+    for rows in ([0, 1, 2, 3, 4], [4, 6, 7, 8, 0], [1, 0, 6, 5, 4]):
+        with torch.no_grad():
+            model.reader.weight.mul_(0.9)
+        own = parameters_of(model)
+        update = update_of(
+            rule, model, state=state, rows={"unlabelled": torch.tensor(rows)}, progress=0.5
+        )
+        answers = [oracle.probabilities(row) for row in oracle.outputs(X["unlabelled"], own)]
+        squares = 0.0
+        for b, row in enumerate(rows):
+            weights = [0.7**age for age in range(len(seen[row]))]
+            for k in range(4):
+                if past := seen[row]:
+                    pairs = zip(weights, reversed(past), strict=True)
+                    mean = sum(w * one[k] for w, one in pairs) / sum(weights)
+                    squares += (answers[b][k] - mean) ** 2
+            seen[row].append(answers[b])
+        loss, state = rule.loss(update)
+        expected = supervised_loss(own) + 3 * squares / 20
+        assert loss.item() == pytest.approx(expected, rel=1e-12)
+        assert not any(tensor.requires_grad for tensor in state.values())
+    assert state["visits"].tolist() == [3, 2, 1, 1, 3, 1, 2, 1, 1]
+
+
+def _several(problems: Problems, count: int) -> dict[str, Tensor]:
+    """That many problems over the same items."""
+    rows = torch.arange(count) % len(problems)
+    return {
+        "items": problems.items,
+        "index": problems.index[rows],
+        "target": problems.target[rows],
+    }
+
+
+def test_temporal_ensembling_refuses_another_number_of_outputs() -> None:
+    model, rule = ThreeLayers(), TemporalEnsembling(num_outputs=1)
+    state = rule.start(Bound(module=model), BATCHES, stream(0))
+    update = update_of(rule, model, state=state, rows={TRAINING: torch.arange(5)})
+    with pytest.raises(ValueError, match=r"num_outputs must be that of the network, \(4,\), got 1"):
+        rule.loss(update)
+
+
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_vat_moves_problems_where_answers_change_most(iterations: int) -> None:
+    model = ThreeLayers()
+    rule = VAT(
+        weight=2.0,
+        entropy=0.3,
+        radius=0.8,
+        step=0.4,
+        iterations=iterations,
+        consistency="unlabelled",
+    )
+    own, update = parameters_of(model), update_of(rule, model)
+    direction, x = update.draws["direction"].double().numpy(), X["unlabelled"]
+    shift = oracle.adversary(x, own, direction, radius=0.8, step=0.4, iterations=iterations)
+    clean = oracle.outputs(x, own)
+    found, _ = rule.loss(update)
+    found.backward()
+
+    def expected(parameters: dict[str, np.ndarray]) -> float:
+        """With the change and the answer that is compared with as they are."""
+        changed = oracle.outputs(x + shift, parameters)
+        divergences = [oracle.divergence(a, b) for a, b in zip(clean, changed, strict=True)]
+        entropies = [oracle.entropy(row) for row in oracle.outputs(x, parameters)]
+        return (
+            supervised_loss(parameters)
+            + 2.0 * sum(divergences) / len(divergences)
+            + 0.3 * sum(entropies) / len(entropies)
+        )
+
+    assert found.item() == pytest.approx(expected(own), rel=1e-6)
+    for name, parameter in model.named_parameters():
+        slopes = np.empty(parameter.shape)
+        for entry in np.ndindex(parameter.shape):
+            both = []
+            for sign in (1, -1):
+                values = own[name].copy()
+                values[entry] += sign * 1e-5
+                both.append(expected({**own, name: values}))
+            slopes[entry] = (both[0] - both[1]) / 2e-5
+        np.testing.assert_allclose(parameter.grad, slopes, rtol=1e-4, atol=1e-6)
+
+
+def test_vat_leaves_batch_statistics_to_the_training_problems() -> None:
+    model = ThreeLayers()
+    model.encoder = nn.Sequential(model.encoder, nn.BatchNorm1d(4, dtype=torch.float64))
+    plain = model.encoder[0](BATCHES[TRAINING].items).detach()
+    loss, _ = VAT(consistency="unlabelled").loss(update_of(VAT(), model))
+    loss.backward()
+    torch.testing.assert_close(model.encoder[1].running_mean, 0.1 * plain.mean(0))
+    assert int(model.encoder[1].num_batches_tracked) == 1
+
+
+def test_answers_that_do_not_change_have_no_divergence() -> None:
+    model = ThreeLayers()
+    with torch.no_grad():
+        model.reader.weight.zero_()
+    loss, _ = VAT().loss(update_of(VAT(), model))
+    assert loss.item() == pytest.approx(supervised_loss(parameters_of(model)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: PiModel(noise=-1.0), "noise must be"),
+        (lambda: PiModel(weight=-1.0), "weight must be"),
+        (lambda: TemporalEnsembling(num_outputs=4, decay=1.0), "decay must be"),
+        (lambda: TemporalEnsembling(num_outputs=0), "num_outputs must be"),
+        (lambda: VAT(radius=0.0), "radius must be"),
+        (lambda: VAT(iterations=0), "iterations must be"),
+        (lambda: VAT(entropy=-1.0), "entropy must be"),
+    ],
+)
+def test_options_out_of_range_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("rule", [PiModel(), TemporalEnsembling(num_outputs=4), VAT()])
+def test_answers_that_are_no_classes_are_refused(rule: Objective) -> None:
+    batch = BATCHES[TRAINING]
+    wrong = Problems(items=batch.items, index=batch.index, target=torch.rand(5))
+    with pytest.raises(ValueError, match=r"targets must be classes, .* got torch.float32"):
+        rule.start(Bound(module=ThreeLayers()), {TRAINING: wrong}, stream(0))
