@@ -5,19 +5,57 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from farfield.core import TRAINING, Problems, Stream
+from farfield.core import TRAINING, Problems, Stream, check_fields
 from farfield.objectives._bound import Bound
 from farfield.objectives._mixing import numbers
-from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._objective import Objective, Tensors, Update
 
 COUNT: Final = "number of updates"
 """Name of the count of updates among the tensors of a teacher; no parameter has blanks in its."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsistencyRule(Objective):
+    """A learning rule that reads, beside the training problems, a set of problems to agree on.
+
+    Args:
+        consistency: Name of the set on which answers are to agree.
+
+    Raises:
+        ValueError: If a field is of another type, or out of range.
+    """
+
+    consistency: str = TRAINING
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of problems from which a step reads batches."""
+        return tuple(dict.fromkeys((TRAINING, self.consistency)))
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Nothing to remember; the sets are checked.
+
+        Args:
+            network: The network before its first step, not used.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes, or there is no problem to agree on.
+        """
+        del network, stream
+        check_classes(sets, self.consistency)
+        return {}
 
 
 def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:

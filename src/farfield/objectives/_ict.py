@@ -15,12 +15,11 @@ from farfield.core import (
     PositiveFloat,
     Problems,
     Stream,
-    check_fields,
 )
 from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import (
+    ConsistencyRule,
     averaged,
-    check_classes,
     distance,
     first_teacher,
     probabilities,
@@ -36,12 +35,12 @@ from farfield.objectives._mixing import (
     mixed_loss,
     mixed_outputs,
 )
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._objective import Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ICT(Objective):
+class ICT(ConsistencyRule):
     r"""Mixup, and the distance of answers to mixtures from mixtures of a teacher's answers.
 
     $$L = L_\text{mixup} + w(p)\, \frac{1}{B' K} \sum_{b, k} \left(\sigma_k(f_\theta(
@@ -84,18 +83,12 @@ class ICT(Objective):
     supervised_mixup: bool = True
     mixes_logits: bool = False
     layers: tuple[str, ...] = (INPUT,)
-    consistency: str = TRAINING
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         check_layers(self.layers)
         if self.warmup and self.decay is None:
             raise ValueError("warmup must be False where decay is None: there is no teacher")
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return tuple(dict.fromkeys((TRAINING, self.consistency)))
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
@@ -109,9 +102,8 @@ class ICT(Objective):
             ValueError: If the network has no layer of a name, answers are no classes, or there is
                 no problem to agree on.
         """
-        del stream
         check_hidden(network, self.layers)
-        check_classes(sets, self.consistency)
+        super().start(network, sets, stream)
         return {} if self.decay is None else first_teacher(network, warmup=self.warmup)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:

@@ -9,29 +9,27 @@ from typing import final
 from torch import Tensor
 
 from farfield.core import (
-    TRAINING,
     Fraction,
     NonNegativeFloat,
     Problems,
     Stream,
-    check_fields,
 )
 from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import (
+    ConsistencyRule,
     averaged,
-    check_classes,
     distance,
     first_teacher,
     probabilities,
     ramp_up,
     taught,
 )
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._objective import Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MeanTeacher(Objective):
+class MeanTeacher(ConsistencyRule):
     r"""The task's loss, and the distance from the answers of a teacher.
 
     $$L = \frac{1}{B} \sum_b \ell(f_\theta(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -61,16 +59,7 @@ class MeanTeacher(Objective):
     weight: NonNegativeFloat = 1.0
     decay: Fraction = 0.99
     ramp: Fraction = 0.2
-    consistency: str = TRAINING
     warmup: bool = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return tuple(dict.fromkeys((TRAINING, self.consistency)))
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher: the first weights and buffers of the network.
@@ -83,8 +72,7 @@ class MeanTeacher(Objective):
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.
         """
-        del stream
-        check_classes(sets, self.consistency)
+        super().start(network, sets, stream)
         return first_teacher(network, warmup=self.warmup)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:

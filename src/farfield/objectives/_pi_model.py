@@ -8,21 +8,20 @@ from typing import final
 
 from torch import Tensor
 
-from farfield.core import TRAINING, Fraction, NonNegativeFloat, Problems, Stream, check_fields
-from farfield.objectives._bound import Bound
+from farfield.core import Fraction, NonNegativeFloat, Problems, Stream
 from farfield.objectives._consistency import (
-    check_classes,
+    ConsistencyRule,
     draw_noise,
     moved,
     probabilities,
     ramp_up,
 )
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._objective import Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PiModel(Objective):
+class PiModel(ConsistencyRule):
     r"""The task's loss, and the distance of two answers to the same problems under noise.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -48,30 +47,6 @@ class PiModel(Objective):
     weight: NonNegativeFloat = 1.0
     ramp: Fraction = 0.25
     noise: NonNegativeFloat = 0.15
-    consistency: str = TRAINING
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return tuple(dict.fromkeys((TRAINING, self.consistency)))
-
-    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the sets are checked.
-
-        Args:
-            network: The network before its first step, not used.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
-        Raises:
-            ValueError: If answers are no classes, or there is no problem to agree on.
-        """
-        del network, stream
-        check_classes(sets, self.consistency)
-        return {}
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Noise of both answers.

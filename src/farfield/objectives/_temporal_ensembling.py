@@ -10,23 +10,21 @@ import torch
 from torch import Tensor
 
 from farfield.core import (
-    TRAINING,
     Fraction,
     Limits,
     NonNegativeFloat,
     Problems,
     Size,
     Stream,
-    check_fields,
 )
 from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import check_classes, probabilities, ramp_up
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._consistency import ConsistencyRule, probabilities, ramp_up
+from farfield.objectives._objective import Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TemporalEnsembling(Objective):
+class TemporalEnsembling(ConsistencyRule):
     r"""The task's loss, and the distance of answers from the mean of past ones to each problem.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -55,15 +53,6 @@ class TemporalEnsembling(Objective):
     weight: NonNegativeFloat = 1.0
     ramp: Fraction = 0.25
     decay: Annotated[float, Limits(at_least=0, below=1)] = 0.6
-    consistency: str = TRAINING
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return tuple(dict.fromkeys((TRAINING, self.consistency)))
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """No answers yet.
@@ -76,8 +65,7 @@ class TemporalEnsembling(Objective):
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.
         """
-        del network, stream
-        check_classes(sets, self.consistency)
+        super().start(network, sets, stream)
         index = sets[self.consistency].index
         answers = torch.zeros(len(index), self.num_outputs, dtype=torch.float64)
         visits = torch.zeros(len(index), dtype=torch.int64)

@@ -10,22 +10,24 @@ import torch
 from torch import Tensor
 
 from farfield.core import (
-    TRAINING,
     Depth,
     NonNegativeFloat,
     PositiveFloat,
     Problems,
     Stream,
-    check_fields,
 )
-from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import check_classes, draw_noise, log_probabilities, moved
-from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._consistency import (
+    ConsistencyRule,
+    draw_noise,
+    log_probabilities,
+    moved,
+)
+from farfield.objectives._objective import Tensors, Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class VAT(Objective):
+class VAT(ConsistencyRule):
     r"""The task's loss, and the divergence of answers to problems that are moved adversarially.
 
     $$L = \frac{1}{B} \sum_b \ell(f(x_b), y_b) + \frac{w}{B'} \sum_b
@@ -59,30 +61,6 @@ class VAT(Objective):
     radius: PositiveFloat = 8.0
     step: PositiveFloat = 0.01
     iterations: Depth = 1
-    consistency: str = TRAINING
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the sets of problems from which a step reads batches."""
-        return tuple(dict.fromkeys((TRAINING, self.consistency)))
-
-    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """Nothing to remember; the sets are checked.
-
-        Args:
-            network: The network before its first step, not used.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
-        Raises:
-            ValueError: If answers are no classes, or there is no problem to agree on.
-        """
-        del network, stream
-        check_classes(sets, self.consistency)
-        return {}
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The first direction of each problem.
