@@ -4,6 +4,7 @@ for several."""
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -209,13 +210,17 @@ def test_two_players_stopped_and_resumed_end_with_the_same_bytes(make, tmp_path)
 
 
 def test_the_generator_comes_nearer_to_the_moons() -> None:
-    longer = dataclasses.replace(GAN, recipe=Recipe(steps=300, batch_size=64, learning_rate=0.005))
-    learner = OneNetwork(longer, 0)
-    first = learner.training_metrics(0)[0][0].value
-    for step in range(300):
-        learner.update(step)
-    last = learner.training_metrics(300)[0][0].value
-    assert last > first + 0.1, (first, last)
+    """By the mean of eight networks: which of them do is another matter on each processor."""
+    longer = dataclasses.replace(GAN, recipe=Recipe(steps=450, batch_size=64, learning_rate=0.005))
+    together = Stack(longer, tuple(range(8)))
+
+    def mean_score(step: int) -> float:
+        return statistics.fmean(scores[0].value for scores in together.training_metrics(step))
+
+    first = mean_score(0)
+    for step in range(450):
+        together.update(step)
+    assert mean_score(450) > first + 0.05
 
 
 def test_players_of_one_objective_move_at_once_each_with_its_learning_rate() -> None:
