@@ -16,15 +16,19 @@ import farfield.models
 import farfield.nn
 from farfield.core import REFERENCES
 from farfield.models import (
+    CNN13,
     ESBN,
     LSTM,
     MNM,
     NTM,
     RN,
     TRN,
+    BottleneckMLP,
     CoRelNet,
+    PreActResNet,
     PrediNet,
     Transformer,
+    WideResNet,
 )
 from zoo import (
     BATCH,
@@ -53,6 +57,7 @@ solitary = pytest.mark.parametrize("animal", ALONE.values(), ids=ALONE)
 
 
 NO_CLASSES = {
+    "CLASSIFIERS",
     "CONTEXTS",
     "ENCODERS",
     "Field",
@@ -77,9 +82,15 @@ def test_every_export_is_in_the_zoo() -> None:
     assert listed == exports().keys()
 
 
-def test_registries_hold_every_encoder_and_reasoner() -> None:
+def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
     encoders = {cls for name, cls in exports().items() if name.endswith("Encoder")}
     assert set(farfield.nn.ENCODERS.values()) == encoders
+    assert set(farfield.models.CLASSIFIERS.values()) == {
+        BottleneckMLP,
+        CNN13,
+        PreActResNet,
+        WideResNet,
+    }
     assert set(farfield.models.REASONERS.values()) == {
         ESBN,
         LSTM,
@@ -105,6 +116,7 @@ UNCITED = {
     "ESBNParameters",
     "Indexed",
     "Overlay",
+    "as_fractions",
     "check_segments",
     "check_min_update",
     "check_truncation",

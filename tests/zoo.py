@@ -31,6 +31,7 @@ from farfield.functional import (
     ScriptParameters,
     ScriptRules,
     TypingParameters,
+    as_fractions,
     causal_attention,
     compatibilities,
     content_scores,
@@ -107,6 +108,7 @@ from farfield.functional import (
     type_matching,
 )
 from farfield.models import (
+    CNN13,
     ESBN,
     LSTM,
     MNM,
@@ -115,12 +117,15 @@ from farfield.models import (
     SRAN,
     TRN,
     AnalogyScoring,
+    BottleneckMLP,
     CoRelNet,
+    ItemModel,
     LayerNormLSTMScorer,
     LSTMScorer,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
+    PreActResNet,
     PrediNet,
     Relational,
     ResizedSequence,
@@ -130,6 +135,7 @@ from farfield.models import (
     SetModel,
     TokenReader,
     Transformer,
+    WideResNet,
     WReN,
 )
 from farfield.nn import (
@@ -378,6 +384,13 @@ def normalizer(
     )
 
 
+def classifier(
+    build: Callable[[torch.Generator | None], nn.Module], images: Tensor = IMAGES
+) -> Animal:
+    """A network of single images, whose running averages take the place of the batch."""
+    return Animal(build=lambda source: build(source).eval(), inputs=(images,), shape=(BATCH, 3))
+
+
 def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
     """The module in float64 with all parameters moved; the first biases, 0, silence much."""
     module, source = module.double(), generator(100 + seed)
@@ -434,6 +447,27 @@ MODULES = {
     ),
     "LayerNorm": normalizer(lambda: LayerNorm(FEATURES)),
     "LayerNorm, learned": normalizer(lambda: LayerNorm(FEATURES, learned_sigma=True, sigma=0.5)),
+    "BottleneckMLP": classifier(
+        lambda source: BottleneckMLP(
+            (8, 8), 3, hidden_sizes=(7, 5), bottleneck=2, batch_norm=True, generator=source
+        ),
+    ),
+    "CNN13": classifier(
+        lambda source: CNN13((12, 12), 3, width=3, generator=source),
+        torch.rand(BATCH, 12, 12, generator=generator(6)),
+    ),
+    "ItemModel": Animal(
+        build=lambda source: ItemModel(BottleneckMLP((8, 8), 3, generator=source)),
+        inputs=(IMAGES, torch.tensor([[1], [0], [3], [1]])),
+        shape=(BATCH, 3),
+    ),
+    "PreActResNet": classifier(lambda source: PreActResNet((8, 8), 3, width=3, generator=source)),
+    "PreActResNet, depth": classifier(
+        lambda source: PreActResNet((8, 8), 3, depth=50, width=3, generator=source)
+    ),
+    "WideResNet": classifier(
+        lambda source: WideResNet((8, 8), 3, depth=10, widen_factor=1, generator=source)
+    ),
     "ContextWhitening": Animal(
         build=lambda _: nn.Sequential(ContextNorm(FEATURES), ContextWhitening(FEATURES)),
         inputs=(SEQUENCES,),
@@ -1133,6 +1167,11 @@ FUNCTIONS = {
         (SEQUENCES,),
         (BATCH, TIME, 5),
     ),
+    "as_fractions": (
+        lambda z: as_fractions(z, z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
     "linear": (
         lambda z: linear(z, *like(z, ATTENTION_PARAMETERS)),
         (SEQUENCES,),
@@ -1499,6 +1538,7 @@ ELSEWHERE = {
     "PerNonlinearity",
     "PerProjection",
     "Placement",
+    "CLASSIFIERS",
     "CONTEXTS",
     "ENCODERS",
     "REASONERS",

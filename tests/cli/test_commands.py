@@ -23,13 +23,15 @@ from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
 from farfield.experiments import (
+    ItemNetwork,
     Network,
     RollOutNetwork,
     ScoringNetwork,
     SequenceNetwork,
     SetNetwork,
+    Spec,
 )
-from farfield.models import REASONERS, SCORERS
+from farfield.models import CLASSIFIERS, REASONERS, SCORERS, PreActResNet
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
@@ -41,7 +43,7 @@ from plain import Plain
 
 KINDS = {
     "tasks": TASKS,
-    "models": {**REASONERS, **SCORERS},
+    "models": {**REASONERS, **SCORERS, **CLASSIFIERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
@@ -51,6 +53,7 @@ KINDS = {
     "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
+SINGLE = "neural-interpreter, pre-norm-transformer, preact-resnet, wide-resnet, cnn-13 or mlp"
 TRAIN = (
     f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
 )
@@ -187,7 +190,12 @@ def test_train_tells_a_model_where_the_patches_of_an_image_lie(model: str) -> No
 
 @pytest.mark.parametrize(
     "task, model",
-    [("copying", "rims"), ("fuzzy-boolean", "neural-interpreter"), ("all-same", "rims")],
+    [
+        ("copying", "rims"),
+        ("fuzzy-boolean", "neural-interpreter"),
+        ("fuzzy-boolean", "mlp"),
+        ("all-same", "rims"),
+    ],
 )
 def test_train_refuses_a_context_where_items_are_read_one_by_one(
     farfield, task: str, model: str
@@ -197,11 +205,46 @@ def test_train_refuses_a_context_where_items_are_read_one_by_one(
     assert f"context must be none for {task}" in ended.err
 
 
+def test_train_trains_a_classifier_of_single_items(farfield) -> None:
+    task = "--task.variables 3 --task.functions 2"
+    words = f"{task} --model.hidden-sizes 5 4 --model.bottleneck 2 --recipe.steps 2"
+    ended = farfield(f"train --task fuzzy-boolean --model mlp --workers 1 --seeds 1 {words}")
+    assert (ended.status, ended.err) == (0, "")
+    (key,) = Store("runs").keys()
+    (record,) = Store("runs").records(key)
+    core = record.experiment["model"]["core"]
+    assert core["cls"] == {"name": "farfield.models.BottleneckMLP"}
+    assert core["options"] == [["bottleneck", 2], ["hidden_sizes", [5, 4]]]
+
+
+def test_train_takes_a_classifier_for_images() -> None:
+    words = ["--model.depth", "34", "--model.width", "2", "--recipe.steps", "2"]
+    experiment = experiment_of(Train(task="digits", model="preact-resnet"), words)
+    assert experiment.model == ItemNetwork(core=Spec(PreActResNet, depth=34, width=2))
+    model = experiment.model.build(experiment.task, stream(0))
+    assert model.mixing_layers == ("core.group1", "core.group2", "core.group3", "core.group4")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("--model cnn-13", "got (5,); BottleneckMLP (mlp) takes items of any shape"),
+        ("--model mlp --encoder component", "encoder must be left out for mlp, which reads"),
+    ],
+)
+def test_train_says_what_a_classifier_of_single_items_takes(
+    farfield, words: str, said: str
+) -> None:
+    ended = farfield(f"train --task fuzzy-boolean {words}")
+    assert ended.status == 2
+    assert said in ended.err
+
+
 @pytest.mark.parametrize(
     "task, model, fitting",
     [
-        ("digits", "esbn", "neural-interpreter or pre-norm-transformer"),
-        ("digits", "rims", "neural-interpreter or pre-norm-transformer"),
+        ("digits", "esbn", SINGLE),
+        ("digits", "rims", SINGLE),
         ("vaec-scale", "lstm", ", ".join([*SCORERS, "neural-interpreter or pre-norm-transformer"])),
         ("object-frames", "esbn", "a network of farfield.experiments"),
     ],
@@ -220,7 +263,7 @@ def test_train_says_which_models_support_the_task(
         ((16,), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((3, 32, 32), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((32, 32), 2, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
-        ((3, 32, 32), 1, SET_LAYERS),
+        ((3, 32, 32), 1, {**SET_LAYERS, **CLASSIFIERS}),
     ],
 )
 def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
@@ -235,7 +278,8 @@ def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
         assert find_reader(task, name)[1] is cls
         network = experiment_of(Train(task="plain", model=name), []).model.build(task, stream(0))
         assert network(sets.table(), sets.index).shape == (4, task.num_outputs)
-    for name in {**SCORERS, **SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}.keys() - models.keys():
+    every = {**SCORERS, **SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS, **CLASSIFIERS}
+    for name in every.keys() - models.keys():
         with pytest.raises(ValueError, match=f"model '{name}' does not support task 'plain'"):
             find_reader(task, name)
 
@@ -244,7 +288,8 @@ def test_list_says_how_tasks_are_read_and_models_read(farfield, monkeypatch) -> 
     monkeypatch.setenv("COLUMNS", "400")
     lines = {line.split()[0]: line for line in farfield("list").out.splitlines() if line.strip()}
     assert "Read as: group, sequence." in lines["all-same"]
-    assert "Read as: elements." in lines["digits"]
+    assert "Read as: elements, item." in lines["digits"]
+    assert "Reads: item." in lines["preact-resnet"]
     assert "Reads: group." in lines["esbn"]
     assert "Reads: sequence." in lines["rims"]
     assert "Reads: elements, group, candidates." in lines["neural-interpreter"]

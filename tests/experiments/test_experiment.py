@@ -23,6 +23,7 @@ from farfield.experiments import (
     Constant,
     Cosine,
     Experiment,
+    ItemNetwork,
     Network,
     Pretrained,
     Recipe,
@@ -37,7 +38,7 @@ from farfield.experiments import (
     array_digest,
     arrays_of,
 )
-from farfield.models import ESBN
+from farfield.models import ESBN, BottleneckMLP
 from farfield.nn import CONTEXTS, ConvEncoder
 from farfield.objectives import Objective, Supervised, Update
 from farfield.tasks import GlyphSet, SameDifferent
@@ -500,6 +501,8 @@ def test_parts_of_ones_own_are_taken() -> None:
             {"core": Spec(ESBN), "rounded": 1},
             "rounded must be True or False, got 1",
         ),
+        (ItemNetwork, {"core": BottleneckMLP}, r"core must be a Spec.* write Spec"),
+        (ItemNetwork, {"core": Spec(BottleneckMLP), "front": 1}, "front must be a Spec or None"),
         (SetNetwork, {"core": Spec(ESBN), "shared": "no"}, "shared must be True or False"),
         (SetNetwork, {"core": Spec(ESBN), "outputs_per_token": 0}, "outputs_per_token must be"),
         (SetNetwork, {"core": Spec(ESBN), "places_std": -1}, "places_std must be .* at least 0"),

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
@@ -68,6 +69,7 @@ SIZES: dict[type[nn.Module], tuple[object, ...]] = {
 }
 DRAWN: dict[type[nn.Module], tuple[object, ...]] = {
     AnalogyEncoder: ((16, 16, 3),),
+    BottleneckMLP: ((2,), 2),
     ComponentEncoder: (),
     ConvEncoder: ((8, 8),),
     FrameDecoder: ((8, 8),),
@@ -100,6 +102,13 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
         )
         for cls, sizes in DRAWN.items()
     },
+    "CNN13": lambda **options: CNN13((12, 12), 2, width=2, generator=generator(), **options),
+    "PreActResNet": lambda **options: PreActResNet(
+        (4, 4), 2, width=2, generator=generator(), **options
+    ),
+    "WideResNet": lambda **options: WideResNet(
+        (4, 4), 2, depth=10, widen_factor=1, generator=generator(), **options
+    ),
     "DivisiveNorm1d, learned": lambda **options: DivisiveNorm1d(
         4, 3, affine=True, learned_sigma=True, **options
     ),

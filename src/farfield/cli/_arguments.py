@@ -71,7 +71,8 @@ class Train:
     encoder: str | None = None
     """Name of the encoder; if not given, that of the papers for such items: conv for gray images,
     panel where they are candidates, analogy for color images, linear for vectors and for what is
-    read in order, patch or component for a single item."""
+    read in order, patch or component for the parts of a single item. A model that reads a single
+    item as a whole takes none."""
     context: str | None = None
     """Normalization of the embeddings over the context of each problem, by name, or none; if not
     given, norm where all items of a problem are looked at together, else none."""

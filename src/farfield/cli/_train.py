@@ -28,6 +28,7 @@ from farfield.experiments import (
     TASK_ARGUMENTS,
     Architecture,
     Experiment,
+    ItemNetwork,
     Network,
     Recipe,
     RollOutNetwork,
@@ -126,19 +127,19 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) ->
     """
     encoder = Spec(find("encoder", command.encoder or _usual_encoder(task, reading), ENCODERS))
     if reading in ("group", "candidates"):
-        context = None
-        if command.context != "none":
-            context = Spec(find("context", command.context or "norm", CONTEXTS))
-        if part.cls in SET_LAYERS.values():
-            return SetNetwork(core=part, encoder=encoder, context=context)
-        if reading == "candidates":
-            return ScoringNetwork(scorer=part, encoder=encoder, context=context)
-        return Network(reasoner=part, encoder=encoder, context=context)
+        return _network_in_context(reading, part, encoder, command)
     if command.context not in (None, "none"):
         raise ValueError(
             f"context must be none for {task.name}, whose items {command.model} reads one by one, "
             f"got {command.context!r}"
         )
+    if reading == "item":
+        if command.encoder is not None:
+            raise ValueError(
+                f"encoder must be left out for {command.model}, which reads items as they are, "
+                f"got {command.encoder!r}"
+            )
+        return ItemNetwork(core=part)
     if reading == "elements":
         in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
         return SetNetwork(
@@ -147,6 +148,20 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) ->
     if isinstance(task, RolledOut) and task.given > 1:
         return RollOutNetwork(core=part, encoder=encoder)
     return SequenceNetwork(core=part, encoder=encoder)
+
+
+def _network_in_context(
+    reading: Reading, part: Spec, encoder: Spec, command: Train
+) -> Architecture:
+    """A network with a model that looks at several items together."""
+    context = None
+    if command.context != "none":
+        context = Spec(find("context", command.context or "norm", CONTEXTS))
+    if part.cls in SET_LAYERS.values():
+        return SetNetwork(core=part, encoder=encoder, context=context)
+    if reading == "candidates":
+        return ScoringNetwork(scorer=part, encoder=encoder, context=context)
+    return Network(reasoner=part, encoder=encoder, context=context)
 
 
 def _options_of_module(cls: type[nn.Module]) -> Any:

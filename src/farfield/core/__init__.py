@@ -1,5 +1,6 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+from farfield.core._abilities import HasMixingLayers as HasMixingLayers
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
 from farfield.core._citations import REFERENCES as REFERENCES
@@ -49,6 +50,7 @@ __all__ = [
     "Dropout",
     "Fraction",
     "Generator",
+    "HasMixingLayers",
     "Kind",
     "LazyItems",
     "Limits",

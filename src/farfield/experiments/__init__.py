@@ -6,6 +6,7 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._item_network import ItemNetwork as ItemNetwork
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
@@ -45,6 +46,7 @@ __all__ = [
     "Experiment",
     "ForSomeTasks",
     "Halving",
+    "ItemNetwork",
     "Network",
     "Optimizer",
     "Perturbation",

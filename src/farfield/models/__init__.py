@@ -14,6 +14,11 @@ from farfield.models._abilities import width_of as width_of
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
+from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
+from farfield.models._images._cnn13 import CNN13 as CNN13
+from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
+from farfield.models._images._wide_resnet import WideResNet as WideResNet
+from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
@@ -35,6 +40,14 @@ from farfield.models._token_reader import TokenReader as TokenReader
 from farfield.models._transformer import Transformer as Transformer
 from farfield.models._trn import TRN as TRN
 from farfield.models._wren import WReN as WReN
+
+CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
+    "preact-resnet": PreActResNet,
+    "wide-resnet": WideResNet,
+    "cnn-13": CNN13,
+    "mlp": BottleneckMLP,
+}
+"""Classifiers of single items by their name on the command line."""
 
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
@@ -59,6 +72,8 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
 """Scorers of candidates by their name on the command line."""
 
 __all__ = [
+    "CLASSIFIERS",
+    "CNN13",
     "ESBN",
     "LSTM",
     "MNM",
@@ -69,18 +84,21 @@ __all__ = [
     "SRAN",
     "TRN",
     "AnalogyScoring",
+    "BottleneckMLP",
     "CoRelNet",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",
     "HasHiddenSize",
     "HasOutFeatures",
+    "ItemModel",
     "LSTMScorer",
     "LayerNormLSTMScorer",
     "NeedsCalibration",
     "NextEmbedding",
     "ObjectAutoencoder",
     "ObjectPredictor",
+    "PreActResNet",
     "PrediNet",
     "RNNScorer",
     "Relational",
@@ -91,5 +109,6 @@ __all__ = [
     "TokenReader",
     "Transformer",
     "WReN",
+    "WideResNet",
     "width_of",
 ]

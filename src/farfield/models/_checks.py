@@ -1,4 +1,4 @@
-"""Checks that every reasoner makes of its sizes and of what it is given."""
+"""Checks that models make of what they are given."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def check_length(z: Tensor, length: int) -> None:
         raise ValueError(
             f"z must have the length={length} places that the model was made for, got {z.shape[1]}"
         )
+
+
+def check_one_item(index: Tensor) -> None:
+    """Raise `ValueError` unless `index` shows one item a problem."""
+    if index.ndim != 2 or index.shape[1] != 1:
+        raise ValueError(f"index must be (batch, 1), one item a problem, got {tuple(index.shape)}")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from farfield.core import check_arguments
+from farfield.models._checks import check_one_item
 from farfield.models._composition import Composition
 
 
@@ -69,9 +70,6 @@ class SetModel(Composition):
         Raises:
             ValueError: If the index is not `(batch, 1)`.
         """
-        if index.ndim != 2 or index.shape[1] != 1:
-            raise ValueError(
-                f"index must be (batch, 1), one item a problem, got {tuple(index.shape)}"
-            )
+        check_one_item(index)
         chosen = F.embedding(index[:, 0], embeddings.flatten(1))
         return torch.unflatten(chosen, -1, embeddings.shape[1:])

@@ -16,7 +16,7 @@ Arrangement = Literal["single", "group", "sequence"]
 Answer = Literal["once", "everywhere", "candidates", "items"]
 """Kind of answer: one a problem, one at every position, a candidate, or items themselves."""
 
-Reading = Literal["elements", "group", "candidates", "sequence", "items"]
+Reading = Literal["elements", "item", "group", "candidates", "sequence", "items"]
 """Way in which a model reads a problem."""
 
 
@@ -50,14 +50,14 @@ class Form:
     def readings(self) -> tuple[Reading, ...]:
         """Ways in which models can read a problem.
 
-        `"elements"`: as the set of parts of its one item. `"group"`: all items together.
-        `"candidates"`: the premises with each candidate. `"sequence"`: one item after another.
-        `"items"`: to predict items or to give them back.
+        `"elements"`: as the set of parts of its one item. `"item"`: its one item as a whole.
+        `"group"`: all items together. `"candidates"`: the premises with each candidate.
+        `"sequence"`: one item after another. `"items"`: to predict items or to give them back.
         """
         if self.answer in ("candidates", "items"):
             return (self.answer,)
         if self.arrangement == "single":
-            return ("elements",)
+            return ("elements", "item")
         if self.arrangement == "group" and self.answer == "once":
             return ("group", "sequence")
         return ("sequence",)

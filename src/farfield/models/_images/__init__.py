@@ -1,0 +1,1 @@
+"""Networks that classify one image, or one vector."""

@@ -1,0 +1,108 @@
+"""Residual networks with pre-activation, for small images."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar, Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Depth, Size, check_arguments
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._images._maps import convolution, maps_of, num_channels_of
+from farfield.models._images._residual import ResidualBlock, Window, residual_group
+
+_BLOCKS: Final = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
+"""Blocks of each group, by depth."""
+
+
+@final
+class PreActResNet(nn.Module):
+    """A residual network that normalizes and activates before every convolution.
+
+    A stem of 3×3, four groups of blocks, and a linear layer on the mean of each channel over the
+    image. The second, third and fourth group each halve the sides and have twice the channels of
+    the group before. A block has two convolutions of 3×3, or at depth 50 three of 1×1, 3×3 and 1×1,
+    the last with four times the channels; none has a bias. `WideResNet` has three groups, and more
+    channels in each.
+
+    Args:
+        item_shape: Channels, height and width of a square image, or height and width of a gray one.
+        num_outputs: Numbers in an answer.
+        depth: Number of layers: 18, 34 or 50.
+        width: Channels of the stem and of the first group.
+        stem_stride: Pixels from one window of the stem to the next: 2 for Tiny-ImageNet.
+        final_norm: Whether the maps of the last group are normalized and activated, as He et al.
+            2016b do; the released code of lamb2022 leaves that out.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, *item_shape)` to `(batch, num_outputs)`.
+
+    Attributes:
+        mixing_layers: The four groups: the paper's layer $k$ is the $k$-th of them.
+
+    Raises:
+        ValueError: If a size is below 1, there is no network of such a depth, or the images are not
+            square or have another shape.
+
+    Reference:
+        He et al. 2016b; lamb2022, section 4.5.1. For images of 32×32, whose last maps are 4×4, the
+        mean over the image is the released pooling of 4×4.
+    """
+
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2", "group3", "group4")
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        item_shape: tuple[Size, ...],
+        num_outputs: Size,
+        *,
+        depth: Depth = 18,
+        width: Size = 64,
+        stem_stride: Size = 1,
+        final_norm: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if depth not in _BLOCKS:
+            raise ValueError(f"depth must be 18, 34 or 50, got {depth}")
+        self.item_shape = tuple(item_shape)
+        channels = num_channels_of(self.item_shape)
+        self.stem = convolution(channels, width, 3, stride=stem_stride, generator=generator)
+        channels, block = width, partial(ResidualBlock, generator=generator)
+        for number, name in enumerate(self.mixing_layers):
+            blocks = [
+                _windows(depth, width * 2**number, 2 if number and not k else 1)
+                for k in range(_BLOCKS[depth][number])
+            ]
+            self.add_module(name, residual_group(block, channels, blocks))
+            channels = blocks[-1][-1].channels
+        self.final_norm = nn.BatchNorm2d(channels) if final_norm else None
+        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image."""
+        maps = self.stem(maps_of(items, self.item_shape))
+        for name in self.mixing_layers:
+            maps = self.get_submodule(name)(maps)
+        if self.final_norm is not None:
+            maps = F.relu(self.final_norm(maps))
+        return self.output(maps.mean((-2, -1)))
+
+
+def _windows(depth: int, width: int, stride: int) -> tuple[Window, ...]:
+    """The convolutions of a block."""
+    if depth < 50:
+        return Window(width, 3, stride), Window(width, 3, 1)
+    return Window(width, 1, 1), Window(width, 3, stride), Window(4 * width, 1, 1)

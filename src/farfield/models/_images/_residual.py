@@ -1,0 +1,115 @@
+"""Residual blocks that normalize and activate before they convolve."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from farfield.models._images._maps import convolution
+
+
+class Window(NamedTuple):
+    """A convolution of a block.
+
+    Attributes:
+        channels: Channels that it gives.
+        side: Side of its window.
+        stride: Pixels from one window to the next.
+    """
+
+    channels: int
+    side: int
+    stride: int
+
+
+@final
+class ResidualBlock(nn.Module):
+    r"""Convolutions of normalized and activated maps, added to a shortcut.
+
+    $$y = s(x) + u_n(\dots u_1(x)), \qquad u_i(x) = W_i * \phi(\mathrm{BN}_i(x))$$
+
+    with $s$ the identity, or a convolution of 1×1 where the shape changes, of $x$ or of what
+    $W_1$ reads.
+
+    Args:
+        in_channels: Channels of $x$.
+        windows: The convolutions.
+        bias: Whether convolutions add a number to each channel.
+        negative_slope: Slope of the activation below 0.
+        dropout: Probability that a number between two convolutions is dropped in training.
+        activates_shortcut: Whether the convolution of the shortcut reads what $W_1$ reads.
+        generator: Where the first weights are drawn from.
+
+    Reference:
+        He et al. 2016b, figure 1b; lamb2022, section 4.5.1.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        windows: Sequence[Window],
+        *,
+        bias: bool = False,
+        negative_slope: float = 0.0,
+        dropout: float = 0.0,
+        activates_shortcut: bool = True,
+        generator: torch.Generator | None,
+    ) -> None:
+        super().__init__()
+        sizes = (in_channels, *(window.channels for window in windows))
+        self.norms = nn.ModuleList(nn.BatchNorm2d(channels) for channels in sizes[:-1])
+        self.convolutions = nn.ModuleList(
+            convolution(*pair, window.side, stride=window.stride, bias=bias, generator=generator)
+            for pair, window in zip(itertools.pairwise(sizes), windows, strict=True)
+        )
+        stride = max(window.stride for window in windows)
+        self.shortcut = None
+        if stride != 1 or sizes[0] != sizes[-1]:
+            self.shortcut = convolution(
+                sizes[0], sizes[-1], 1, stride=stride, bias=bias, generator=generator
+            )
+        self.negative_slope, self.dropout = negative_slope, dropout
+        self.activates_shortcut = activates_shortcut
+
+    def forward(
+        self, maps: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch _ _ _"]:
+        """The sum of both ways."""
+        norm, *norms = self.norms
+        convolve, *others = self.convolutions
+        read = self._activated(norm(maps))
+        inner = convolve(read)
+        for norm, convolve in zip(norms, others, strict=True):
+            inner = F.dropout(inner, self.dropout, self.training)
+            inner = convolve(self._activated(norm(inner)))
+        if self.shortcut is None:
+            return inner + maps
+        return inner + self.shortcut(read if self.activates_shortcut else maps)
+
+    def _activated(self, maps: Tensor) -> Tensor:
+        return F.leaky_relu(maps, self.negative_slope)
+
+
+def residual_group(
+    block: Callable[[int, Sequence[Window]], ResidualBlock],
+    in_channels: int,
+    blocks: Sequence[Sequence[Window]],
+) -> nn.Sequential:
+    """Blocks one after another.
+
+    Args:
+        block: Makes a block from the channels that it reads and its convolutions.
+        in_channels: Channels that the first block reads.
+        blocks: The convolutions of each block.
+    """
+    group, channels = nn.Sequential(), in_channels
+    for windows in blocks:
+        group.append(block(channels, windows))
+        channels = windows[-1].channels
+    return group

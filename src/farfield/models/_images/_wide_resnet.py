@@ -1,0 +1,116 @@
+"""Wide residual networks, for small images."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, ClassVar, Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Depth, Dropout, Limits, NonNegativeFloat, Size, check_arguments
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._images._maps import convolution, maps_of, num_channels_of
+from farfield.models._images._residual import ResidualBlock, Window, residual_group
+
+_STEM: Final = 16
+"""Channels of the stem."""
+
+
+@final
+class WideResNet(nn.Module):
+    """A residual network of few layers with many channels.
+
+    A stem of 3×3 with 16 channels, three groups of blocks with 16, 32 and 64 times `widen_factor`
+    channels, batch normalization, activation, and a linear layer on the mean of each channel over
+    the image. The second and third group each halve the sides. A block has two convolutions of 3×3
+    with biases. As in the released code of lamb2022, the second of them takes the stride, and a
+    shortcut that is a convolution reads the block's input as it is; in `PreActResNet` the first one
+    does, and the shortcut reads the activated input.
+
+    Args:
+        item_shape: Channels, height and width of a square image, or height and width of a gray one.
+        num_outputs: Numbers in an answer.
+        depth: Number of layers, $6n + 4$ for $n$ blocks a group. $6n + 2$ is the same network
+            without its shortcuts in the count, so that the paper's 20 is 22.
+        widen_factor: Times as many channels as a narrow network has.
+        negative_slope: Slope of the activations below 0: 0.01 for interpolation consistency in the
+            released code, 0 for manifold mixup.
+        dropout: Probability that a number between the convolutions of a block is dropped in
+            training.
+        final_momentum: Share of the newest batch in the running averages of the last normalization.
+            0.9 is the released code's; those of all others have torch's 0.1.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, *item_shape)` to `(batch, num_outputs)`.
+
+    Attributes:
+        mixing_layers: The three groups: the paper's layer $k$ is the $k$-th of them.
+
+    Raises:
+        ValueError: If a number is out of range, there is no network of such a depth, or the images
+            are not square or have another shape.
+
+    Reference:
+        Zagoruyko and Komodakis 2016; lamb2022, sections 4.5.1 and 6.3.2.
+    """
+
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2", "group3")
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        item_shape: tuple[Size, ...],
+        num_outputs: Size,
+        *,
+        depth: Depth = 28,
+        widen_factor: Size = 10,
+        negative_slope: NonNegativeFloat = 0.0,
+        dropout: Dropout = 0.0,
+        final_momentum: Annotated[float, Limits(above=0, at_most=1)] = 0.9,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        num_blocks, rest = divmod(depth - 2, 6)
+        if num_blocks < 1 or rest not in (0, 2):
+            raise ValueError(f"depth must be 6n + 4 or 6n + 2, as 28 or 20, got {depth}")
+        self.item_shape, self.negative_slope = tuple(item_shape), negative_slope
+        block = partial(
+            ResidualBlock,
+            bias=True,
+            negative_slope=negative_slope,
+            dropout=dropout,
+            activates_shortcut=False,
+            generator=generator,
+        )
+        self.stem = convolution(
+            num_channels_of(self.item_shape), _STEM, 3, bias=True, generator=generator
+        )
+        channels = _STEM
+        for number, name in enumerate(self.mixing_layers):
+            width = _STEM * widen_factor * 2**number
+            blocks = [
+                (Window(width, 3, 1), Window(width, 3, 2 if number and not k else 1))
+                for k in range(num_blocks)
+            ]
+            self.add_module(name, residual_group(block, channels, blocks))
+            channels = width
+        self.final_norm = nn.BatchNorm2d(channels, momentum=final_momentum)
+        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image."""
+        maps = self.stem(maps_of(items, self.item_shape))
+        for name in self.mixing_layers:
+            maps = self.get_submodule(name)(maps)
+        maps = F.leaky_relu(self.final_norm(maps), self.negative_slope)
+        return self.output(maps.mean((-2, -1)))

@@ -1,0 +1,66 @@
+"""The composition of models that classify items as a whole."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor, nn
+
+from farfield.core import HasMixingLayers, check_arguments
+from farfield.functional import as_fractions
+from farfield.models._checks import check_one_item
+
+
+@final
+class ItemModel(nn.Module):
+    """A classifier of single items, e.g. of images, as a model of problems.
+
+    A problem shows one item. Every problem of a batch is a row of what the core reads, also where
+    several show the same item: batch normalization counts problems. `SetModel` takes an item apart
+    into elements.
+
+    Args:
+        core: From items `(batch, *shape)` to answers `(batch, num_outputs)`, e.g. `PreActResNet`.
+        front: What the core reads items through, from and to `(batch, *shape)`, such as a
+            standardization; None for nothing.
+
+    Shape:
+        Items `(item, *shape)`, uint8 of 0…255 or floating-point, and their index `(batch, 1)` to
+        `(batch, num_outputs)`. Bytes are read as fractions of 255.
+
+    Attributes:
+        mixing_layers: Those of the core, if it has any.
+
+    Raises:
+        ValueError: If a part is no module.
+
+    Reference:
+        lamb2022, sections 4.5.1 and 6.3.2.
+    """
+
+    @check_arguments
+    def __init__(self, core: nn.Module, front: nn.Module | None = None) -> None:
+        super().__init__()
+        self.front = front
+        self.core = core
+        if isinstance(core, HasMixingLayers):
+            self.mixing_layers = tuple(f"core.{name}" for name in core.mixing_layers)
+
+    def forward(
+        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch place"]
+    ) -> Float[Tensor, "batch _"]:
+        """Answer every problem of a batch.
+
+        Args:
+            items: The distinct items.
+            index: Which item each problem shows.
+
+        Raises:
+            ValueError: If the index is not `(batch, 1)`, or items are integers other than bytes.
+        """
+        check_one_item(index)
+        parameter = next(self.parameters(), torch.zeros(()))
+        shown = as_fractions(items.index_select(0, index[:, 0]), parameter.dtype)
+        return self.core(shown if self.front is None else self.front(shown))

@@ -1,0 +1,88 @@
+"""Networks that classify single items in training: as one program, and through a front."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import stream
+from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
+from farfield.objectives import ManifoldMixup
+from farfield.tasks import TRAINING
+from farfield.training import OneNetwork, Stack, problems_of_run
+from plain import Plain
+
+IMAGES, VECTORS = Plain(item_shape=(12, 12), length=1), Plain(item_shape=(2,), length=1)
+CORES = {
+    "preact-resnet": (IMAGES, Spec(PreActResNet, width=2)),
+    "wide-resnet": (IMAGES, Spec(WideResNet, depth=10, widen_factor=1)),
+    "cnn-13": (IMAGES, Spec(CNN13, width=2)),
+    "mlp": (VECTORS, Spec(BottleneckMLP, hidden_sizes=(5, 4), bottleneck=2, batch_norm=True)),
+}
+
+
+class Shift(nn.Module):
+    """A front that knows the shape of items."""
+
+    def __init__(self, item_shape: tuple[int, ...], amount: float = 0.5) -> None:
+        super().__init__()
+        self.register_buffer("amount", torch.full(item_shape, amount))
+
+    def forward(self, items: Tensor) -> Tensor:
+        return items - self.amount
+
+
+def experiment_of(task: Plain, core: Spec, **changed: object) -> Experiment:
+    return Experiment(
+        task=task,
+        model=ItemNetwork(core=core, front=Spec(Shift)),
+        recipe=Recipe(steps=3, batch_size=16, optimizer=SGD(momentum=0.9, nesterov=True)),
+        **changed,
+    )
+
+
+@pytest.mark.parametrize("name", CORES)
+@pytest.mark.parametrize("mixes", [False, True], ids=["supervised", "manifold mixup"])
+def test_together_equals_alone(name: str, mixes: bool) -> None:
+    experiment = experiment_of(*CORES[name])
+    if mixes:
+        model = experiment.model.build(experiment.task, stream(0))
+        rule = ManifoldMixup(layers=("input", *model.mixing_layers))
+        experiment = dataclasses.replace(experiment, objective=rule)
+    seeds = (0, 3)
+    together = Stack(experiment, seeds, dtype=torch.float64)
+    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in seeds]
+    for step in range(3):
+        losses = torch.cat([learner.update(step) for learner in learners])
+        torch.testing.assert_close(together.update(step), losses, rtol=1e-9, atol=1e-12)
+    for place, learner in enumerate(learners):
+        weights = learner.weights()[0]
+        assert weights["core.output.bias"].shape == (2,)
+        for layer, content in weights.items():
+            torch.testing.assert_close(
+                together.weights()[place][layer], content, rtol=1e-8, atol=1e-10, msg=layer
+            )
+        for scores in ("score", "training_metrics"):
+            found, expected = getattr(together, scores)(3)[place], getattr(learner, scores)(3)[0]
+            assert [score.value for score in found] == pytest.approx(
+                [score.value for score in expected], rel=1e-8
+            )
+
+
+def test_a_front_is_made_for_the_items_of_the_task() -> None:
+    model = ItemNetwork(core=CORES["mlp"][1], front=Spec(Shift, amount=2.0))
+    network = model.build(VECTORS, stream(0, "weights")).eval()
+    assert network.front.amount.tolist() == [2.0, 2.0]
+    problems = problems_of_run(VECTORS, 0)[TRAINING]
+    answers = network(problems.table(), problems.index)
+    expected = network.core(problems.table()[problems.index[:, 0]] - 2)
+    assert torch.equal(answers, expected)
+
+
+def test_a_problem_of_several_items_is_refused() -> None:
+    with pytest.raises(ValueError, match="one item a problem, got plain with 6; Network answers"):
+        ItemNetwork(core=CORES["mlp"][1]).build(Plain(), stream(0))
