@@ -1,0 +1,205 @@
+"""Chapters 4 and 6 of lamb2022 at a size that one core trains in minutes: our own tables.
+
+Narrow networks, few updates and images that are at hand stand in for the published ones, so no
+number of these tables is one of the papers'; what they can show is the order of the learning rules
+under one recipe. The recipe is the chapters' with the step size, the momentum and the schedule as
+they are. Nothing was tuned.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from farfield.analysis import PGD
+from farfield.experiments import SGD, Adam, Cosine, Experiment, ItemNetwork, Recipe, Spec
+from farfield.models import CNN13, BottleneckMLP, PreActResNet
+from farfield.nn import Standardize
+from farfield.objectives import (
+    ICT,
+    VAT,
+    CropAndFlip,
+    ManifoldMixup,
+    MeanTeacher,
+    Mixup,
+    Objective,
+    PiModel,
+    Supervised,
+)
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._published import Unpublished
+from farfield.reproductions._rule import VerdictRule
+from farfield.reproductions.lamb2022._mixup import (
+    ATTACK,
+    DEFORMATIONS,
+    ELIGIBLE,
+    LAYERS,
+    QUARTERS,
+)
+from farfield.tasks import FewLabels, ImageClasses
+
+RULE: Final = VerdictRule()
+RUNS: Final = 3
+MEASURED: Final = Unpublished(
+    runs=RUNS, selection="weights of the last step", split="test images"
+)
+MOMENTUM: Final = SGD(momentum=0.9, nesterov=True, weight_decay=1e-4)
+
+JPEG: Final = ImageClasses(data_set="cifar10-jpeg", test_images=2_000)
+WIDTH: Final = 8
+STEPS: Final = 2_500
+"""Five epochs."""
+STRONG: Final = PGD(eps=8 / 255, steps=7, step_size=2 / 255, of="test")
+"""Seven steps, as in the training that Table 7 quotes."""
+RULES: Final[dict[str, Objective]] = {
+    "No Mixup": Supervised(),
+    "Input Mixup (α = 1)": Mixup(alpha=1.0),
+    "Manifold Mixup (α = 0.5)": ManifoldMixup(layers=ELIGIBLE, alpha=0.5),
+    "Manifold Mixup (α = 1)": ManifoldMixup(layers=ELIGIBLE, alpha=1.0),
+    "Manifold Mixup (α = 2)": ManifoldMixup(layers=ELIGIBLE, alpha=2.0),
+    "Manifold Mixup, S = {1, 2}": ManifoldMixup(layers=LAYERS[1:3]),
+    "Manifold Mixup, S = {2}": ManifoldMixup(layers=LAYERS[2:3]),
+    "Manifold Mixup, zeroed gradients": ManifoldMixup(layers=ELIGIBLE, stop_gradient=True),
+}
+REGIMES: Final = (
+    "test",
+    *(change.regime.name for change in DEFORMATIONS),
+    ATTACK.regime.name,
+    STRONG.regime.name,
+)
+
+MIXUP_NARROW: Final = Table(
+    key="lamb2022/mixup-narrow",
+    title="Manifold Mixup on JPEG copies of CIFAR-10, PreActResNet18 of width 8, five epochs",
+    steps_printed=False,
+    claims=tuple(
+        Claim(
+            paper="lamb2022",
+            table="mixup-narrow",
+            row=row,
+            column=regime,
+            published=MEASURED,
+            experiment=Experiment(
+                task=JPEG,
+                model=ItemNetwork(
+                    core=Spec(PreActResNet, width=WIDTH), front=Spec(Standardize)
+                ),
+                recipe=Recipe(
+                    steps=STEPS,
+                    learning_rate=0.1,
+                    batch_size=100,
+                    optimizer=MOMENTUM,
+                    schedule=QUARTERS,
+                ),
+                objective=CropAndFlip(objective=objective),
+                perturbations=(*DEFORMATIONS, ATTACK, STRONG),
+            ),
+            rule=RULE,
+            metric="accuracy",
+            regime=regime,
+            quick=1,
+            subject="CIFAR-10, JPEG",
+            data="cifar10/cifar-10-jpeg.tar.xz in FARFIELD_DATA",
+        )
+        for regime in REGIMES
+        for row, objective in RULES.items()
+    ),
+)
+
+FEW: Final = FewLabels(
+    data_set="mnist", labels_per_class=10, validation_per_class=500, test_images=2_000
+)
+UNLABELLED: Final = "unlabelled"
+SEMI: Final[dict[str, Objective]] = {
+    "Supervised": Supervised(),
+    "Supervised (Mixup)": Mixup(alpha=1.0),
+    "Supervised (Manifold Mixup)": ManifoldMixup(layers=ELIGIBLE),
+    "Π model": PiModel(consistency=UNLABELLED),
+    "Mean Teacher": MeanTeacher(weight=10.0, warmup=True, consistency=UNLABELLED),
+    "VAT + Ent": VAT(entropy=1.0, consistency=UNLABELLED),
+    "ICT": ICT(weight=10.0, decay=0.99, consistency=UNLABELLED),
+    "ICT, manifold": ICT(weight=10.0, decay=0.99, layers=ELIGIBLE, consistency=UNLABELLED),
+    "ICT, no mean teacher": ICT(
+        weight=10.0, decay=None, scores_teacher=False, consistency=UNLABELLED
+    ),
+}
+
+ICT_NARROW: Final = Table(
+    key="lamb2022/ict-narrow",
+    title="A hundred labels of MNIST, CNN-13 of width 8, two epochs of the unlabelled images",
+    steps_printed=False,
+    claims=tuple(
+        Claim(
+            paper="lamb2022",
+            table="ict-narrow",
+            row=row,
+            column="test error",
+            published=MEASURED,
+            experiment=Experiment(
+                task=FEW,
+                model=ItemNetwork(core=Spec(CNN13, width=8), front=Spec(Standardize)),
+                recipe=Recipe(
+                    steps=1_100,
+                    learning_rate=0.1,
+                    batch_size=100,
+                    optimizer=MOMENTUM,
+                    schedule=Cosine(span=8 / 9),
+                ),
+                objective=CropAndFlip(objective=objective, flip=False),
+            ),
+            rule=RULE,
+            metric="error",
+            regime="test",
+            quick=1,
+            subject="MNIST, 100 labels",
+            data="MNIST: in FARFIELD_DATA/mnist, or by `farfield fetch mnist`",
+        )
+        for row, objective in SEMI.items()
+    ),
+)
+
+MNIST: Final = ImageClasses(data_set="mnist", test_images=2_000)
+FIRST_HIDDEN: Final = "core.layers.0"
+DENSE: Final = {"hidden_sizes": (128, 128, 128)}
+FLAT_ROWS: Final[dict[str, tuple[Spec, Objective, Adam]]] = {
+    "No Mixup": (Spec(BottleneckMLP, **DENSE), Supervised(), Adam()),
+    "Weight decay": (Spec(BottleneckMLP, **DENSE), Supervised(), Adam(weight_decay=1e-4)),
+    "Dropout": (Spec(BottleneckMLP, dropout=0.5, **DENSE), Supervised(), Adam()),
+    "Input Mixup": (Spec(BottleneckMLP, **DENSE), Mixup(alpha=1.0), Adam()),
+    "Manifold Mixup": (
+        Spec(BottleneckMLP, **DENSE),
+        ManifoldMixup(layers=(FIRST_HIDDEN,)),
+        Adam(),
+    ),
+}
+"""Rows of section 4.3.2, which says neither the width nor the strengths: core, rule, optimizer."""
+
+FLATTENING: Final = Table(
+    key="lamb2022/flattening",
+    title="Fully connected networks on MNIST, by regularizer",
+    steps_printed=False,
+    claims=tuple(
+        Claim(
+            paper="lamb2022",
+            table="flattening",
+            row=row,
+            column="test",
+            published=dataclasses.replace(MEASURED, runs=5),
+            experiment=Experiment(
+                task=MNIST,
+                model=ItemNetwork(core=core),
+                recipe=Recipe(
+                    steps=6_000, learning_rate=1e-3, batch_size=100, optimizer=optimizer
+                ),
+                objective=objective,
+            ),
+            rule=RULE,
+            metric="accuracy",
+            regime="test",
+            quick=1,
+            subject="MNIST",
+            data="MNIST: in FARFIELD_DATA/mnist, or by `farfield fetch mnist`",
+        )
+        for row, (core, objective, optimizer) in FLAT_ROWS.items()
+    ),
+)
