@@ -19,7 +19,7 @@ _BROKEN_TAR: Final = (tarfile.TarError, OSError, EOFError, ValueError, OverflowE
 
 
 def unpack_xz(name: str, content: bytes, most: int) -> bytes:
-    """What a file that is compressed with xz holds.
+    """Content of a file that is compressed with xz.
 
     Args:
         name: The file, for errors.
@@ -41,7 +41,7 @@ def unpack_xz(name: str, content: bytes, most: int) -> bytes:
 
 
 def unpack_gzip(name: str, content: bytes, most: int) -> bytes:
-    """What a file that is compressed with gzip holds.
+    """Content of a file that is compressed with gzip.
 
     Args:
         name: The file, for errors.
