@@ -109,7 +109,7 @@ def test_statistics_and_images_of_other_sizes_are_refused() -> None:
             ValueError, match=r"items must be \(item, 3, height, width\), got shape"
         ):
             module(torch.zeros(shape))
-    with pytest.raises(ValueError, match="items must have 12 values each, .*got shape"):
+    with pytest.raises(ValueError, match=r"items must have 12 values each, .*got shape"):
         whitener(images(40))(torch.zeros(2, 3, 4, 4))
     with pytest.raises(ValueError, match="items must be uint8 of 0…255 or floating-point"):
         module(torch.zeros(2, 3, 4, 4, dtype=torch.int64))
