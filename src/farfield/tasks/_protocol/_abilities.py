@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
 from farfield.core import Problems, Stream
+from farfield.functional import PixelSpectrum
 from farfield.tasks._protocol._form import CHANNELS_FIRST, COLOR, GRAY, VECTOR, Form
 from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
@@ -178,6 +179,42 @@ def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
     if regime != TRAINING or not isinstance(task, ScoresSomeTraining):
         return problems
     return problems[: task.training_scored]
+
+
+def scored_sets(task: ProblemTask, sets: Mapping[str, Problems]) -> dict[str, Problems]:
+    """The problems that a trained network is scored on, by regime.
+
+    A set that is no regime of the task is there to learn from alone, e.g. one without labels.
+
+    Args:
+        task: The task.
+        sets: The sets of a run, by name.
+    """
+    regimes = {regime.name for regime in task.regimes}
+    return {
+        name: scored_of(task, name, problems) for name, problems in sets.items() if name in regimes
+    }
+
+
+@final
+class ChannelStatistics(NamedTuple):
+    """Mean and standard deviation of each channel of images whose values are fractions, 0…1."""
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+@runtime_checkable
+class HasPixelStatistics(Protocol):
+    """A task of images with statistics of all its training images, for fixed preprocessing."""
+
+    def channel_statistics(self) -> ChannelStatistics:
+        """Mean and standard deviation of each channel."""
+        ...
+
+    def pixel_spectrum(self) -> PixelSpectrum:
+        """Mean and principal directions of images that are standardized by these."""
+        ...
 
 
 @runtime_checkable
