@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.core import LazyItems, Problems
+from farfield.core import LazyItems, Problems, to_float
 
 LATENT = torch.tensor([[1, 2], [3, 4], [5, 6], [7, 8]])
 
@@ -89,3 +89,14 @@ def test_what_cannot_be_a_table_is_refused() -> None:
         LazyItems(latent=LATENT, draw=lambda _: torch.zeros(1))
     with pytest.raises(ValueError, match="dim must be 0"):
         drawn().index_select(1, torch.tensor([0]))
+
+
+def test_bytes_are_fractions_and_integers_are_refused() -> None:
+    pixels = torch.tensor([0, 51, 255], dtype=torch.uint8)
+    torch.testing.assert_close(to_float(pixels), torch.tensor([0.0, 0.2, 1.0]))
+    numbers = torch.tensor([0.5, -3.0], dtype=torch.float64)
+    assert to_float(numbers) is numbers
+    with pytest.raises(
+        ValueError, match=r"items must be floating-point numbers or bytes, got t.*64"
+    ):
+        to_float(torch.arange(3))

@@ -28,6 +28,7 @@ from farfield.core._hints import hints_of as hints_of
 from farfield.core._hints import kind_of as kind_of
 from farfield.core._items import LazyItems as LazyItems
 from farfield.core._items import RaggedItems as RaggedItems
+from farfield.core._items import to_float as to_float
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
 from farfield.core._machine import num_cores as num_cores
@@ -80,6 +81,7 @@ __all__ = [
     "reseed",
     "seed_generators",
     "stream",
+    "to_float",
     "to_line",
     "writable_place",
 ]
