@@ -40,6 +40,7 @@ from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
 from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
+from farfield.tasks._protocol._form import axes_of as axes_of
 from farfield.tasks._protocol._task import TRAINING as TRAINING
 from farfield.tasks._protocol._task import VALIDATION as VALIDATION
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
@@ -142,6 +143,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "axes_of",
     "cache_folder",
     "fetch",
     "form_of",
