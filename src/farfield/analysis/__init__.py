@@ -1,15 +1,16 @@
-"""Analysis of trained networks: embeddings, memory, routing, activation, speed of learning."""
+"""Analysis of trained networks: representations, memory, routing, attacks, speed of learning."""
 
 from farfield.analysis._activation import PhaseDifference as PhaseDifference
 from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
+from farfield.analysis._attacks import FGSM as FGSM
+from farfield.analysis._attacks import PGD as PGD
 from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
 from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
 from farfield.analysis._embeddings import first_component as first_component
-from farfield.analysis._fgsm import FGSM as FGSM
 from farfield.analysis._key_overlap import KeyOverlap as KeyOverlap
 from farfield.analysis._key_overlap import key_overlap as key_overlap
 from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_centroid_accuracy
@@ -36,6 +37,7 @@ from farfield.analysis._tsne import tsne as tsne
 
 __all__ = [
     "FGSM",
+    "PGD",
     "ComponentFit",
     "Embeddings",
     "FirstComponent",
