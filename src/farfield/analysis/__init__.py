@@ -5,6 +5,9 @@ from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
 from farfield.analysis._attacks import FGSM as FGSM
 from farfield.analysis._attacks import PGD as PGD
+from farfield.analysis._deformations import Rotation as Rotation
+from farfield.analysis._deformations import Shear as Shear
+from farfield.analysis._deformations import Zoom as Zoom
 from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
 from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
@@ -46,8 +49,11 @@ __all__ = [
     "LinearFit",
     "PhaseDifference",
     "PrincipalComponents",
+    "Rotation",
     "Routing",
+    "Shear",
     "TimeCourse",
+    "Zoom",
     "active_of",
     "clustering",
     "copy_last_frame",
