@@ -5,6 +5,8 @@ from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
 from farfield.analysis._attacks import FGSM as FGSM
 from farfield.analysis._attacks import PGD as PGD
+from farfield.analysis._class_spectra import ClassSpectra as ClassSpectra
+from farfield.analysis._class_spectra import class_spectra as class_spectra
 from farfield.analysis._deformations import Rotation as Rotation
 from farfield.analysis._deformations import Shear as Shear
 from farfield.analysis._deformations import Zoom as Zoom
@@ -23,8 +25,11 @@ from farfield.analysis._keys import second_appearance as second_appearance
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
+from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._representations import probabilities_of as probabilities_of
+from farfield.analysis._representations import representations_of as representations_of
 from farfield.analysis._roll_outs import copy_last_frame as copy_last_frame
 from farfield.analysis._roll_outs import rolled_out as rolled_out
 from farfield.analysis._routing import Routing as Routing
@@ -41,6 +46,7 @@ from farfield.analysis._tsne import tsne as tsne
 __all__ = [
     "FGSM",
     "PGD",
+    "ClassSpectra",
     "ComponentFit",
     "Embeddings",
     "FirstComponent",
@@ -55,6 +61,7 @@ __all__ = [
     "TimeCourse",
     "Zoom",
     "active_of",
+    "class_spectra",
     "clustering",
     "copy_last_frame",
     "embeddings_of",
@@ -65,10 +72,13 @@ __all__ = [
     "linear_fit",
     "mean_line",
     "nearest_centroid_accuracy",
+    "nearest_neighbor_error",
     "path_similarity",
     "phase_difference",
     "principal_components",
+    "probabilities_of",
     "recall_by_length",
+    "representations_of",
     "rolled_out",
     "routing_of",
     "scores_by_iterations",
