@@ -39,6 +39,11 @@ from farfield.analysis._routing import path_similarity as path_similarity
 from farfield.analysis._routing import routing_of as routing_of
 from farfield.analysis._routing import scores_by_iterations as scores_by_iterations
 from farfield.analysis._routing import scores_without_functions as scores_without_functions
+from farfield.analysis._surfaces import Surface as Surface
+from farfield.analysis._surfaces import confidence_between as confidence_between
+from farfield.analysis._surfaces import plane_axes as plane_axes
+from farfield.analysis._surfaces import plane_problems as plane_problems
+from farfield.analysis._surfaces import surface_of as surface_of
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 from farfield.analysis._tsne import tsne as tsne
@@ -58,11 +63,13 @@ __all__ = [
     "Rotation",
     "Routing",
     "Shear",
+    "Surface",
     "TimeCourse",
     "Zoom",
     "active_of",
     "class_spectra",
     "clustering",
+    "confidence_between",
     "copy_last_frame",
     "embeddings_of",
     "first_component",
@@ -75,6 +82,8 @@ __all__ = [
     "nearest_neighbor_error",
     "path_similarity",
     "phase_difference",
+    "plane_axes",
+    "plane_problems",
     "principal_components",
     "probabilities_of",
     "recall_by_length",
@@ -84,6 +93,7 @@ __all__ = [
     "scores_by_iterations",
     "scores_without_functions",
     "second_appearance",
+    "surface_of",
     "time_course",
     "tsne",
 ]
