@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from farfield.analysis import (
     confidence_between,
     plane_axes,
+    plane_points,
     plane_problems,
     representations_of,
     surface_of,
@@ -124,3 +126,14 @@ def test_one_class_and_empty_planes_are_refused() -> None:
     for points, size in ((POINTS, 1), (POINTS[:0], 5)):
         with pytest.raises(ValueError, match=f"got {len(points)} points and size {size}"):
             plane_axes(points, size)
+
+
+def test_items_that_are_no_points_of_a_plane_are_refused() -> None:
+    problems = Problems(
+        items=torch.zeros(4, 3), index=torch.arange(4)[:, None], target=torch.zeros(4)
+    )
+    with pytest.raises(ValueError, match=r"one item of two numbers, got 1 of shape \(3,\)"):
+        plane_points(problems)
+    pairs = dataclasses.replace(problems, index=torch.zeros(4, 2, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"one item of two numbers, got 2 of shape \(3,\)"):
+        plane_points(pairs)

@@ -42,6 +42,7 @@ from farfield.analysis._routing import scores_without_functions as scores_withou
 from farfield.analysis._surfaces import Surface as Surface
 from farfield.analysis._surfaces import confidence_between as confidence_between
 from farfield.analysis._surfaces import plane_axes as plane_axes
+from farfield.analysis._surfaces import plane_points as plane_points
 from farfield.analysis._surfaces import plane_problems as plane_problems
 from farfield.analysis._surfaces import surface_of as surface_of
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
@@ -83,6 +84,7 @@ __all__ = [
     "path_similarity",
     "phase_difference",
     "plane_axes",
+    "plane_points",
     "plane_problems",
     "principal_components",
     "probabilities_of",

@@ -32,6 +32,24 @@ class Surface(NamedTuple):
         return float(self.probabilities.double().amax(-1).mean())
 
 
+def plane_points(problems: Problems) -> Float[Tensor, "batch 2"]:
+    """The items of problems of one item of two numbers.
+
+    Args:
+        problems: The problems.
+
+    Raises:
+        ValueError: If they have more than one item, or items of another shape.
+    """
+    items = problems.sequences()
+    if items.shape[1:] != (1, 2):
+        raise ValueError(
+            "problems must have one item of two numbers, got "
+            f"{items.shape[1]} of shape {(*items.shape[2:],)}"
+        )
+    return items.squeeze(1)
+
+
 def plane_axes(
     points: Float[Tensor, "batch 2"], size: int, *, margin: float = 0.1
 ) -> tuple[Float[Tensor, " width"], Float[Tensor, " height"]]:
