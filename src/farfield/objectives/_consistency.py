@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from farfield.core import TRAINING, Problems, Stream, check_fields
+from farfield.functional import as_fractions
 from farfield.objectives._bound import Bound
-from farfield.objectives._mixing import numbers
 from farfield.objectives._objective import Objective, Tensors, Update
 
 COUNT: Final = "number of updates"
@@ -135,7 +135,7 @@ def moved(problems: Problems, shift: Tensor) -> Problems:
         ValueError: If the items are neither floating-point numbers nor bytes.
     """
     shown = problems.unshared()
-    items = numbers(shown.table())
+    items = as_fractions(shown.table())
     return dataclasses.replace(shown, items=items + shift.flatten(0, 1).to(items.dtype))
 
 

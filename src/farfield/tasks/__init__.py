@@ -47,6 +47,7 @@ from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._abilities import scored_sets as scored_sets
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
+from farfield.tasks._protocol._form import axes_of as axes_of
 from farfield.tasks._protocol._label_split import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._task import TRAINING as TRAINING
 from farfield.tasks._protocol._task import VALIDATION as VALIDATION
@@ -161,6 +162,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "axes_of",
     "cache_folder",
     "fetch",
     "form_of",

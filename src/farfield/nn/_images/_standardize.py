@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import PositiveFloat, check_arguments
-from farfield.nn._encoders._analogy_encoder import as_fractions
+from farfield.functional import as_fractions
 
 
 @final

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.functional import PixelSpectrum
-from farfield.tasks._protocol._form import CHANNELS_FIRST, COLOR, GRAY, VECTOR, Form
+from farfield.tasks._protocol._form import Form, axes_of
 from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
 
@@ -32,8 +32,7 @@ def form_of(task: ProblemTask) -> Form:
     """Form of the problems of a task: its `form`, or one by its shapes where it has none.
 
     By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
-    are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
-    an image with its channels last if that are 3 and first if not, and any other number vectors.
+    are a group, or single where `length` is 1, and have the axes of `axes_of`.
 
     Args:
         task: Any task.
@@ -46,9 +45,8 @@ def form_of(task: ProblemTask) -> Form:
         if len(task.form.axes) != len(shape):
             raise ValueError(f"form must name an axis for each size of {shape}, got {task.form}")
         return task.form
-    axes = {2: GRAY, 3: COLOR if shape[-1:] == (3,) else CHANNELS_FIRST}
     return Form(
-        axes=axes.get(len(shape), VECTOR * len(shape)),
+        axes=axes_of(shape),
         arrangement="single" if task.length == 1 else "group",
         answer="candidates" if isinstance(task, Candidates) else "once",
     )
