@@ -24,7 +24,10 @@ def to_float(items: Tensor) -> Tensor:
     if items.dtype == torch.uint8:
         return items.float() / 255
     if not items.is_floating_point():
-        raise ValueError(f"items must be floating-point numbers or bytes, got {items.dtype}")
+        raise ValueError(
+            f"items must be floating-point numbers or bytes, got {items.dtype}; symbols become "
+            "numbers at a hidden layer"
+        )
     return items
 
 
