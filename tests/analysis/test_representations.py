@@ -93,7 +93,7 @@ def test_neighbors_vote(k: int) -> None:
     source = torch.Generator().manual_seed(k)
     known, asked = (torch.randn(n, 3, dtype=torch.float64, generator=source) for n in (40, 300))
     classes, right = (torch.randint(3, (n,), generator=source) for n in (40, 300))
-    found = nearest_neighbor_error((known, classes), (asked, right), k=k)
+    found = nearest_neighbor_error(known, classes, asked, right, k=k)
     wrong = [
         neighbor_class(known.numpy(), classes.tolist(), one, k) != target
         for one, target in zip(asked.numpy(), right.tolist(), strict=True)
@@ -103,9 +103,8 @@ def test_neighbors_vote(k: int) -> None:
 
 def test_examples_in_memory_are_their_own_nearest_neighbors() -> None:
     points, classes = F.one_hot(torch.arange(9)).float(), torch.arange(9) % 2
-    own = (points, classes)
-    assert nearest_neighbor_error(own, own, k=1) == 0.0
-    assert nearest_neighbor_error(own, (points, 1 - classes), k=1) == 1.0
+    assert nearest_neighbor_error(points, classes, points, classes, k=1) == 0.0
+    assert nearest_neighbor_error(points, classes, points, 1 - classes, k=1) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -113,10 +112,10 @@ def test_examples_in_memory_are_their_own_nearest_neighbors() -> None:
     [
         (5, 0, "k must be 1…9, the examples in memory, got 0"),
         (5, 10, "k must be 1…9, .*got 10"),
-        (0, 1, "test must hold at least one representation, got none"),
+        (0, 1, "representations must be at least one, got none"),
     ],
 )
 def test_neighbors_that_are_not_there_are_refused(count: int, k: int, message: str) -> None:
-    memory = (torch.zeros(9, 2), torch.zeros(9).long())
+    memory, asked = torch.zeros(9, 2), torch.zeros(count, 2)
     with pytest.raises(ValueError, match=message):
-        nearest_neighbor_error(memory, (torch.zeros(count, 2), torch.zeros(count).long()), k=k)
+        nearest_neighbor_error(memory, torch.arange(9), asked, torch.arange(count), k=k)

@@ -20,9 +20,6 @@ Model = Callable[[Tensor, Tensor], Tensor]
 Loss = Callable[[Tensor, Problems], Tensor]
 """Loss of a task, one number per problem."""
 
-Bounds = tuple[float, float]
-"""Least and largest number of an item."""
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +44,7 @@ class FGSM:
 
     eps: PositiveFloat
     of: str
-    bounds: Bounds | None = None
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -106,7 +103,7 @@ class PGD:
     step_size: PositiveFloat
     of: str
     random_start: bool = True
-    bounds: Bounds | None = None
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -138,7 +135,7 @@ class PGD:
 
 
 def _start(
-    problems: Problems, eps: float, bounds: Bounds | None
+    problems: Problems, eps: float, bounds: tuple[float, float] | None
 ) -> tuple[Problems, tuple[Tensor, Tensor]]:
     """Problems with items of their own as numbers, and the least and largest that they may be."""
     problems = problems.unshared()

@@ -127,8 +127,7 @@ class Zoom:
         ValueError: If a field is of another type, or out of its range.
 
     Reference:
-        lamb2022, Table 4: "Zoom In (60% rescale)" and "Zoom Out (140% rescale)" agree with no
-        other meaning of the number.
+        lamb2022, Table 4, where 60 % is "Zoom In" and 140 % is "Zoom Out".
     """
 
     scale: PositiveFloat

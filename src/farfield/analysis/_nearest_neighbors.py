@@ -13,8 +13,10 @@ CHUNK: Final = 256
 
 
 def nearest_neighbor_error(
-    memory: tuple[Float[Tensor, "item feature"], Int[Tensor, " item"]],
-    test: tuple[Float[Tensor, "batch feature"], Int[Tensor, " batch"]],
+    memory: Float[Tensor, "item feature"],
+    classes: Int[Tensor, " item"],
+    representations: Float[Tensor, "batch feature"],
+    target: Int[Tensor, " batch"],
     *,
     k: int,
 ) -> float:
@@ -24,9 +26,10 @@ def nearest_neighbor_error(
     that of the nearest neighbor wins.
 
     Args:
-        memory: Representations of training examples, e.g. from `representations_of`, and their
-            classes.
-        test: Representations of other examples, and theirs.
+        memory: Representations of training examples, e.g. from `representations_of`.
+        classes: Their classes.
+        representations: Representations of other examples.
+        target: The right class of each.
         k: Number of neighbors.
 
     Raises:
@@ -35,15 +38,14 @@ def nearest_neighbor_error(
     Reference:
         lamb2022, section 4.5.1, which does not state k.
     """
-    (known, classes), (asked, right) = memory, test
-    if not 1 <= k <= len(known):
-        raise ValueError(f"k must be 1…{len(known)}, the examples in memory, got {k}")
-    if not len(asked):
-        raise ValueError("test must hold at least one representation, got none")
-    known, found = known.double(), []
-    for some in torch.split(asked.double(), CHUNK):
+    if not 1 <= k <= len(memory):
+        raise ValueError(f"k must be 1…{len(memory)}, the examples in memory, got {k}")
+    if not len(representations):
+        raise ValueError("representations must be at least one, got none")
+    known, found = memory.double(), []
+    for some in torch.split(representations.double(), CHUNK):
         nearest = torch.cdist(some, known).topk(k, largest=False).indices
         votes = classes[nearest]
         counts = (votes.unsqueeze(1) == votes.unsqueeze(2)).sum(2)
         found.append(votes.gather(1, counts.argmax(1, keepdim=True)).squeeze(1))
-    return float((torch.cat(found) != right).double().mean())
+    return float((torch.cat(found) != target).double().mean())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
 from typing import Final, final
 
 import torch
@@ -118,13 +117,14 @@ class DecisionSurfaces:
         inputs = surface_of(network, *plane_axes(points, SIZE))
         uniform = plane_problems(*plane_axes(points, GRID, margin=0))
         grid, own = (representations_of(network, some, self.layer) for some in (uniform, problems))
+        (halfway,) = confidence_between(network, problems[:PAIRED], (0.5,), self.layer)
         hidden = surface_of(network, *plane_axes(torch.cat([grid, own]), SIZE), self.layer)
         return _Looked(
             planes=(
                 Plane(surface=inputs, points=points, classes=problems.target),
                 Plane(surface=hidden, points=own, classes=problems.target, grid=grid),
             ),
-            halfway=fmean(confidence_between(network, problems[:PAIRED], (0.5,), self.layer)),
+            halfway=halfway,
         )
 
 
