@@ -17,15 +17,7 @@ from farfield.core import (
     Stream,
 )
 from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import (
-    ConsistencyRule,
-    averaged,
-    distance,
-    first_teacher,
-    probabilities,
-    ramp_up,
-    taught,
-)
+from farfield.objectives._consistency import distance, probabilities, ramp_up
 from farfield.objectives._mixing import (
     INPUT,
     check_hidden,
@@ -36,11 +28,12 @@ from farfield.objectives._mixing import (
     mixed_outputs,
 )
 from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._teacher import TeacherRule, taught
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ICT(ConsistencyRule):
+class ICT(TeacherRule):
     r"""Mixup, and the distance of answers to mixtures from mixtures of a teacher's answers.
 
     $$L = L_\text{mixup} + w(p)\, \frac{1}{B' K} \sum_{b, k} \left(\sigma_k(f_\theta(
@@ -51,7 +44,7 @@ class ICT(ConsistencyRule):
     permutation of their batch, $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$ and $\theta'$ the
     running mean of the weights, which is the teacher. `MeanTeacher` asks for agreement on the
     problems themselves. The weight grows as there, and the teacher has statistics of batch
-    normalization of its own. What is scored is the student.
+    normalization of its own.
 
     Args:
         alpha: Both parameters of the Beta distribution, of labelled and other mixtures.
@@ -61,6 +54,7 @@ class ICT(ConsistencyRule):
             a gradient, in place of a teacher's.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, as in the released
             code. There the teacher starts from weights of its own; here from the network's.
+        scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
         supervised_mixup: Whether labelled problems are mixed too; otherwise they are learned plain.
         mixes_logits: Whether the teacher's logits are mixed and not its probabilities, as in the
             released code.
@@ -79,7 +73,6 @@ class ICT(ConsistencyRule):
     weight: NonNegativeFloat = 100.0
     ramp: Fraction = 0.25
     decay: Fraction | None = 0.999
-    warmup: bool = False
     supervised_mixup: bool = True
     mixes_logits: bool = False
     layers: tuple[str, ...] = (INPUT,)
@@ -87,8 +80,6 @@ class ICT(ConsistencyRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_layers(self.layers)
-        if self.warmup and self.decay is None:
-            raise ValueError("warmup must be False where decay is None: there is no teacher")
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
@@ -103,8 +94,7 @@ class ICT(ConsistencyRule):
                 no problem to agree on.
         """
         check_hidden(network, self.layers)
-        super().start(network, sets, stream)
-        return {} if self.decay is None else first_teacher(network, warmup=self.warmup)
+        return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Weights, partners and layers, for labelled problems and for those to agree on.
@@ -150,17 +140,6 @@ class ICT(ConsistencyRule):
         outputs, _ = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
         return supervised + weight * distance(outputs, target), state
-
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """The running mean of the weights, one step on.
-
-        Args:
-            state: The teacher, or nothing.
-            parameters: Parameters after the step.
-            progress: Fraction of the steps that are done, not used.
-        """
-        del progress
-        return state if self.decay is None else averaged(state, parameters, self.decay)
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:

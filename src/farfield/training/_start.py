@@ -15,6 +15,7 @@ from torch.nn.parameter import is_lazy
 from farfield.core import Problems, forked_generators, stream
 from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
 from farfield.models import EncodesItems, EncodesWithPart
+from farfield.objectives import Bound
 from farfield.records import from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._evaluate import encode_all, problems_of_run
@@ -178,6 +179,33 @@ def without_encoder(network: nn.Module) -> Iterator[None]:
         yield
     finally:
         network.encoder = encoder
+
+
+@contextlib.contextmanager
+def with_tensors(network: nn.Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
+    """The network has other parameters and buffers, as long as the context lasts.
+
+    Args:
+        network: The network; afterwards it has its own again.
+        tensors: Parameters and buffers in place of its own, by the first name of each.
+    """
+    own = Bound(module=network).tensors()
+    before = {name: tensor.detach().clone() for name, tensor in own.items()}
+    buffers = [(part, dict(part.named_buffers(recurse=False))) for part in network.modules()]
+    _fill(own, tensors)
+    try:
+        yield
+    finally:
+        for part, held in buffers:  # which the network may have replaced meanwhile
+            for name, buffer in held.items():
+                setattr(part, name, buffer)
+        _fill(own, before)
+
+
+def _fill(own: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
 
 
 def embedded(network: nn.Module, problems: Problems) -> Problems:
