@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from farfield.execution import Here, Job, run
-from farfield.experiments import Experiment, Network, Player, Spec
+from farfield.experiments import Experiment, Network, Player, Pretrained, Spec
 from farfield.objectives import ICT, MeanTeacher, Objective, Supervised, TemporalEnsembling
 from farfield.records import Store
 from farfield.tasks import TRAINING
@@ -89,9 +89,19 @@ def test_otherwise_it_is_the_network_itself(rule: Objective) -> None:
         assert torch.equal(tensor, state[f"model.{name}"][1])
 
 
-@pytest.mark.parametrize("context", [None, Spec(Normalized)])
-def test_teachers_of_networks_together_are_those_of_networks_alone(context: Spec | None) -> None:
-    described = experiment(context=context)
+@pytest.mark.parametrize(
+    "rule, context",
+    [
+        (TEACHER, None),
+        (TEACHER, Spec(Normalized)),
+        (MeanTeacher(decay=0.5, warmup=True, averages_buffers=True), Spec(Normalized)),
+        (MeanTeacher(decay=0.5, independent_teacher=True), None),
+    ],
+)
+def test_teachers_of_networks_together_are_those_of_networks_alone(
+    rule: Objective, context: Spec | None
+) -> None:
+    described = experiment(rule, context)
     together = updated(Stack(described, SEEDS, dtype=torch.float64))
     for position, seed in enumerate(SEEDS):
         alone = updated(OneNetwork(described, seed, dtype=torch.float64))
@@ -140,6 +150,37 @@ def test_scores_of_a_teacher_do_not_depend_on_a_stop(
     assert train(resumed, described, checkpoint=path, clock=clock)[0] == scores
     for first, second in zip(whole.weights(), resumed.weights(), strict=True):
         assert all(torch.equal(tensor, second[name]) for name, tensor in first.items())
+
+
+def matrices(state: dict[str, torch.Tensor], part: str) -> torch.Tensor:
+    """The weights of a part of a network, without biases, which may start at zero."""
+    return torch.cat([t.flatten() for n, t in state.items() if n.startswith(part) and t.ndim > 1])
+
+
+def test_an_independent_teacher_is_another_draw_of_what_is_trained() -> None:
+    rule = MeanTeacher(independent_teacher=True)
+    players = (Player(objective=rule, parts=("reasoner",)),)
+    described = dataclasses.replace(experiment(Supervised()), players=players)
+    learner = OneNetwork(described, 0)
+    own, teacher = learner.model.state_dict(), teacher_of(learner)
+    assert torch.equal(matrices(teacher, "encoder"), matrices(own, "encoder"))
+    drawn, first = matrices(teacher, "reasoner"), matrices(own, "reasoner")
+    assert (drawn != first).float().mean() > 0.9
+    assert drawn.std() == pytest.approx(float(first.std()), rel=0.2)
+    again, other = (teacher_of(OneNetwork(described, seed)) for seed in (0, 1))
+    assert torch.equal(matrices(again, "reasoner"), drawn)
+    assert not torch.equal(matrices(other, "reasoner"), drawn)
+
+
+def test_an_independent_teacher_takes_over_what_its_network_does() -> None:
+    described = dataclasses.replace(
+        experiment(MeanTeacher(independent_teacher=True)),
+        starts_from=Pretrained(experiment=experiment(Supervised()), include=("encoder",)),
+    )
+    start = updated(OneNetwork(experiment(Supervised()), 0)).weights()[0]
+    teacher = teacher_of(OneNetwork(described, 0, start=start))
+    assert torch.equal(matrices(teacher, "encoder"), matrices(start, "encoder"))
+    assert not torch.equal(matrices(teacher, "reasoner"), matrices(start, "reasoner"))
 
 
 def test_of_several_players_the_last_one_is_followed() -> None:

@@ -28,7 +28,7 @@ from farfield.objectives._mixing import (
     mixed_outputs,
 )
 from farfield.objectives._objective import Tensors, Update
-from farfield.objectives._teacher import TeacherRule, taught
+from farfield.objectives._teacher import TeacherRule
 
 
 @final
@@ -43,8 +43,7 @@ class ICT(TeacherRule):
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $\pi$ a
     permutation of their batch, $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$ and $\theta'$ the
     running mean of the weights, which is the teacher. `MeanTeacher` asks for agreement on the
-    problems themselves. The weight grows as there, and the teacher has statistics of batch
-    normalization of its own.
+    problems themselves. The weight grows as there.
 
     Args:
         alpha: Both parameters of the Beta distribution, of labelled and other mixtures.
@@ -53,8 +52,11 @@ class ICT(TeacherRule):
         decay: Decay of the running mean, in 0…1; `None` to take the network's own answers, without
             a gradient, in place of a teacher's.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, as in the released
-            code. There the teacher starts from weights of its own; here from the network's.
+            code.
         scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
+        independent_teacher: Whether the teacher starts from a draw of its own, as in the released
+            code, and not from the weights of the student.
+        averages_buffers: Whether buffers of the teacher are running means, as `MeanTeacher` has it.
         supervised_mixup: Whether labelled problems are mixed too; otherwise they are learned plain.
         mixes_logits: Whether the teacher's logits are mixed and not its probabilities, as in the
             released code.
@@ -87,7 +89,7 @@ class ICT(TeacherRule):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
+            stream: Source of the weights of an independent teacher.
 
         Raises:
             ValueError: If the network has no layer of a name, answers are no classes, or there is
@@ -126,9 +128,9 @@ class ICT(TeacherRule):
             supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems, pairs = update.batches[self.consistency], _pairs(update, "consistency")
         if self.decay is None:
-            answers, state = update.outputs(problems), dict(update.state)
+            answers, state = update.outputs(problems), update.state
         else:
-            answers, state = taught(update, problems)
+            answers, state = self.taught(update, problems)
 
         def mixture(x: Tensor) -> Tensor:
             return mix_pairs(x, pairs["weight"], pairs["partner"])
@@ -139,7 +141,7 @@ class ICT(TeacherRule):
             target = mixture(probabilities(answers))
         outputs, _ = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(outputs, target), state
+        return supervised + weight * distance(outputs, target), self.followed(update, state)
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from farfield.core import Fraction
 from farfield.objectives._consistency import distance, probabilities, ramp_up
 from farfield.objectives._objective import Tensors, Update
-from farfield.objectives._teacher import TeacherRule, taught
+from farfield.objectives._teacher import TeacherRule
 
 
 @final
@@ -24,8 +24,7 @@ class MeanTeacher(TeacherRule):
 
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, and $\theta'$
     the running mean of the weights, which is the teacher. The weight $w$ grows over the first part
-    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress. The teacher has statistics of
-    batch normalization of its own.
+    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress.
 
     Args:
         weight: Largest weight of the distance.
@@ -35,6 +34,10 @@ class MeanTeacher(TeacherRule):
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
             is at first the plain mean of all weights.
         scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
+        independent_teacher: Whether the teacher starts from a draw of its own, and not from the
+            weights of the student.
+        averages_buffers: Whether buffers of the teacher, such as statistics of batch
+            normalization, are running means of the student's, and not those of its own answers.
 
     Raises:
         ValueError: If a number is out of range.
@@ -54,6 +57,7 @@ class MeanTeacher(TeacherRule):
         supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems = update.batches[self.consistency]
         student = update.outputs(problems)
-        teacher, state = taught(update, problems)
+        teacher, state = self.taught(update, problems)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(student, probabilities(teacher)), state
+        loss = supervised + weight * distance(student, probabilities(teacher))
+        return loss, self.followed(update, state)

@@ -28,6 +28,8 @@ class TeacherRule(ConsistencyRule):
         decay: Decay of the running mean, in 0…1; `None` for no teacher.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$.
         scores_teacher: Whether the teacher is scored and kept, and not the student.
+        independent_teacher: Whether the teacher starts from a draw of its own.
+        averages_buffers: Whether buffers of the teacher are running means of the student's.
 
     Raises:
         ValueError: If a field is of another type, or a number out of range.
@@ -38,11 +40,14 @@ class TeacherRule(ConsistencyRule):
     decay: Fraction | None = 0.99
     warmup: bool = False
     scores_teacher: bool = True
+    independent_teacher: bool = False
+    averages_buffers: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.warmup and self.decay is None:
-            raise ValueError("warmup must be False where decay is None: there is no teacher")
+        for name in ("warmup", "independent_teacher", "averages_buffers"):
+            if self.decay is None and getattr(self, name):
+                raise ValueError(f"{name} must be False where decay is None: there is no teacher")
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
@@ -50,7 +55,7 @@ class TeacherRule(ConsistencyRule):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
+            stream: Source of the weights of an independent teacher.
 
         Raises:
             ValueError: If answers are no classes, or there is no problem to agree on.
@@ -58,11 +63,37 @@ class TeacherRule(ConsistencyRule):
         super().start(network, sets, stream)
         if self.decay is None:
             return {}
-        tensors = {name: tensor.detach().clone() for name, tensor in network.tensors().items()}
+        own = self.independent_teacher
+        first = network.drawn_anew(stream.child("teacher")) if own else network.tensors()
+        tensors = {name: tensor.detach().clone() for name, tensor in first.items()}
         if self.warmup:
             device = next(iter(tensors.values())).device
             tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
         return tensors
+
+    def taught(self, update: Update, problems: Problems) -> tuple[Tensor, Tensors]:
+        """Answers of the teacher, and the teacher with what they changed in its own buffers.
+
+        Args:
+            update: The step, whose state is the teacher.
+            problems: What is answered.
+        """
+        buffers = {name: update.state[name].clone() for name in _buffers(update)}
+        state = {**update.state, **buffers}
+        return update.outputs(problems, state), update.state if self.averages_buffers else state
+
+    def followed(self, update: Update, state: Tensors) -> Tensors:
+        """The teacher once all answers are given, its buffers one step on if they are means.
+
+        Args:
+            update: The step.
+            state: What `taught` gave.
+        """
+        if not self.averages_buffers or self.decay is None:
+            return state
+        tensors = update.network.tensors()
+        buffers = {name: tensors[name].detach().clone() for name in _buffers(update)}
+        return {**state, **_mean(state, buffers, _kept(state, self.decay))}
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
         """The running mean of the weights, one step on.
@@ -73,7 +104,11 @@ class TeacherRule(ConsistencyRule):
             progress: Fraction of the steps that are done, not used.
         """
         del progress
-        return state if self.decay is None else averaged(state, parameters, self.decay)
+        if self.decay is None:
+            return state
+        weights = _mean(state, parameters, _kept(state, self.decay))
+        count = {COUNT: state[COUNT] + 1} if self.warmup else {}
+        return {**state, **weights, **count}
 
     def scored(self, state: Tensors) -> Tensors:
         """The teacher, if it is scored.
@@ -86,36 +121,31 @@ class TeacherRule(ConsistencyRule):
         return {name: tensor for name, tensor in state.items() if name != COUNT}
 
 
-def taught(update: Update, problems: Problems) -> tuple[Tensor, dict[str, Tensor]]:
-    """Answers of a teacher, and the teacher with what they changed in its own buffers.
+def _buffers(update: Update) -> list[str]:
+    """Names of the buffers of the teacher."""
+    names = (name for name, _ in update.network.module.named_buffers())
+    return [name for name in names if name in update.state]
 
-    Args:
-        update: The step, whose state is the teacher.
-        problems: What is answered.
+
+def _kept(state: Tensors, decay: float) -> float | Tensor:
+    """Weight of the past in the running mean.
+
+    While the teacher is warmed up, it is at most $1 - 1 / (n + 1)$ at update $n$, so that the
+    teacher is the plain mean of all weights so far.
     """
-    names = [name for name, _ in update.network.module.named_buffers() if name in update.state]
-    state = {**update.state, **{name: update.state[name].clone() for name in names}}
-    return update.outputs(problems, state), state
+    if COUNT not in state:
+        return decay
+    count = state[COUNT].double() + 1
+    return (count / (count + 1)).clamp(max=decay)
 
 
-def averaged(state: Tensors, parameters: Tensors, decay: float) -> dict[str, Tensor]:
-    """A teacher one step on: the running mean of weights.
+def _mean(state: Tensors, new: Tensors, kept: float | Tensor) -> dict[str, Tensor]:
+    """The running means of floating-point numbers, one step on, and counts as they are."""
 
-    While it is warmed up, the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
-    is the plain mean of all weights so far.
-
-    Args:
-        state: The teacher.
-        parameters: Parameters after the step.
-        decay: Decay of the running mean.
-    """
-    kept: float | Tensor = decay
-    after = dict(state)
-    if COUNT in state:
-        count = after[COUNT] = state[COUNT] + 1
-        kept = (count.double() / (count + 1)).clamp(max=decay)
-    for name in state.keys() & parameters.keys():
-        old = state[name]
+    def mean(old: Tensor, tensor: Tensor) -> Tensor:
+        if not old.is_floating_point():
+            return tensor
         own = kept.to(old.dtype) if isinstance(kept, Tensor) else kept
-        after[name] = own * old + (1 - own) * parameters[name]
-    return after
+        return own * old + (1 - own) * tensor
+
+    return {name: mean(state[name], new[name]) for name in state.keys() & new.keys()}

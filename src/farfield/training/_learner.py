@@ -178,7 +178,12 @@ class OneNetwork:
             name: problems.to(device, dtype)
             for name, problems in problems_of_run(experiment.task, seed).items()
         }
-        self.model = first_network(experiment, seed, start).to(device=device, dtype=dtype)
+
+        def build(weights: Stream | None = None) -> nn.Module:
+            network = first_network(experiment, seed, start, weights=weights)
+            return network.to(device=device, dtype=dtype)
+
+        self.model = build()
         self._names = [*self.model.state_dict()]
         self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
@@ -197,7 +202,8 @@ class OneNetwork:
         self._noise = stream(seed, "noise")
         for turn in self._turns:
             first = turn.place(self._stream, "start")
-            turn.state = dict(turn.objective.start(Bound(module=self.model), read, first))
+            network = Bound(module=self.model, build=build)
+            turn.state = dict(turn.objective.start(network, read, first))
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0; gives its loss, `(1,)`, the sum over turns.

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad_and_value, stack_module_state, vmap
 
-from farfield.core import Problems, forked_generators, stream
+from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
@@ -83,10 +83,13 @@ class Stack:
                     f"got {optimizer!r}"
                 )
         self._streams = [stream(seed, "objective") for seed in seeds]
-        models = [
-            first_network(experiment, seed, start).to(device, dtype)
-            for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
-        ]
+
+        def build(place: int, weights: Stream | None = None) -> nn.Module:
+            start = None if starts is None else starts[place]
+            network = first_network(experiment, seeds[place], start, weights=weights)
+            return network.to(device, dtype)
+
+        models = [build(place) for place in range(len(seeds))]
         check_alike(models)
         self._model = models[0]
         parameters, self._fixed = stack_module_state(models)
@@ -105,8 +108,12 @@ class Stack:
         ]
         for turn in self._turns:
             turn.state = _stacked(
-                turn.objective.start(Bound(module=model), sets, turn.place(numbers, "start"))
-                for model, sets, numbers in zip(models, self._sets, self._streams, strict=True)
+                turn.objective.start(
+                    Bound(module=model, build=partial(build, place)),
+                    self._sets[place],
+                    turn.place(self._streams[place], "start"),
+                )
+                for place, model in enumerate(models)
             )
         mapped = (0, 0, 0, 0, 0, None)
         self._gradient = [
