@@ -146,7 +146,8 @@ def test_gradients_are_those_of_finite_differences(mixes_logits: bool) -> None:
 
 
 def test_without_a_teacher_no_gradient_passes_to_the_target() -> None:
-    model = ThreeLayers(0)
+    model, recorded = ThreeLayers(0), list[bool]()
+    model.register_forward_hook(lambda *args: recorded.append(args[-1].requires_grad))
     gradients = []
     for decay, state in ((None, {}), (0.9, {n: p.detach() for n, p in model.named_parameters()})):
         model.zero_grad()
@@ -154,6 +155,7 @@ def test_without_a_teacher_no_gradient_passes_to_the_target() -> None:
         rule.loss(update_of(rule, model, 0, state=state))[0].backward()
         gradients.append([p.grad.clone() for p in model.parameters()])
     torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-12, atol=0)
+    assert recorded == [True, False, True] * 2
 
 
 def test_pairs_of_the_two_losses_are_drawn_apart() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+import torch
 from torch import Tensor
 
 from farfield.core import (
@@ -128,7 +129,8 @@ class ICT(TeacherRule):
             supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems, pairs = update.batches[self.consistency], _pairs(update, "consistency")
         if self.decay is None:
-            answers, state = update.outputs(problems), update.state
+            with torch.no_grad():
+                answers, state = update.outputs(problems), update.state
         else:
             answers, state = self.taught(update, problems)
 
