@@ -24,6 +24,7 @@ from farfield.functional import (
     NTMParameters,
     NTMState,
     Overlay,
+    PixelSpectrum,
     RelationalMemoryParameters,
     RelativePositionParameters,
     RIMsParameters,
@@ -140,6 +141,7 @@ from farfield.models import (
 )
 from farfield.nn import (
     DNC,
+    ZCA,
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
@@ -193,6 +195,7 @@ from farfield.nn import (
     SequenceNorm,
     SlidingContextNorm,
     SlotBatchNorm,
+    Standardize,
     SubBatchNorm,
     Syntax,
     TimeStepNorm,
@@ -391,6 +394,17 @@ def classifier(
     return Animal(build=lambda source: build(source).eval(), inputs=(images,), shape=(BATCH, 3))
 
 
+def preprocessing(build: Callable[[], nn.Module]) -> Animal:
+    """A module without parameters on small images, before a layer that has some."""
+
+    def whole(source: torch.Generator | None) -> nn.Module:
+        encoder = LinearEncoder((2, 2, 2), out_features=5, generator=source)
+        return nn.Sequential(build(), encoder)
+
+    images = torch.rand(BATCH, 2, 2, 2, generator=generator(6))
+    return Animal(build=whole, inputs=(images,), shape=(BATCH, 5))
+
+
 def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
     """The module in float64 with all parameters moved; the first biases, 0, silence much."""
     module, source = module.double(), generator(100 + seed)
@@ -473,6 +487,14 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=SEQUENCES.shape,
         drawing=False,
+    ),
+    "Standardize": preprocessing(lambda: Standardize((0.4, 0.5), (0.2, 0.3))),
+    "ZCA": preprocessing(
+        lambda: ZCA(
+            (0.4, 0.5),
+            (0.2, 0.3),
+            PixelSpectrum(torch.zeros(8), torch.arange(1.0, 9.0), torch.eye(8)),
+        )
     ),
     "ConvEncoder": Animal(
         build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
@@ -1482,6 +1504,8 @@ TOGETHER = {
 }
 # Initializations, slopes and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "PixelSpectrum",
+    "zca_matrix",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",

@@ -37,7 +37,16 @@ from farfield.objectives import OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
-from farfield.tasks import DATA_SETS, TASKS, Copying, DataFile, DataSet, Digits, NeedsFiles
+from farfield.tasks import (
+    DATA_SETS,
+    TASKS,
+    Copying,
+    DataFile,
+    DataSet,
+    Digits,
+    ImageClasses,
+    NeedsFiles,
+)
 from farfield.tasks._rules._rule_task import RuleTask
 from plain import Plain
 
@@ -351,6 +360,21 @@ def test_show_takes_several_names_for_a_field(
     ended = farfield("show digits --task.data-sets svhn-first1083 mnist --out digits.png")
     assert (ended.status, ended.err) == (0, "")
     assert files(folder) == ["digits.png"]
+
+
+@pytest.mark.parametrize("task", ["image-classes", "few-labels"])
+def test_show_draws_images_of_the_data_set_that_is_named(
+    farfield, folder: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    if not ImageClasses(data_set="kmnist-first7011").is_at_hand():
+        pytest.skip("K-MNIST absent")
+    options = "--task.data-set kmnist-first7011 --task.labels-per-class 4"
+    ended = farfield(f"show {task} {options} --task.validation-per-class 2")
+    assert (ended.status, ended.err) == (0, "")
+    assert files(folder) == [f"problems-{task}.png"]
+    ended = farfield(f"show {task} --task.data-set mnits")
+    assert (ended.status, "did you mean 'mnist'" in ended.err) == (2, True)
 
 
 def test_other_shapes_for_a_task_that_draws_its_own_are_refused(farfield, folder: Path) -> None:

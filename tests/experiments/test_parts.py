@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import torch
 from torch import nn
 
 from farfield.core import stream
 from farfield.experiments import Spec
 from farfield.experiments._parts import Parts
-from farfield.nn import MLPEncoder, PanelEncoder
-from farfield.tasks import RelationalMatchToSample, VisualAnalogies
+from farfield.nn import ZCA, MLPEncoder, PanelEncoder, Standardize
+from farfield.tasks import ImageClasses, RelationalMatchToSample, VisualAnalogies
+from tasks.image_sets import add, read
 
 
 class Told(nn.Module):
@@ -52,6 +56,52 @@ def test_a_part_that_scores_candidates_is_told_of_one_sequence() -> None:
     told = parts.part("scorer", Spec(Told)).told
     assert (told["length"], told["num_outputs"], told["num_candidates"]) == (6, 1, 4)
     assert (parts.length, parts.num_outputs) == (6, 1)
+
+
+class Preprocessing(nn.Module):
+    """A module that keeps the statistics of images that it is made with."""
+
+    def __init__(self, channel_mean: object, channel_std: object) -> None:
+        super().__init__()
+        self.made_with = channel_mean, channel_std
+
+
+def test_a_part_has_the_statistics_that_it_asks_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path))
+    add(monkeypatch)
+    task = ImageClasses(data_set="made-up")
+    parts = Parts(task, stream(0))
+    statistics = task.channel_statistics()
+    assert parts.part("front", Spec(Preprocessing)).made_with == statistics
+    given = Spec(Preprocessing, channel_mean=(0.5,))
+    assert parts.part("front", given).made_with == ((0.5,), statistics.std)
+    images = torch.from_numpy(read(False)[0])
+    for spec, expected in (
+        (Spec(Standardize), Standardize(*statistics)),
+        (Spec(ZCA, eps=0.1), ZCA(*statistics, task.pixel_spectrum(), eps=0.1)),
+    ):
+        assert torch.equal(parts.part("front", spec)(images), expected(images))
+
+
+def test_statistics_are_found_only_where_they_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """None of these data sets is there."""
+    monkeypatch.setenv("FARFIELD_DATA", "nowhere")
+    monkeypatch.setenv("FARFIELD_CACHE", "nowhere")
+    parts = Parts(ImageClasses(data_set="cifar10"), stream(0))
+    assert parts.part("encoder", Spec(Told)).told["length"] == 1
+    assert parts.part("front", Spec(Standardize)).mean.shape == (3, 1, 1)
+    with pytest.raises(ValueError, match="of cifar10 must exist"):
+        parts.part("front", Spec(ZCA))
+
+
+def test_of_a_task_without_images_a_part_has_no_statistics() -> None:
+    parts = Parts(RelationalMatchToSample(), stream(0))
+    with pytest.raises(TypeError, match="channel_mean"):
+        parts.part("front", Spec(Standardize))
 
 
 @pytest.mark.parametrize("spec", [None, Spec(Told)])

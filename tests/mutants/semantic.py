@@ -491,4 +491,25 @@ MUTANTS = [
         "(claim.experiment for claim in at_hand)",
         "cli/test_commands.py::test_reproduce_runs_what_is_missing_and_reports",
     ),
+    (
+        "an attack leaves its box",
+        "analysis/_attacks.py",
+        "(items.detach() + size * slope.sign()).clamp(*box)",
+        "(items.detach() + size * slope.sign())",
+        "analysis/test_attacks.py::test_steps_are_those_of_the_equation",
+    ),
+    (
+        "images are rotated as if they were square",
+        "analysis/_deformations.py",
+        "[[1, height / width], [width / height, 1]]",
+        "[[1, 1], [1, 1]]",
+        "analysis/test_deformations.py::test_pixels_are_taken_from_where_the_equation_says",
+    ),
+    (
+        "a class is centered on the mean of all",
+        "analysis/_class_spectra.py",
+        "own - own.mean(0) if centered",
+        "own - points.mean(0) if centered",
+        "analysis/test_class_spectra.py::test_values_are_those_of_the_matrix_of_each_class",
+    ),
 ]

@@ -162,6 +162,53 @@ def test_vat_moves_problems_where_answers_change_most(iterations: int) -> None:
         np.testing.assert_allclose(parameter.grad, slopes, rtol=1e-4, atol=1e-6)
 
 
+class Convolutional(nn.Module):
+    """A small network of images, which notes what it is shown."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1),
+            nn.Tanh(),
+            nn.AvgPool2d(4),
+            nn.Flatten(),
+            nn.Linear(72, 4),
+        )
+        source = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.normal_(std=0.3, generator=source)
+        self.to(dtype)
+        self.seen = torch.zeros(0)
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        self.seen = items
+        return self.layers(items[index[:, 0]])
+
+
+def vat_change(step: float, dtype: torch.dtype) -> Tensor:
+    """What virtual adversarial training adds to six images, in 64 bits."""
+    images = torch.rand(6, 3, 12, 12, generator=torch.Generator().manual_seed(1)).to(dtype)
+    batch = Problems(items=images, index=torch.arange(6)[:, None], target=torch.arange(6) % 4)
+    model, rule = Convolutional(dtype), VAT(step=step, radius=1.0)
+    update = Update(
+        network=Bound(module=model),
+        batches={TRAINING: batch},
+        task_loss=cross_entropy,
+        draws=rule.draw({TRAINING: batch}, stream(0)),
+    )
+    rule.loss(update)
+    return (model.seen - images).double().flatten(1)
+
+
+def test_the_default_step_of_vat_gives_the_direction_of_its_limit_in_32_bits() -> None:
+    limit = vat_change(1e-6, torch.float64)
+    torch.testing.assert_close(limit.norm(dim=1), torch.ones(6, dtype=torch.float64))
+    ours, published = (vat_change(step, torch.float32) for step in (VAT().step, 1e-6))
+    assert (ours * limit).sum(1).min() > 0.99
+    assert (published * limit).sum(1).mean() < 0.5
+
+
 def test_vat_leaves_batch_statistics_to_the_training_problems() -> None:
     model = ThreeLayers()
     model.encoder = nn.Sequential(model.encoder, nn.BatchNorm1d(4, dtype=torch.float64))

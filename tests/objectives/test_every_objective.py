@@ -41,7 +41,13 @@ RULES = {
     "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),
     "vat": VAT(entropy=0.5, radius=1.0, step=1.0, iterations=2),
     "ict": ICT(),
-    "ict-released": ICT(decay=0.6, warmup=True, mixes_logits=True, layers=("input", "encoder.fc1")),
+    "ict-released": ICT(
+        decay=0.6,
+        warmup=True,
+        independent_teacher=True,
+        mixes_logits=True,
+        layers=("input", "encoder.fc1"),
+    ),
     "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }
 OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.objectives import ICT, Bound, Update
+from farfield.objectives import ICT, Bound, MeanTeacher, Update
 from farfield.training import OneNetwork
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, small_experiment
@@ -146,7 +146,8 @@ def test_gradients_are_those_of_finite_differences(mixes_logits: bool) -> None:
 
 
 def test_without_a_teacher_no_gradient_passes_to_the_target() -> None:
-    model = ThreeLayers(0)
+    model, recorded = ThreeLayers(0), list[bool]()
+    model.register_forward_hook(lambda *args: recorded.append(args[-1].requires_grad))
     gradients = []
     for decay, state in ((None, {}), (0.9, {n: p.detach() for n, p in model.named_parameters()})):
         model.zero_grad()
@@ -154,6 +155,7 @@ def test_without_a_teacher_no_gradient_passes_to_the_target() -> None:
         rule.loss(update_of(rule, model, 0, state=state))[0].backward()
         gradients.append([p.grad.clone() for p in model.parameters()])
     torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-12, atol=0)
+    assert recorded == [True, False, True] * 2
 
 
 def test_pairs_of_the_two_losses_are_drawn_apart() -> None:
@@ -162,26 +164,55 @@ def test_pairs_of_the_two_losses_are_drawn_apart() -> None:
     assert not torch.equal(draws["supervised.partner"], draws["consistency.partner"])
 
 
+class Normalized(nn.Module):
+    """Items after batch normalization."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3, dtype=torch.float64)
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        return self.norm(items[index[:, 0]])
+
+
+THREE_CLASSES = {
+    name: dataclasses.replace(batch, target=batch.target % 3) for name, batch in BATCHES.items()
+}
+
+
 def test_the_teacher_has_batch_statistics_of_its_own() -> None:
-    class Normalized(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.norm = nn.BatchNorm1d(3, dtype=torch.float64)
-
-        def forward(self, items: Tensor, index: Tensor) -> Tensor:
-            return self.norm(items[index[:, 0]])
-
     model, rule = Normalized(), ICT(consistency="unlabelled")
     state = rule.start(Bound(module=model), BATCHES, stream(0))
-    batches = {TRAINING: BATCHES[TRAINING], "unlabelled": BATCHES["unlabelled"]}
-    batches = {name: dataclasses.replace(b, target=b.target % 3) for name, b in batches.items()}
-    update = dataclasses.replace(update_of(rule, model, 0, state=state), batches=batches)
+    update = dataclasses.replace(update_of(rule, model, 0, state=state), batches=THREE_CLASSES)
     after = rule.after(rule.loss(update)[1], dict(model.named_parameters()), 0.1)
-    clean = batches["unlabelled"].sequences()[:, 0]
+    clean = BATCHES["unlabelled"].sequences()[:, 0]
     torch.testing.assert_close(after["norm.running_mean"], 0.1 * clean.mean(0))
     assert int(after["norm.num_batches_tracked"]) == 1
     assert int(model.norm.num_batches_tracked) == 2
     assert not state["norm.running_mean"].any()
+
+
+@pytest.mark.parametrize("rule", [ICT, MeanTeacher])
+def test_batch_statistics_of_the_teacher_may_be_means_of_the_students(rule: type) -> None:
+    model, made = Normalized(), rule(decay=0.8, warmup=True, averages_buffers=True)
+    state = made.start(Bound(module=model), BATCHES, stream(0))
+    expected = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    for step in range(6):
+        update = update_of(made, model, step, state=state)
+        update = dataclasses.replace(update, batches=THREE_CLASSES)
+        state = made.after(made.loss(update)[1], dict(model.named_parameters()), 0.1)
+        kept = min(0.8, 1 - 1 / (step + 2))
+        for name in ("norm.running_mean", "norm.running_var"):
+            student = model.get_buffer(name)
+            expected[name] = kept * expected[name] + (1 - kept) * student
+            torch.testing.assert_close(state[name], expected[name], rtol=1e-12, atol=0)
+    assert state["norm.num_batches_tracked"] == model.norm.num_batches_tracked == 12
+
+
+def test_a_network_of_no_experiment_is_not_drawn_anew() -> None:
+    rule, network = ICT(independent_teacher=True), Bound(module=ThreeLayers())
+    with pytest.raises(ValueError, match="that of an experiment to be drawn anew, got build=None"):
+        rule.start(network, BATCHES, stream(0))
 
 
 @pytest.mark.parametrize(
@@ -192,6 +223,8 @@ def test_the_teacher_has_batch_statistics_of_its_own() -> None:
         ({"weight": -1.0}, "weight must be"),
         ({"layers": ()}, "layers must be at least one name"),
         ({"decay": None, "warmup": True}, "warmup must be False where decay is None"),
+        ({"decay": None, "independent_teacher": True}, "independent_teacher must be False where"),
+        ({"decay": None, "averages_buffers": True}, "averages_buffers must be False where decay"),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:

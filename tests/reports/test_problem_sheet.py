@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.figure import Figure
 from PIL import Image
 
 from farfield.core import Problems, stream
 from farfield.records import StoreError
 from farfield.reports import problem_sheet
+from farfield.reports._problems import _problem_sheet as problem_sheets
 from farfield.reports._problems._ink import RIGHT as _RIGHT
 from farfield.reports._problems._layout import Layout
 from farfield.reports._problems._problem_layouts import layout_of
@@ -29,18 +31,22 @@ from farfield.tasks import (
     Copying,
     Digits,
     DistributionOfN,
+    FewLabels,
     FuzzyBoolean,
     GlyphSet,
     IdentityRules,
     IdentityRulesMiddle,
+    ImageClasses,
     KMNISTAdaptation,
     ProgressiveMatrices,
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    Spirals,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
+    TwoMoons,
     VAECScale,
     VAECTranslation,
     VisualAnalogies,
@@ -429,3 +435,54 @@ def test_images_in_color_are_shown_over_their_answer(
         assert np.array_equal(np.stack(shown), expected)
         said = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
         assert said == [named[answer] for answer in problems.target[:4].tolist()]
+
+
+def test_classes_of_images_are_named_and_gray_ones_are_gray(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    for data_set, named in (("kmnist-first7011", "tsu"), ("mnist", "3"), ("svhn-first1083", "3")):
+        task = ImageClasses(data_set=data_set, training_images=100)
+        if not task.is_at_hand():
+            pytest.skip(f"{data_set} absent")
+        problems = task.draw(stream(0))[TRAINING]
+        problems = problems[problems.target == 3]
+        axes = sheet_of(layout_of(task), {TRAINING: problems}, 1).axes[0]
+        (shown,) = axes.images
+        expected = problems.sequences()[0, 0].permute(1, 2, 0).numpy().squeeze()
+        assert np.array_equal(np.asarray(shown.get_array()), expected)
+        assert [t.get_text() for t in axes.texts if t.get_color() == _RIGHT] == [named]
+    layout = layout_of(FewLabels(data_set="cifar10-exact-8068"))
+    frog = Problems(
+        items=torch.zeros(1, 3, 4, 4, dtype=torch.uint8),
+        index=torch.zeros(1, 1, dtype=torch.int64),
+        target=torch.tensor([6]),
+    )
+    axes = sheet_of(layout, {TRAINING: frog}, 1).axes[0]
+    assert "frog" in [text.get_text() for text in axes.texts]
+
+
+@pytest.mark.parametrize("task", [TwoMoons(unlabelled=50), Spirals(arms=3, points=50)])
+def test_a_point_is_shown_among_all_points(task: TwoMoons | Spirals, tmp_path: Path) -> None:
+    problems = task.draw(stream(0))[TRAINING]
+    axes = sheet_of(layout_of(task), {TRAINING: problems}, 1).axes[0]
+    scatter, point = (line.get_xydata() for line in axes.lines[-2:])
+    assert (len(scatter), len(point)) == (50, 1)
+    assert np.ptp(scatter, axis=0).max() == pytest.approx(2)
+    # Both coordinates by one scale: distances keep their proportions.
+    points = problems.table().numpy()
+    expected = (points - points[0]) * 2 / np.ptp(points, axis=0).max()
+    assert np.allclose(scatter - scatter[0], expected, atol=1e-5)
+    assert np.allclose(point[0], scatter[int(problems.index[0, 0])])
+    answer = f"{int(problems.target[0])}"
+    assert [t.get_text() for t in axes.texts if t.get_color() == _RIGHT] == [answer]
+
+
+def test_a_sheet_shows_regimes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    sheet = problem_sheets._sheet
+    monkeypatch.setattr(
+        problem_sheets, "_sheet", lambda *args: seen.extend(args[1]) or sheet(*args)
+    )
+    problem_sheet(TwoMoons(unlabelled=20, test_points=20), tmp_path / "sheet.png")
+    assert seen == [TRAINING, "test"]

@@ -27,6 +27,7 @@ from farfield.tasks import (
     is_at_hand,
     metric_of,
     scored_of,
+    scored_sets,
 )
 from plain import Plain
 
@@ -136,6 +137,13 @@ def test_of_a_large_training_set_the_first_problems_are_scored() -> None:
     assert len(scored_of(Large(), TRAINING, problems)) == 7
     for task, regime in ((Large(), "test"), (Plain(), TRAINING)):
         assert len(scored_of(task, regime, problems)) == len(problems)
+
+
+def test_sets_that_are_no_regime_are_not_scored() -> None:
+    problems = Plain().draw(stream(0))[TRAINING]
+    sets = {"others": problems, TRAINING: problems, "more": problems}
+    assert {name: len(kept) for name, kept in scored_sets(Large(), sets).items()} == {TRAINING: 7}
+    assert scored_sets(Plain(), {"others": problems}) == {}
 
 
 def test_a_task_names_its_metric_or_measures_accuracy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -15,6 +16,7 @@ from farfield.core import LazyItems, Problems, Stream, stream
 from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer
 from farfield.nn import ContextNorm
+from farfield.objectives import MeanTeacher
 from farfield.tasks import TRAINING, Candidates, ProblemTask, Regime
 from farfield.training import OneNetwork, Stack, evaluate, train
 from small import tiny_experiment
@@ -203,6 +205,22 @@ def test_a_glance_normalizes_by_what_it_sees_and_leaves_no_trace(learner) -> Non
     assert {s.metric: s.value for s in points} == pytest.approx(
         {name: final[name] for name in ("rightness", "loss")}, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("make", [OneNetwork, Stack])
+def test_statistics_of_a_teacher_are_those_of_its_own_weights(make) -> None:
+    described = dataclasses.replace(experiment(Remembering), objective=MeanTeacher(decay=0.5))
+    learner = make(described, 0 if make is OneNetwork else [0])
+    scores = train(learner, described)[0][0]
+    kept = OneNetwork(experiment(Remembering), 0)
+    kept.model.load_state_dict(learner.weights()[0])
+    expected = {(s.regime, s.metric): s.value for s in kept.score(5)[0]}
+    found = {(s.regime, s.metric): s.value for s in scores if s.step == 5}
+    assert found == pytest.approx(expected, rel=1e-6)
+    for name, tensor in kept.model.state_dict().items():
+        torch.testing.assert_close(learner.weights()[0][name], tensor)
+    assert kept.model.context.mean.any()
+    assert not any(learner.state()[f"{of}.context.mean"].any() for of in ("model", "objective"))
 
 
 def test_a_task_without_candidates_is_refused() -> None:

@@ -1,15 +1,21 @@
-"""Analysis of trained networks: embeddings, memory, routing, activation, speed of learning."""
+"""Analysis of trained networks: representations, memory, routing, attacks, speed of learning."""
 
 from farfield.analysis._activation import PhaseDifference as PhaseDifference
 from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
+from farfield.analysis._attacks import FGSM as FGSM
+from farfield.analysis._attacks import PGD as PGD
+from farfield.analysis._class_spectra import ClassSpectra as ClassSpectra
+from farfield.analysis._class_spectra import class_spectra as class_spectra
+from farfield.analysis._deformations import Rotation as Rotation
+from farfield.analysis._deformations import Shear as Shear
+from farfield.analysis._deformations import Zoom as Zoom
 from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
 from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
 from farfield.analysis._embeddings import FirstComponent as FirstComponent
 from farfield.analysis._embeddings import embeddings_of as embeddings_of
 from farfield.analysis._embeddings import first_component as first_component
-from farfield.analysis._fgsm import FGSM as FGSM
 from farfield.analysis._key_overlap import KeyOverlap as KeyOverlap
 from farfield.analysis._key_overlap import key_overlap as key_overlap
 from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_centroid_accuracy
@@ -19,8 +25,11 @@ from farfield.analysis._keys import second_appearance as second_appearance
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
+from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._representations import probabilities_of as probabilities_of
+from farfield.analysis._representations import representations_of as representations_of
 from farfield.analysis._roll_outs import copy_last_frame as copy_last_frame
 from farfield.analysis._roll_outs import rolled_out as rolled_out
 from farfield.analysis._routing import Routing as Routing
@@ -30,12 +39,20 @@ from farfield.analysis._routing import path_similarity as path_similarity
 from farfield.analysis._routing import routing_of as routing_of
 from farfield.analysis._routing import scores_by_iterations as scores_by_iterations
 from farfield.analysis._routing import scores_without_functions as scores_without_functions
+from farfield.analysis._surfaces import Surface as Surface
+from farfield.analysis._surfaces import confidence_between as confidence_between
+from farfield.analysis._surfaces import plane_axes as plane_axes
+from farfield.analysis._surfaces import plane_points as plane_points
+from farfield.analysis._surfaces import plane_problems as plane_problems
+from farfield.analysis._surfaces import surface_of as surface_of
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 from farfield.analysis._tsne import tsne as tsne
 
 __all__ = [
     "FGSM",
+    "PGD",
+    "ClassSpectra",
     "ComponentFit",
     "Embeddings",
     "FirstComponent",
@@ -44,10 +61,16 @@ __all__ = [
     "LinearFit",
     "PhaseDifference",
     "PrincipalComponents",
+    "Rotation",
     "Routing",
+    "Shear",
+    "Surface",
     "TimeCourse",
+    "Zoom",
     "active_of",
+    "class_spectra",
     "clustering",
+    "confidence_between",
     "copy_last_frame",
     "embeddings_of",
     "first_component",
@@ -57,15 +80,22 @@ __all__ = [
     "linear_fit",
     "mean_line",
     "nearest_centroid_accuracy",
+    "nearest_neighbor_error",
     "path_similarity",
     "phase_difference",
+    "plane_axes",
+    "plane_points",
+    "plane_problems",
     "principal_components",
+    "probabilities_of",
     "recall_by_length",
+    "representations_of",
     "rolled_out",
     "routing_of",
     "scores_by_iterations",
     "scores_without_functions",
     "second_appearance",
+    "surface_of",
     "time_course",
     "tsne",
 ]

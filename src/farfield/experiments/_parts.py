@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import final
 
 from torch import nn
@@ -9,7 +10,7 @@ from torch import nn
 from farfield.core import Stream
 from farfield.experiments._spec import Spec
 from farfield.models import HasOutFeatures, width_of
-from farfield.tasks import ProblemTask
+from farfield.tasks import HasPixelStatistics, ProblemTask
 
 
 @final
@@ -30,6 +31,7 @@ class Parts:
         self.length = task.length - candidates + 1 if candidates else task.length
         self.num_outputs = 1 if candidates else task.num_outputs
         self.width = 0
+        self._task = task
         self._stream = stream
         self._known: dict[str, object] = {
             "item_shape": task.item_shape,
@@ -72,4 +74,16 @@ class Parts:
             spec: How it is made.
             known: Arguments for its constructor in place of those for others.
         """
-        return spec.build({**self._known, **known}, self._stream.child(name))
+        known = {**self._known, **self._statistics(spec), **known}
+        return spec.build(known, self._stream.child(name))
+
+    def _statistics(self, spec: Spec) -> dict[str, object]:
+        """Statistics of images that the constructor asks for: to compute all takes minutes."""
+        asked = inspect.signature(spec.cls).parameters.keys() - dict(spec.options).keys()
+        known: dict[str, object] = {}
+        if isinstance(self._task, HasPixelStatistics):
+            if asked & {"channel_mean", "channel_std"}:
+                known["channel_mean"], known["channel_std"] = self._task.channel_statistics()
+            if "pixel_spectrum" in asked:
+                known["pixel_spectrum"] = self._task.pixel_spectrum()
+        return known

@@ -26,6 +26,8 @@ from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._images._zca import PixelSpectrum as PixelSpectrum
+from farfield.functional._images._zca import zca_matrix as zca_matrix
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._init._initialization import lstm_init_ as lstm_init_
 from farfield.functional._init._initialization import uninitialized as uninitialized
@@ -174,6 +176,7 @@ __all__ = [
     "NTMParameters",
     "NTMState",
     "Overlay",
+    "PixelSpectrum",
     "RIMsOutputs",
     "RIMsParameters",
     "RIMsRules",
@@ -280,4 +283,5 @@ __all__ = [
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",
+    "zca_matrix",
 ]

@@ -14,6 +14,11 @@ from farfield.metrics._measures import Measure as Measure
 from farfield.metrics._measures import measure_of as measure_of
 from farfield.metrics._paired_test import PairedTest as PairedTest
 from farfield.metrics._paired_test import paired_t_test as paired_t_test
+from farfield.metrics._probabilities import (
+    expected_calibration_error as expected_calibration_error,
+)
+from farfield.metrics._probabilities import negative_log_likelihood as negative_log_likelihood
+from farfield.metrics._probabilities import top_k_accuracy as top_k_accuracy
 
 __all__ = [
     "MEASURES",
@@ -25,9 +30,12 @@ __all__ = [
     "accuracy",
     "blob_distance",
     "correct",
+    "expected_calibration_error",
     "mean_and_standard_error",
     "measure_of",
+    "negative_log_likelihood",
     "paired_t_test",
     "t_interval",
+    "top_k_accuracy",
     "welch_interval",
 ]

@@ -58,8 +58,18 @@ MEASURES: Final[dict[str, Measure]] = {
     "cross-entropy": Measure(
         name="cross-entropy", label="cross-entropy", percent=False, lower_is_better=True
     ),
+    "ece": Measure(
+        name="ece",
+        label="expected calibration error",
+        percent=True,
+        lower_is_better=True,
+        highest=1.0,
+    ),
     "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
+    "nll": Measure(
+        name="nll", label="negative log-likelihood", percent=False, lower_is_better=True
+    ),
     "r2": Measure(
         name="r2",
         label="coefficient of determination",
@@ -67,6 +77,9 @@ MEASURES: Final[dict[str, Measure]] = {
         lower_is_better=False,
         lowest=-math.inf,
         highest=1.0,
+    ),
+    "top-5": Measure(
+        name="top-5", label="top-5 accuracy", percent=True, lower_is_better=False, highest=1.0
     ),
 }
 """Measures by their name in records."""

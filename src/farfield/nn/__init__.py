@@ -19,6 +19,8 @@ from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
+from farfield.nn._images._standardize import Standardize as Standardize
+from farfield.nn._images._zca import ZCA as ZCA
 from farfield.nn._interpreter._line_of_code import LineOfCode as LineOfCode
 from farfield.nn._interpreter._mod_attn import ModAttn as ModAttn
 from farfield.nn._interpreter._mod_lin import ModLin as ModLin
@@ -126,6 +128,7 @@ __all__ = [
     "ENCODERS",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "ZCA",
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
@@ -183,6 +186,7 @@ __all__ = [
     "SequenceNorm",
     "SlidingContextNorm",
     "SlotBatchNorm",
+    "Standardize",
     "SubBatchNorm",
     "Syntax",
     "TimeStepNorm",

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from torch import Tensor, nn
 
-from farfield.core import call_with
+from farfield.core import Stream, call_with
 
 
 @final
@@ -22,10 +22,13 @@ class Bound:
     Args:
         module: The network.
         parameters: Parameters and buffers in place of its own, by name; all others are its own.
+        build: Function that makes the network anew, its weights drawn from a stream; `None` where
+            none is known.
     """
 
     module: nn.Module
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
+    build: Callable[[Stream], nn.Module] | None = None
 
     def call(
         self, method: str, *inputs: Any, parameters: Mapping[str, Tensor] | None = None
@@ -54,6 +57,23 @@ class Bound:
         """All parameters and buffers, by the first name of each."""
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
+
+    def drawn_anew(self, stream: Stream) -> dict[str, Tensor]:
+        """Parameters and buffers before the first step, those that are trained from another draw.
+
+        Args:
+            stream: Source of the weights.
+
+        Raises:
+            ValueError: If it is not known how the network is made.
+        """
+        if self.build is None:
+            raise ValueError(
+                "network must be that of an experiment to be drawn anew, got build=None"
+            )
+        other = Bound(module=self.build(stream)).tensors()
+        own = self.tensors()
+        return {name: (other if own[name].requires_grad else own)[name] for name in own}
 
     def layer(self, name: str) -> nn.Module:
         """A layer of the network.

@@ -1,4 +1,4 @@
-"""Agreement of a network with itself or with a teacher: distances, ramps, running means."""
+"""Agreement of a network with itself or with a teacher: distances, ramps, noise."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from farfield.core import TRAINING, Problems, Stream, check_fields
+from farfield.functional import as_fractions
 from farfield.objectives._bound import Bound
-from farfield.objectives._mixing import numbers
-from farfield.objectives._objective import Objective, Tensors, Update
-
-COUNT: Final = "number of updates"
-"""Name of the count of updates among the tensors of a teacher; no parameter has blanks in its."""
+from farfield.objectives._objective import Objective, Tensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,54 +131,5 @@ def moved(problems: Problems, shift: Tensor) -> Problems:
         ValueError: If the items are neither floating-point numbers nor bytes.
     """
     shown = problems.unshared()
-    items = numbers(shown.table())
+    items = as_fractions(shown.table())
     return dataclasses.replace(shown, items=items + shift.flatten(0, 1).to(items.dtype))
-
-
-def first_teacher(network: Bound, *, warmup: bool) -> dict[str, Tensor]:
-    """The first weights and buffers of a network, and the count of updates if it is needed.
-
-    Args:
-        network: The network before its first step.
-        warmup: Whether the teacher is warmed up.
-    """
-    tensors = {name: tensor.detach().clone() for name, tensor in network.tensors().items()}
-    if warmup:
-        device = next(iter(tensors.values())).device
-        tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
-    return tensors
-
-
-def taught(update: Update, problems: Problems) -> tuple[Tensor, dict[str, Tensor]]:
-    """Answers of a teacher, and the teacher with what they changed in its own buffers.
-
-    Args:
-        update: The step, whose state is the teacher.
-        problems: What is answered.
-    """
-    names = [name for name, _ in update.network.module.named_buffers()]
-    state = {**update.state, **{name: update.state[name].clone() for name in names}}
-    return update.outputs(problems, state), state
-
-
-def averaged(state: Tensors, parameters: Tensors, decay: float) -> dict[str, Tensor]:
-    """A teacher one step on: the running mean of weights.
-
-    While it is warmed up, the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
-    is the plain mean of all weights so far.
-
-    Args:
-        state: The teacher.
-        parameters: Parameters after the step.
-        decay: Decay of the running mean.
-    """
-    kept: float | Tensor = decay
-    after = dict(state)
-    if COUNT in state:
-        count = after[COUNT] = state[COUNT] + 1
-        kept = (count.double() / (count + 1)).clamp(max=decay)
-    for name in state.keys() & parameters.keys():
-        old = state[name]
-        own = kept.to(old.dtype) if isinstance(kept, Tensor) else kept
-        after[name] = own * old + (1 - own) * parameters[name]
-    return after

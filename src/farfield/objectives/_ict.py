@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+import torch
 from torch import Tensor
 
 from farfield.core import (
@@ -17,15 +18,7 @@ from farfield.core import (
     Stream,
 )
 from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import (
-    ConsistencyRule,
-    averaged,
-    distance,
-    first_teacher,
-    probabilities,
-    ramp_up,
-    taught,
-)
+from farfield.objectives._consistency import distance, probabilities, ramp_up
 from farfield.objectives._mixing import (
     INPUT,
     check_hidden,
@@ -36,11 +29,12 @@ from farfield.objectives._mixing import (
     mixed_outputs,
 )
 from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._teacher import TeacherRule
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ICT(ConsistencyRule):
+class ICT(TeacherRule):
     r"""Mixup, and the distance of answers to mixtures from mixtures of a teacher's answers.
 
     $$L = L_\text{mixup} + w(p)\, \frac{1}{B' K} \sum_{b, k} \left(\sigma_k(f_\theta(
@@ -50,8 +44,7 @@ class ICT(ConsistencyRule):
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, $\pi$ a
     permutation of their batch, $\lambda \sim \mathrm{Beta}(\alpha, \alpha)$ and $\theta'$ the
     running mean of the weights, which is the teacher. `MeanTeacher` asks for agreement on the
-    problems themselves. The weight grows as there, and the teacher has statistics of batch
-    normalization of its own. What is scored is the student.
+    problems themselves. The weight grows as there.
 
     Args:
         alpha: Both parameters of the Beta distribution, of labelled and other mixtures.
@@ -60,7 +53,11 @@ class ICT(ConsistencyRule):
         decay: Decay of the running mean, in 0…1; `None` to take the network's own answers, without
             a gradient, in place of a teacher's.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, as in the released
-            code. There the teacher starts from weights of its own; here from the network's.
+            code.
+        scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
+        independent_teacher: Whether the teacher starts from a draw of its own, as in the released
+            code, and not from the weights of the student.
+        averages_buffers: Whether buffers of the teacher are running means, as `MeanTeacher` has it.
         supervised_mixup: Whether labelled problems are mixed too; otherwise they are learned plain.
         mixes_logits: Whether the teacher's logits are mixed and not its probabilities, as in the
             released code.
@@ -79,7 +76,6 @@ class ICT(ConsistencyRule):
     weight: NonNegativeFloat = 100.0
     ramp: Fraction = 0.25
     decay: Fraction | None = 0.999
-    warmup: bool = False
     supervised_mixup: bool = True
     mixes_logits: bool = False
     layers: tuple[str, ...] = (INPUT,)
@@ -87,8 +83,6 @@ class ICT(ConsistencyRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_layers(self.layers)
-        if self.warmup and self.decay is None:
-            raise ValueError("warmup must be False where decay is None: there is no teacher")
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
@@ -96,15 +90,14 @@ class ICT(ConsistencyRule):
         Args:
             network: The network before its first step.
             sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
+            stream: Source of the weights of an independent teacher.
 
         Raises:
             ValueError: If the network has no layer of a name, answers are no classes, or there is
                 no problem to agree on.
         """
         check_hidden(network, self.layers)
-        super().start(network, sets, stream)
-        return {} if self.decay is None else first_teacher(network, warmup=self.warmup)
+        return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Weights, partners and layers, for labelled problems and for those to agree on.
@@ -136,9 +129,10 @@ class ICT(ConsistencyRule):
             supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems, pairs = update.batches[self.consistency], _pairs(update, "consistency")
         if self.decay is None:
-            answers, state = update.outputs(problems), dict(update.state)
+            with torch.no_grad():
+                answers, state = update.outputs(problems), update.state
         else:
-            answers, state = taught(update, problems)
+            answers, state = self.taught(update, problems)
 
         def mixture(x: Tensor) -> Tensor:
             return mix_pairs(x, pairs["weight"], pairs["partner"])
@@ -149,18 +143,7 @@ class ICT(ConsistencyRule):
             target = mixture(probabilities(answers))
         outputs, _ = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(outputs, target), state
-
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """The running mean of the weights, one step on.
-
-        Args:
-            state: The teacher, or nothing.
-            parameters: Parameters after the step.
-            progress: Fraction of the steps that are done, not used.
-        """
-        del progress
-        return state if self.decay is None else averaged(state, parameters, self.decay)
+        return supervised + weight * distance(outputs, target), self.followed(update, state)
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 from torch import Tensor
 
-from farfield.core import (
-    Fraction,
-    NonNegativeFloat,
-    Problems,
-    Stream,
-)
-from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import (
-    ConsistencyRule,
-    averaged,
-    distance,
-    first_teacher,
-    probabilities,
-    ramp_up,
-    taught,
-)
+from farfield.core import Fraction
+from farfield.objectives._consistency import distance, probabilities, ramp_up
 from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._teacher import TeacherRule
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MeanTeacher(ConsistencyRule):
+class MeanTeacher(TeacherRule):
     r"""The task's loss, and the distance from the answers of a teacher.
 
     $$L = \frac{1}{B} \sum_b \ell(f_\theta(x_b), y_b) + w(p)\, \frac{1}{B' K} \sum_{b, k}
@@ -38,8 +24,7 @@ class MeanTeacher(ConsistencyRule):
 
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, and $\theta'$
     the running mean of the weights, which is the teacher. The weight $w$ grows over the first part
-    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress. The teacher has statistics of
-    batch normalization of its own. What is scored is the student.
+    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress.
 
     Args:
         weight: Largest weight of the distance.
@@ -48,6 +33,11 @@ class MeanTeacher(ConsistencyRule):
         consistency: Name of the set on which student and teacher are to agree.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, so that the teacher
             is at first the plain mean of all weights.
+        scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
+        independent_teacher: Whether the teacher starts from a draw of its own, and not from the
+            weights of the student.
+        averages_buffers: Whether buffers of the teacher, such as statistics of batch
+            normalization, are running means of the student's, and not those of its own answers.
 
     Raises:
         ValueError: If a number is out of range.
@@ -56,24 +46,7 @@ class MeanTeacher(ConsistencyRule):
         Tarvainen and Valpola 2017.
     """
 
-    weight: NonNegativeFloat = 1.0
     decay: Fraction = 0.99
-    ramp: Fraction = 0.2
-    warmup: bool = False
-
-    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """The teacher: the first weights and buffers of the network.
-
-        Args:
-            network: The network before its first step.
-            sets: Whole sets of problems.
-            stream: Source of random numbers, not used.
-
-        Raises:
-            ValueError: If answers are no classes, or there is no problem to agree on.
-        """
-        super().start(network, sets, stream)
-        return first_teacher(network, warmup=self.warmup)
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
@@ -84,17 +57,7 @@ class MeanTeacher(ConsistencyRule):
         supervised = update.task_loss(update.outputs(), update.problems).mean()
         problems = update.batches[self.consistency]
         student = update.outputs(problems)
-        teacher, state = taught(update, problems)
+        teacher, state = self.taught(update, problems)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(student, probabilities(teacher)), state
-
-    def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """The running mean of the weights, one step on.
-
-        Args:
-            state: The teacher.
-            parameters: Parameters after the step.
-            progress: Fraction of the steps that are done, not used.
-        """
-        del progress
-        return averaged(state, parameters, self.decay)
+        loss = supervised + weight * distance(student, probabilities(teacher))
+        return loss, self.followed(update, state)

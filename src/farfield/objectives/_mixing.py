@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, Stream
+from farfield.functional import as_fractions
 from farfield.objectives._bound import Bound, tapped
 from farfield.objectives._objective import Tensors, Update
 
@@ -145,7 +146,7 @@ def mixed_outputs(
 
     shown = problems.unshared()
     if INPUT in layers:
-        table = numbers(shown.table())
+        table = as_fractions(shown.table())
         items = mixed(table.reshape(batch, time, *table.shape[1:]), INPUT).flatten(0, 1)
         shown = Problems(items=items, index=shown.index, target=problems.target)
     hidden = [name for name in layers if name != INPUT]
@@ -154,25 +155,6 @@ def mixed_outputs(
     if missing := [name for name in hidden if name not in called]:
         raise ValueError(f"layers must be layers that the model calls, got {missing}")
     return outputs, shown
-
-
-def numbers(items: Tensor) -> Tensor:
-    """Items as floating-point numbers: bytes are pixels, of 0…1 as numbers.
-
-    Args:
-        items: The items.
-
-    Raises:
-        ValueError: If they are integers.
-    """
-    if items.dtype == torch.uint8:
-        return items.float() / 255
-    if not items.is_floating_point():
-        raise ValueError(
-            "items must be floating-point numbers or bytes to be mixed or moved, got "
-            f"{items.dtype}; name a hidden layer"
-        )
-    return items
 
 
 def mixed_loss(

@@ -60,7 +60,7 @@ class Objective(Protocol):
 
     A rule that only minimizes defines `loss`; the other methods say that nothing is drawn and
     nothing remembered. Networks of several seeds train as one program under any rule: `start` and
-    `draw` are called for each seed by itself, `loss` and `after` are mapped over the seeds.
+    `draw` are called for each seed by itself, the others are mapped over the seeds.
     """
 
     takes_embeddings: ClassVar[bool] = False
@@ -110,3 +110,12 @@ class Objective(Protocol):
         """
         del parameters, progress
         return state
+
+    def scored(self, state: Tensors) -> Tensors:
+        """Parameters and buffers with which the network is scored and kept, in place of its own.
+
+        Args:
+            state: Tensors to remember after a step.
+        """
+        del state
+        return {}

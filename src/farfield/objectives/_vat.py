@@ -44,8 +44,8 @@ class VAT(ConsistencyRule):
         weight: Weight $w$ of the divergence.
         entropy: Weight $e$ of the entropy of answers; 0 for none.
         radius: Length $\epsilon$ of the change; pixels of bytes are 0…1.
-        step: Length $\xi$ at which the gradient is taken. The original has 1e-6, which is lost in
-            pixels of 32 bits.
+        step: Length $\xi$ at which the gradient is taken, in place of its limit at 0. The original
+            has 1e-6, at which the gradient of numbers of 32 bits is that of their rounding errors.
         iterations: How often the direction is improved.
         consistency: Name of the set on which answers are to stay the same.
 
@@ -91,6 +91,8 @@ class VAT(ConsistencyRule):
             return (before.exp() * (before - log_probabilities(outputs))).sum(-1).mean()
 
         direction = _unit(update.draws["direction"])
+        # Rounding errors of answers count 1 / step times in the gradient, also between seeds that
+        # train together and alone.
         for _ in range(self.iterations):
             gradient = torch.func.grad(divergence)(self.step * direction, fixed)
             direction = _unit(gradient.detach())

@@ -2,11 +2,14 @@
 
 from farfield.reports._exhibits._activation import ActivationOverTime as ActivationOverTime
 from farfield.reports._exhibits._against_columns import AgainstColumns as AgainstColumns
+from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries as DecisionBoundaries
+from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces as DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases as DormantPhases
 from farfield.reports._exhibits._embeddings import EmbeddingsByDimension as EmbeddingsByDimension
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
 from farfield.reports._exhibits._exhibit import Figure as Figure
 from farfield.reports._exhibits._exhibit import Quote as Quote
+from farfield.reports._exhibits._flattening import Flattening as Flattening
 from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
@@ -59,6 +62,8 @@ __all__ = [
     "LIGHT",
     "ActivationOverTime",
     "AgainstColumns",
+    "DecisionBoundaries",
+    "DecisionSurfaces",
     "DormantPhases",
     "EmbeddingsByDimension",
     "Exhibit",
@@ -68,6 +73,7 @@ __all__ = [
     "FigureExport",
     "Finder",
     "Finding",
+    "Flattening",
     "FunctionsRemoved",
     "Generalization",
     "IterationsAtTest",

@@ -16,15 +16,21 @@ from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
 from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
+from farfield.tasks._images._few_labels import FewLabels as FewLabels
+from farfield.tasks._images._image_classes import ImageClasses as ImageClasses
 from farfield.tasks._matrices._progressive_matrices import (
     ProgressiveMatrices as ProgressiveMatrices,
 )
 from farfield.tasks._matrices._published_matrices import PublishedMatrices as PublishedMatrices
 from farfield.tasks._matrices._published_matrices import read_matrices as read_matrices
 from farfield.tasks._matrices._raven import RAVEN as RAVEN
+from farfield.tasks._points._spirals import Spirals as Spirals
+from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
 from farfield.tasks._protocol._abilities import Candidates as Candidates
+from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
 from farfield.tasks._protocol._abilities import HasForm as HasForm
+from farfield.tasks._protocol._abilities import HasPixelStatistics as HasPixelStatistics
 from farfield.tasks._protocol._abilities import HasSubsets as HasSubsets
 from farfield.tasks._protocol._abilities import MultiOutput as MultiOutput
 from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
@@ -38,8 +44,11 @@ from farfield.tasks._protocol._abilities import is_at_hand as is_at_hand
 from farfield.tasks._protocol._abilities import metric_of as metric_of
 from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
 from farfield.tasks._protocol._abilities import scored_of as scored_of
+from farfield.tasks._protocol._abilities import scored_sets as scored_sets
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
+from farfield.tasks._protocol._form import axes_of as axes_of
+from farfield.tasks._protocol._label_split import UNLABELLED as UNLABELLED
 from farfield.tasks._protocol._task import TRAINING as TRAINING
 from farfield.tasks._protocol._task import VALIDATION as VALIDATION
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
@@ -90,6 +99,10 @@ TASKS: dict[str, type] = {
     "fuzzy-boolean": FuzzyBoolean,
     "digits": Digits,
     "kmnist-adaptation": KMNISTAdaptation,
+    "image-classes": ImageClasses,
+    "few-labels": FewLabels,
+    "two-moons": TwoMoons,
+    "spirals": Spirals,
 }
 """Every task, by its name on the command line."""
 
@@ -98,11 +111,13 @@ __all__ = [
     "RAVEN",
     "TASKS",
     "TRAINING",
+    "UNLABELLED",
     "VALIDATION",
     "Adding",
     "AllSame",
     "BouncingBalls",
     "Candidates",
+    "ChannelStatistics",
     "Copying",
     "DataFile",
     "DataSet",
@@ -111,13 +126,16 @@ __all__ = [
     "DistributionOfThree",
     "DrawsFirst",
     "DynamicObjects",
+    "FewLabels",
     "Form",
     "FuzzyBoolean",
     "GlyphSet",
     "HasForm",
+    "HasPixelStatistics",
     "HasSubsets",
     "IdentityRules",
     "IdentityRulesMiddle",
+    "ImageClasses",
     "KMNISTAdaptation",
     "MultiOutput",
     "NamesMetric",
@@ -136,12 +154,15 @@ __all__ = [
     "ScoresSomeTraining",
     "SequentialMNIST",
     "SetScores",
+    "Spirals",
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",
+    "TwoMoons",
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "axes_of",
     "cache_folder",
     "fetch",
     "form_of",
@@ -152,5 +173,6 @@ __all__ = [
     "read_vaec",
     "read_visual_analogies",
     "scored_of",
+    "scored_sets",
     "write_vaec",
 ]

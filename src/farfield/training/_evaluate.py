@@ -22,7 +22,7 @@ from farfield.tasks import (
     ProblemTask,
     SetScores,
     metric_of,
-    scored_of,
+    scored_sets,
 )
 from farfield.training._settings import fixed_settings
 
@@ -220,7 +220,7 @@ def score_regimes(
         noise: Random numbers of the perturbations.
     """
     found: list[Score] = []
-    asked = {regime: scored_of(task, regime, whole) for regime, whole in sets.items()}
+    asked = scored_sets(task, sets)
     for regime, problems in asked.items():
         found += _scores(model, task, problems, step, regime)
     for change in perturbations:
@@ -330,10 +330,8 @@ def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str,
         with forked_generators(scoring_stream(seed)):
             return {
                 regime: float(score_problems(model, task, problems)[0].double().mean())
-                for regime, whole in sets.items()
-                for problems in [
-                    scored_of(task, regime, whole).to(parameter.device, parameter.dtype)
-                ]
+                for regime, whole in scored_sets(task, sets).items()
+                for problems in [whole.to(parameter.device, parameter.dtype)]
             }
     finally:
         model.train(was_training)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping
@@ -36,8 +37,20 @@ from farfield.training._evaluate import (
 )
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
-from farfield.training._start import embedded, first_network, has_fixed_encoder, without_encoder
-from farfield.training._turns import Turn, optimizers_of, part_of, turns_of
+from farfield.training._start import (
+    embedded,
+    first_network,
+    has_fixed_encoder,
+    with_tensors,
+    without_encoder,
+)
+from farfield.training._turns import (
+    Turn,
+    optimizers_of,
+    part_of,
+    scored_tensors,
+    turns_of,
+)
 
 SUBSET = 256
 """Training problems behind a point of a training curve, and behind the score shown."""
@@ -65,7 +78,7 @@ class Learner(Protocol):
         ...
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionaries of the networks, one per seed."""
+        """The state dictionaries of the networks as they are scored, one per seed."""
         ...
 
     def state(self) -> dict[str, Tensor]:
@@ -165,7 +178,12 @@ class OneNetwork:
             name: problems.to(device, dtype)
             for name, problems in problems_of_run(experiment.task, seed).items()
         }
-        self.model = first_network(experiment, seed, start).to(device=device, dtype=dtype)
+
+        def build(weights: Stream | None = None) -> nn.Module:
+            network = first_network(experiment, seed, start, weights=weights)
+            return network.to(device=device, dtype=dtype)
+
+        self.model = build()
         self._names = [*self.model.state_dict()]
         self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
@@ -184,7 +202,8 @@ class OneNetwork:
         self._noise = stream(seed, "noise")
         for turn in self._turns:
             first = turn.place(self._stream, "start")
-            turn.state = dict(turn.objective.start(Bound(module=self.model), read, first))
+            network = Bound(module=self.model, build=build)
+            turn.state = dict(turn.objective.start(network, read, first))
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0; gives its loss, `(1,)`, the sum over turns.
@@ -257,10 +276,19 @@ class OneNetwork:
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
+        with self._as_scored():
+            self._calibrate()
+            with self._scoring():
+                return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
+
+    def _as_scored(self) -> contextlib.AbstractContextManager[None]:
+        """The network with the tensors that an objective wants it to be scored with."""
+        tensors = scored_tensors(self._turns)
+        return with_tensors(self.model, tensors) if tensors else contextlib.nullcontext()
+
+    def _calibrate(self) -> None:
         with self._on_training_items(), self._scoring():
             calibrate(self.model, self._training)
-        with self._scoring():
-            return [score_all(self._experiment, self.model, self._sets, step, self.seeds[0])]
 
     @contextlib.contextmanager
     def _scoring(self) -> Iterator[None]:
@@ -272,13 +300,17 @@ class OneNetwork:
     def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         some, task = train_subset(self._sets[TRAINING]), self._experiment.task
-        with self._scoring():
+        with self._as_scored(), self._scoring():
             model = calibrated_on(self.model, some)
             return [metric_points(step, task, *score_problems(model, task, some))]
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionary of the network."""
-        return [dict(self.model.state_dict())]
+        """The state dictionary of the network as it is scored."""
+        if not scored_tensors(self._turns):
+            return [dict(self.model.state_dict())]
+        with fixed_settings(flush_denormal=True), self._as_scored():
+            self._calibrate()
+            return [copy.deepcopy(dict(self.model.state_dict()))]
 
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers, and what optimizers and objectives remember."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad_and_value, stack_module_state, vmap
 
-from farfield.core import Problems, first_names, forked_generators, stream
+from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
@@ -33,7 +33,7 @@ from farfield.training._optimizer_state import load_optimizer_state, optimizer_s
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
 from farfield.training._start import first_network
-from farfield.training._turns import Turn, optimizers_of, turns_of
+from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
 
 
 @final
@@ -83,13 +83,15 @@ class Stack:
                     f"got {optimizer!r}"
                 )
         self._streams = [stream(seed, "objective") for seed in seeds]
-        models = [
-            first_network(experiment, seed, start).to(device, dtype)
-            for seed, start in zip(seeds, starts or [None] * len(seeds), strict=True)
-        ]
+
+        def build(place: int, weights: Stream | None = None) -> nn.Module:
+            start = None if starts is None else starts[place]
+            network = first_network(experiment, seeds[place], start, weights=weights)
+            return network.to(device, dtype)
+
+        models = [build(place) for place in range(len(seeds))]
         check_alike(models)
         self._model = models[0]
-        self._first_names = first_names(self._model)
         parameters, self._fixed = stack_module_state(models)
         learned = {name for name, p in self._model.named_parameters() if p.requires_grad}
         self._fixed |= {name: p.detach() for name, p in parameters.items() if name not in learned}
@@ -106,8 +108,12 @@ class Stack:
         ]
         for turn in self._turns:
             turn.state = _stacked(
-                turn.objective.start(Bound(module=model), sets, turn.place(numbers, "start"))
-                for model, sets, numbers in zip(models, self._sets, self._streams, strict=True)
+                turn.objective.start(
+                    Bound(module=model, build=partial(build, place)),
+                    self._sets[place],
+                    turn.place(self._streams[place], "start"),
+                )
+                for place, model in enumerate(models)
             )
         mapped = (0, 0, 0, 0, 0, None)
         self._gradient = [
@@ -116,10 +122,8 @@ class Stack:
         ]
         self._outputs = vmap(self._call)
 
-    def _call(
-        self, learned: dict[str, Tensor], fixed: dict[str, Tensor], items: Tensor, index: Tensor
-    ) -> Tensor:
-        network = Bound(module=self._model, parameters=learned | fixed)
+    def _call(self, tensors: dict[str, Tensor], items: Tensor, index: Tensor) -> Tensor:
+        network = Bound(module=self._model, parameters=tensors)
         outputs: Tensor = network.call("forward", items, index)
         return outputs
 
@@ -221,32 +225,42 @@ class Stack:
         self.network(0)
 
     def network(self, position: int) -> nn.Module:
-        """A copy of the network of the seed at a position among the seeds."""
+        """A copy of the network of the seed at a position among the seeds, as it is scored."""
         network = copy.deepcopy(self._model)
-        learned, fixed = self._parts()
+        tensors = self._scored()
         with torch.no_grad():
             for name, tensor in chain(network.named_parameters(), network.named_buffers()):
-                tensor.copy_((learned | fixed)[name][position])
+                tensor.copy_(tensors[name][position])
         return network
 
     def _parts(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         return {n: p.detach() for n, p in self._learned.items()}, self._fixed
 
+    def _scored(self) -> dict[str, Tensor]:
+        """All parameters and buffers with which the networks are scored."""
+        learned, fixed = self._parts()
+        return learned | fixed | scored_tensors(self._turns, stacked=True)
+
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates, one list per seed."""
         scores = []
-        for place, sets in enumerate(self._sets):
-            network = self.network(place)
-            with forked_generators(scoring_stream(self.seeds[place])):
-                calibrate(network, sets[TRAINING])
-            self._keep(place, network)
-            with forked_generators(scoring_stream(self.seeds[place])):
-                seed = self.seeds[place]
+        for place, (seed, sets) in enumerate(zip(self.seeds, self._sets, strict=True)):
+            network = self._calibrated(place)
+            if not scored_tensors(self._turns, stacked=True):
+                self._keep(place, network)
+            with forked_generators(scoring_stream(seed)):
                 scores.append(score_all(self._experiment, network, sets, step, seed))
         return scores
 
+    def _calibrated(self, place: int) -> nn.Module:
+        """The network of a seed with its statistics of the training problems."""
+        network = self.network(place)
+        with forked_generators(scoring_stream(self.seeds[place])):
+            calibrate(network, self._sets[place][TRAINING])
+        return network
+
     def _keep(self, place: int, network: nn.Module) -> None:
-        """Take over the buffers of a network, which settling may have filled."""
+        """Take over the buffers of a network, which calibration may have filled."""
         for name, buffer in network.named_buffers():
             self._fixed[name][place] = buffer
 
@@ -261,7 +275,7 @@ class Stack:
             ]
         self._model.eval()
         outputs = self._outputs(
-            *self._parts(),
+            self._scored(),
             torch.stack([problems.table() for problems in some]),
             torch.stack([problems.index for problems in some]),
         )
@@ -271,14 +285,12 @@ class Stack:
         ]
 
     def weights(self) -> list[dict[str, Any]]:
-        """The state dictionaries of the networks, one per seed."""
-        names = {name: self._first_names[name] for name in self._model.state_dict()}
-        learned, fixed = self._parts()
-        both = learned | fixed
-        return [
-            {name: both[first][place] for name, first in names.items()}
-            for place in range(len(self.seeds))
-        ]
+        """The state dictionaries of the networks as they are scored, one per seed."""
+        places = range(len(self.seeds))
+        if not scored_tensors(self._turns, stacked=True):
+            return [dict(self.network(place).state_dict()) for place in places]
+        with fixed_settings(flush_denormal=True):
+            return [dict(self._calibrated(place).state_dict()) for place in places]
 
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers, and what optimizers and objectives remember, stacked over seeds."""

@@ -12,28 +12,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from farfield.core import Problems, forked_generators, stream
+from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
 from farfield.models import EncodesItems, EncodesWithPart
+from farfield.objectives import Bound
 from farfield.records import from_tensors, to_tensors
 from farfield.tasks import TRAINING
 from farfield.training._evaluate import encode_all, problems_of_run
 from farfield.training._settings import fixed_settings
 
 
-def build_network(experiment: Experiment, seed: int) -> nn.Module:
-    """The network of a seed as its experiment makes it, whatever was drawn or set before.
+def build_network(experiment: Experiment, weights: Stream) -> nn.Module:
+    """The network as its experiment makes it, whatever was drawn or set before.
 
     Args:
         experiment: Whose network.
-        seed: Number of the run.
+        weights: Source of its weights.
     """
-    weights = stream(seed, "weights")
     with fixed_settings(), forked_generators(weights):
         return experiment.model.build(experiment.task, weights)
 
 
-def first_network(experiment: Experiment, seed: int, start: Mapping[str, Any] | None) -> nn.Module:
+def first_network(
+    experiment: Experiment,
+    seed: int,
+    start: Mapping[str, Any] | None,
+    *,
+    weights: Stream | None = None,
+) -> nn.Module:
     """The network of a seed before its first update.
 
     Args:
@@ -41,14 +47,16 @@ def first_network(experiment: Experiment, seed: int, start: Mapping[str, Any] | 
         seed: Number of the run.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
+        weights: Source of its weights; that of the seed if `None`.
 
     Raises:
         ValueError: If the experiment starts from another and its network is not given, is given
             for nothing, or does not fit, or if it names parts that the network has not; and if the
             state of the network could not be kept.
     """
-    network = build_network(experiment, seed)
-    _initialize(network, experiment, seed)
+    weights = weights or weights_stream(seed)
+    network = build_network(experiment, weights)
+    _initialize(network, experiment, seed, weights)
     check_state(network)
     if (experiment.starts_from is None) != (start is None):
         wanted = "none" if experiment.starts_from is None else "the network that it starts from"
@@ -57,6 +65,15 @@ def first_network(experiment: Experiment, seed: int, start: Mapping[str, Any] | 
         _take_over(network, experiment.starts_from, start)
     _fix_the_rest(network, experiment)
     return network
+
+
+def weights_stream(seed: int) -> Stream:
+    """Stream of the first weights of a network.
+
+    Args:
+        seed: Number of the run.
+    """
+    return stream(seed, "weights")
 
 
 def _fix_the_rest(network: nn.Module, experiment: Experiment) -> None:
@@ -70,13 +87,13 @@ def _fix_the_rest(network: nn.Module, experiment: Experiment) -> None:
             parameter.requires_grad_(False)
 
 
-def _initialize(network: nn.Module, experiment: Experiment, seed: int) -> None:
+def _initialize(network: nn.Module, experiment: Experiment, seed: int, weights: Stream) -> None:
     """Give lazy modules their weights, by showing the network the first training problems."""
     if not _lazy_names(network):
         return
     problems = problems_of_run(experiment.task, seed)[TRAINING]
     some = problems[: experiment.recipe.batch_size].to("cpu", torch.float32).compact()
-    with fixed_settings(), forked_generators(stream(seed, "weights", "lazy")), torch.no_grad():
+    with fixed_settings(), forked_generators(weights.child("lazy")), torch.no_grad():
         network.eval()
         network(some.table(), some.index)
         network.train()
@@ -178,6 +195,33 @@ def without_encoder(network: nn.Module) -> Iterator[None]:
         yield
     finally:
         network.encoder = encoder
+
+
+@contextlib.contextmanager
+def with_tensors(network: nn.Module, tensors: Mapping[str, Tensor]) -> Iterator[None]:
+    """The network has other parameters and buffers, as long as the context lasts.
+
+    Args:
+        network: The network; afterwards it has its own again.
+        tensors: Parameters and buffers in place of its own, by the first name of each.
+    """
+    own = Bound(module=network).tensors()
+    before = {name: tensor.detach().clone() for name, tensor in own.items()}
+    buffers = [(part, dict(part.named_buffers(recurse=False))) for part in network.modules()]
+    _fill(own, tensors)
+    try:
+        yield
+    finally:
+        for part, held in buffers:  # which the network may have replaced meanwhile
+            for name, buffer in held.items():
+                setattr(part, name, buffer)
+        _fill(own, before)
+
+
+def _fill(own: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
 
 
 def embedded(network: nn.Module, problems: Problems) -> Problems:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
-from farfield.training._start import build_network
+from farfield.training._start import build_network, weights_stream
 
 
 def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Module:
@@ -24,7 +24,7 @@ def trained_network(experiment: Experiment, seed: int, store: Store) -> nn.Modul
         StoreError: If the weights are missing, damaged or those of another network.
     """
     path, weights = store.weights_path(experiment.key, seed), store.weights(experiment.key, seed)
-    network = build_network(experiment, seed)
+    network = build_network(experiment, weights_stream(seed))
     own = network.state_dict()
     types = {n: t.dtype for n, t in weights.items() if n in own and isinstance(t, Tensor)}
     others = [f"{name} is {kind}" for name, kind in types.items() if kind != own[name].dtype]

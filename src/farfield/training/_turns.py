@@ -8,6 +8,7 @@ from typing import Any, Final, final
 
 import torch
 from torch import Tensor
+from torch.func import vmap
 
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment, Player, Recipe
@@ -157,6 +158,20 @@ def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:
         turns: The turns.
     """
     return [optimizer for turn in turns for optimizer, _ in turn.optimizers]
+
+
+def scored_tensors(turns: Sequence[Turn], *, stacked: bool = False) -> dict[str, Tensor]:
+    """Parameters and buffers with which networks are scored and kept, in place of their own.
+
+    Args:
+        turns: The turns; where objectives disagree, the last one is followed.
+        stacked: Whether the first axis of what they remember is that of networks.
+    """
+    found: dict[str, Tensor] = {}
+    for turn in turns:
+        scored = vmap(turn.objective.scored) if stacked else turn.objective.scored
+        found |= scored(turn.state) if turn.state else {}
+    return found
 
 
 def _built(optimizer: Any, learned: Mapping[str, Tensor], rate: float) -> torch.optim.Optimizer:

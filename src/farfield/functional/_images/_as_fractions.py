@@ -7,20 +7,22 @@ from jaxtyping import Float, Shaped
 from torch import Tensor
 
 
-def as_fractions(items: Shaped[Tensor, "*item"], dtype: torch.dtype) -> Float[Tensor, "*item"]:
+def as_fractions(
+    items: Shaped[Tensor, "*item"], dtype: torch.dtype | None = None
+) -> Float[Tensor, "*item"]:
     """Levels 0…255 as fractions 0…1; real items as they are.
 
     Args:
         items: Pixels, uint8 or floating-point.
-        dtype: Type of the result.
+        dtype: Type of the result; `None` for that of real items, and float32 for bytes.
 
     Raises:
         ValueError: If the items are of another integer type, whose range nobody can know.
     """
     if items.dtype == torch.uint8:
-        return items.to(dtype) / 255
+        return items.to(dtype or torch.float32) / 255
     if not items.is_floating_point():
         raise ValueError(
             f"items must be uint8 of 0…255 or floating-point of 0…1, got {items.dtype}"
         )
-    return items.to(dtype)
+    return items if dtype is None else items.to(dtype)

@@ -13,10 +13,14 @@ from farfield.reports._problems._sequence_drawings import (
     adding,
     bouncing_balls,
     copying,
-    digits,
     fuzzy_boolean,
-    kmnist_adaptation,
     sequential_mnist,
+)
+from farfield.reports._problems._single_drawings import (
+    digits,
+    image_classes,
+    kmnist_adaptation,
+    points,
 )
 from farfield.tasks import (
     Adding,
@@ -27,9 +31,11 @@ from farfield.tasks import (
     DistributionOfN,
     DistributionOfThree,
     DynamicObjects,
+    FewLabels,
     FuzzyBoolean,
     IdentityRules,
     IdentityRulesMiddle,
+    ImageClasses,
     KMNISTAdaptation,
     ObjectFrames,
     ProblemTask,
@@ -37,8 +43,10 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    Spirals,
     TintedSameDifferent,
     TripleMatchToSample,
+    TwoMoons,
     VAECScale,
     VAECTranslation,
     VisualAnalogies,
@@ -237,6 +245,10 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     FuzzyBoolean: fuzzy_boolean,
     Digits: digits,
     KMNISTAdaptation: kmnist_adaptation,
+    ImageClasses: image_classes,
+    FewLabels: image_classes,
+    TwoMoons: points,
+    Spirals: points,
 }
 
 

@@ -86,7 +86,8 @@ def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems
     if isinstance(task, DrawsFirst):
         first = task.draw_first(stream(seed))
         return first, {name: f"{task.num_problems(name):,} problems" for name in first}
-    sets = task.draw(stream(seed))
+    regimes = {regime.name for regime in task.regimes}
+    sets = {name: drawn for name, drawn in task.draw(stream(seed)).items() if name in regimes}
     return sets, {name: _extent(problems, things) for name, problems in sets.items()}
 
 

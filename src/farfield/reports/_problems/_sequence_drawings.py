@@ -1,4 +1,4 @@
-"""Drawings of problems of other items than gray images: sequences, points, color images."""
+"""Drawings of problems of other items than images: sequences, numbers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from farfield.tasks import (
     Adding,
     BouncingBalls,
     Copying,
-    Digits,
     FuzzyBoolean,
-    KMNISTAdaptation,
     SequentialMNIST,
 )
 
@@ -24,8 +22,6 @@ _CELL = 0.25
 _DROPPED = 9
 _BLANK = "·"
 _FRAMES = 11
-_BESIDE = 0.25
-_CHARACTERS = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
 
 
 def copying(task: Copying) -> Layout:
@@ -195,41 +191,3 @@ def _fuzzy_boolean(axes: Axes, origin: Corner, problem: Problems) -> None:
             where = (across, across), (low, low + number)
             axes.plot(*where, color=color, linewidth=3.0, solid_capstyle="butt")
         write(axes, ((start + end) / 2, low - 0.2), name, size=7, color=FAINT, align="center")
-
-
-def digits(task: Digits) -> Layout:
-    """An image over its digit and the name of its data set.
-
-    Args:
-        task: Digits of any data sets.
-    """
-
-    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
-        data_set, digit = divmod(int(problem.target[0]), 10)
-        _colors(axes, origin, problem, f"{digit}", task.data_sets[data_set])
-
-    return Layout(title="Digits", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
-
-
-def kmnist_adaptation(task: KMNISTAdaptation) -> Layout:
-    """An image over its character.
-
-    Args:
-        task: K-MNIST with any number of samples.
-    """
-    del task
-
-    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
-        name = _CHARACTERS[int(problem.target[0])]
-        _colors(axes, origin, problem, name, "")
-
-    return Layout(title="K-MNIST", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
-
-
-def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
-    """One image whose colors come before its height and width."""
-    left, low = moved(origin, (_BESIDE, 0.0))
-    image(axes, (left, low), problem.items[problem.index[0, 0]].permute(1, 2, 0))
-    where = (left + 0.5, low - 0.25)
-    write(axes, where, answer, size=8, color=RIGHT, weight="bold", align="center")
-    write(axes, (left + 0.5, low - 0.5), note, size=6.5, color=FAINT, align="center")

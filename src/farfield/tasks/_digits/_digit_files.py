@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
-
-import numpy as np
-from jaxtyping import Int64, UInt8
-from scipy.io import loadmat
 
 from farfield.core import stream
 from farfield.tasks._digits._digit_images import (
@@ -22,9 +17,9 @@ from farfield.tasks._digits._digit_images import (
 )
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._known_data_sets import MNIST, SVHN, SVHN_EXCERPT
+from farfield.tasks._files._labelled_images import Labels, house_numbers, idx_images
 from farfield.tasks._files._photographs import has_photographs, read_photographs
 
-Labels = Int64[np.ndarray, " item"]
 BLEND_VERSION: Final = 1
 """Raised when any byte of MNIST-M changes."""
 KEPT: Final = 866
@@ -81,27 +76,10 @@ def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
     return ColorImages(images.originals[part]), labels[part]
 
 
-def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28 28"], Labels]:
-    """Images and labels of a data set in IDX format.
-
-    Args:
-        data_set: Which one.
-        part: How the names of its files begin.
-
-    Raises:
-        ValueError: If a file is missing, or differs from the published one.
-    """
-    images = data_set.read(f"{part}-images-idx3-ubyte.gz")
-    labels = data_set.read(f"{part}-labels-idx1-ubyte.gz")
-    return images, labels.astype(np.int64)
-
-
 def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
-    """A MATLAB file of SVHN, opened only if its bytes are those published."""
-    held = loadmat(io.BytesIO(data_set.content(name)), variable_names=("X", "y"))
-    images = np.ascontiguousarray(held["X"].transpose(3, 2, 0, 1))
-    # Label 10 is the digit 0.
-    return ColorImages(images), held["y"][:, 0].astype(np.int64) % 10
+    """Images and labels of a file of SVHN."""
+    images, labels = house_numbers(data_set, name)
+    return ColorImages(images), labels
 
 
 DIGIT_FILES: Final[dict[str, DigitFiles]] = {

@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Int64, UInt8
 
 from farfield.core import Problems, Stream, check_fields, stream
-from farfield.tasks._digits._digit_files import Labels, idx_images
 from farfield.tasks._digits._digit_images import SHOWN, GreyImages
-from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT
+from farfield.tasks._files._known_data_sets import KMNIST, KMNIST_EXCERPT, KMNIST_TEST
+from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
 from farfield.tasks._protocol._draws import integers, permutation
@@ -127,7 +127,8 @@ class KMNISTAdaptation(ClassTask):
 
     def is_at_hand(self) -> bool:
         """True if the pool and the test file are on this machine."""
-        return KMNIST.is_at_hand() or (not self.whole_file and _has_excerpt())
+        has_excerpt = KMNIST_EXCERPT.is_at_hand() and KMNIST.is_at_hand(*KMNIST_TEST)
+        return KMNIST.is_at_hand() or (has_excerpt and not self.whole_file)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
@@ -187,15 +188,6 @@ class KMNISTAdaptation(ClassTask):
             VALIDATION: order[: self.validation_images],
             TEST: test,
         }
-
-
-def _has_excerpt() -> bool:
-    """True if the first training images and the test file are on this machine."""
-    try:
-        tests = [KMNIST.find(file.name) for file in KMNIST.files if file.name.startswith("t10k")]
-    except ValueError:
-        return False
-    return bool(tests) and KMNIST_EXCERPT.is_at_hand()
 
 
 def _problems(

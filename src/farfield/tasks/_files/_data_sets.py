@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 import os
-import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from gzip import BadGzipFile, GzipFile
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from jaxtyping import UInt8
 
 from farfield.core import UnknownNameError, expand_home, printable, read_regular
+from farfield.tasks._files._unpacking import tar_files, unpack_gzip, unpack_xz
+
+_SLACK: Final = 2**20
+"""Bytes by which a packed file, or the other files of an archive, may be longer than expected."""
 
 
 @final
@@ -41,12 +43,17 @@ class DataFile:
 class DataSet:
     """A published data set, file by file.
 
+    A file may also be there compressed with xz, under its name and `.xz`, or inside the archive;
+    its digest is that of its own bytes.
+
     Args:
         name: Its name, and that of its folder.
-        files: What belongs to it.
+        files: What belongs to it, by their names in its folder and in the archive.
         mirrors: Folders on the network that hold the files, in the order they are asked.
         licence: Under which licence it is published, and by whom.
-        is_excerpt: Whether it is a part of a published one, which nobody but a user has.
+        is_excerpt: Whether it is a part or a copy of a published one, which nobody but a user has.
+        archive: The tar archive, compressed with gzip, that the files are published in, if any.
+        pickles: Names of published files that are pickles, which are never loaded.
     """
 
     name: str
@@ -54,9 +61,16 @@ class DataSet:
     mirrors: tuple[str, ...]
     licence: str
     is_excerpt: bool = False
+    archive: DataFile | None = None
+    pickles: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> tuple[DataFile, ...]:
+        """The files as they are on the network: the archive, if there is one."""
+        return self.files if self.archive is None else (self.archive,)
 
     def find(self, name: str) -> Path:
-        """Path of a file: in the folder FARFIELD_DATA, else in the cache.
+        """Path of a file, or of what it is packed in: from FARFIELD_DATA, else from the cache.
 
         Args:
             name: Name of the file.
@@ -64,20 +78,36 @@ class DataSet:
         Raises:
             ValueError: If it is in neither.
         """
+        packed = (name, f"{name}.xz", *([self.archive.name] if self.archive else ()))
         for folder in folders():
-            if (path := folder / self.name / name).is_file():
-                return path
+            for known in packed:
+                if (path := folder / self.name / known).is_file():
+                    return path
         places = " nor in ".join(printable(folder / self.name) for folder in folders())
         fetching = "" if self.is_excerpt else f"run `farfield fetch {self.name}`, or "
         raise ValueError(
             f"{name} of {self.name} must exist, it is not in {places}: "
-            f"{fetching}set FARFIELD_DATA to a folder that has it"
+            f"{fetching}set FARFIELD_DATA to a folder that has it{self._refusal()}"
         )
 
-    def is_at_hand(self) -> bool:
-        """True if every file is on this machine."""
+    def _refusal(self) -> str:
+        """Text on pickles that are there in place of what is read."""
+        there = [
+            printable(path)
+            for folder in folders()
+            for name in self.pickles
+            if (path := folder / self.name / name).exists()
+        ]
+        return f"; {there[0]} holds pickles, which are never loaded" if there else ""
+
+    def is_at_hand(self, *names: str) -> bool:
+        """True if files are on this machine.
+
+        Args:
+            names: Names of the files; without one, all files.
+        """
         try:
-            return all(self.find(file.name) for file in self.files)
+            return all(self.find(name) for name in names or [file.name for file in self.files])
         except ValueError:
             return False
 
@@ -104,14 +134,40 @@ class DataSet:
             UnknownNameError: If the data set has no such file.
             ValueError: If it is missing, or differs from the published one.
         """
-        file = self.file(name)
-        path = self.find(name)
-        try:
-            content = read_regular(path, file.size + 1)  # one byte more is another digest
-        except OSError as error:
-            raise ValueError(f"{printable(path)} must be readable: {error.strerror}") from error
-        check_digest(printable(path), content, file)
-        return content
+        return self.contents(name)[0]
+
+    def contents(self, *names: str) -> list[bytes]:
+        """The bytes of several files, if they are the published ones; an archive is read once.
+
+        Args:
+            names: Names of the files.
+
+        Raises:
+            UnknownNameError: If the data set has no such file.
+            ValueError: If one is missing, or differs from the published one.
+        """
+        paths = {self.file(name): self.find(name) for name in names}
+        found: dict[str, bytes] = {}
+        for path in dict.fromkeys(paths.values()):
+            found |= self._unpacked(path, [file for file, own in paths.items() if own == path])
+        for file, path in paths.items():
+            check_digest(printable(path), found[file.name], file)
+        return [found[name] for name in names]
+
+    def _unpacked(self, path: Path, files: Sequence[DataFile]) -> Mapping[str, bytes]:
+        """Bytes of files by name: of a file as it is or compressed, or of some in the archive."""
+        name = printable(path)
+        if self.archive is not None and path.name == self.archive.name:
+            packed = _content(path, self.archive.size)
+            check_digest(name, packed, self.archive)
+            most = sum(file.size for file in self.files) + _SLACK
+            inside = dict(tar_files(name, unpack_gzip(name, packed, most)))
+            return {file.name: inside.get(file.name, b"") for file in files}
+        (file,) = files
+        if path.name != Path(file.name).name:
+            packed = _content(path, file.size + _SLACK)
+            return {file.name: unpack_xz(name, packed, file.size)}
+        return {file.name: _content(path, file.size)}
 
     def file(self, name: str) -> DataFile:
         """The file of a name.
@@ -126,6 +182,14 @@ class DataSet:
         if name not in files:
             raise UnknownNameError("file", name, files)
         return files[name]
+
+
+def _content(path: Path, size: int) -> bytes:
+    """The bytes of a file of a known size."""
+    try:
+        return read_regular(path, size + 1)  # one byte more is another digest
+    except OSError as error:
+        raise ValueError(f"{printable(path)} must be readable: {error.strerror}") from error
 
 
 def data_folder(named: str | Path | None = None) -> Path:
@@ -190,11 +254,7 @@ def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarr
     """Array of an IDX file: a magic number, the sizes as big-endian integers, the bytes."""
     head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
     length = len(head) + math.prod(shape)
-    try:
-        with GzipFile(fileobj=io.BytesIO(content)) as file:
-            unpacked = file.read(length + 1)
-    except (BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{printable(path)} must be a gzip file: {error}") from error
+    unpacked = unpack_gzip(printable(path), content, length)
     if len(unpacked) != length or not unpacked.startswith(head):
         raise ValueError(
             f"{printable(path)} must hold an IDX array of bytes of shape {shape}, "

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
 from farfield.core import UnknownNameError, excerpt, printable, read_regular
+from farfield.tasks._files._cache import place_whole
 from farfield.tasks._files._data_sets import DataFile, cache_folder, check_digest
 from farfield.tasks._files._download import check_address, download
 from farfield.tasks._files._known_data_sets import DATA_SETS
@@ -45,7 +44,7 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
     asked = (*mirrors, *data_set.mirrors)
     return {
         (path := folder / file.name): "" if _is_whole(path, file) else _bring(path, file, asked)
-        for file in data_set.files
+        for file in data_set.published
     }
 
 
@@ -68,20 +67,6 @@ def _bring(path: Path, file: DataFile, mirrors: Sequence[str]) -> str:
         except (OSError, ValueError) as error:
             failures.append(f"{printable(address)}: {excerpt(error)}")
             continue
-        _place(path, content)
+        place_whole(path, content)
         return address
     raise OSError(f"{file.name} must come from a mirror, none has it:\n  " + "\n  ".join(failures))
-
-
-def _place(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it, so that it is whole or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("wb") as written:
-            written.write(content)
-            written.flush()
-            os.fsync(written.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

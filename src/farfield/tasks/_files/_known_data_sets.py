@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from farfield.tasks._files._cifar import CIFAR10, CIFAR100
 from farfield.tasks._files._data_sets import DataFile, DataSet
 
 MNIST: Final = DataSet(
@@ -73,6 +74,8 @@ KMNIST: Final = DataSet(
     licence="CC BY-SA 4.0 (KMNIST Dataset, created by CODH, adapted from Kuzushiji Dataset)",
 )
 
+KMNIST_TEST: Final = tuple(file.name for file in KMNIST.files if file.name.startswith("t10k"))
+
 KMNIST_EXCERPT: Final = DataSet(
     name="kmnist",
     files=(
@@ -131,7 +134,89 @@ SVHN_EXCERPT: Final = DataSet(
 )
 """The first 1,083 training images of SVHN."""
 
+FASHION_MNIST: Final = DataSet(
+    name="fashion_mnist",
+    files=(
+        DataFile(
+            name="train-images-idx3-ubyte.gz",
+            sha256="3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+            size=26_421_880,
+            shape=(60_000, 28, 28),
+        ),
+        DataFile(
+            name="train-labels-idx1-ubyte.gz",
+            sha256="a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+            size=29_515,
+            shape=(60_000,),
+        ),
+        DataFile(
+            name="t10k-images-idx3-ubyte.gz",
+            sha256="346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+            size=4_422_102,
+            shape=(10_000, 28, 28),
+        ),
+        DataFile(
+            name="t10k-labels-idx1-ubyte.gz",
+            sha256="67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+            size=5_148,
+            shape=(10_000,),
+        ),
+    ),
+    mirrors=("https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/",),
+    licence="MIT (Zalando SE)",
+)
+
+FASHION_MNIST_EXCERPT: Final = DataSet(
+    name="fashion_mnist",
+    files=(
+        DataFile(
+            name="train-first8226-images-idx3-ubyte.gz",
+            sha256="b2c7fd9de648463fb588c2de4aef852b7783fc0c96a9979eaf74f1fba6482d83",
+            size=3_572_616,
+            shape=(8_226, 28, 28),
+        ),
+        DataFile(
+            name="train-first8226-labels-idx1-ubyte.gz",
+            sha256="65cd223c9685c4f0468087ef6de77e72a85c972f3012e1c36c214862f90acf1f",
+            size=4_212,
+            shape=(8_226,),
+        ),
+        DataFile(
+            name="t10k-first6978-images-idx3-ubyte.gz",
+            sha256="6f0af9322f565f0b3ccaa8cbca15200d7e9d078216017cf068e27766c7bda8d0",
+            size=3_053_155,
+            shape=(6_978, 28, 28),
+        ),
+        DataFile(
+            name="t10k-first6978-labels-idx1-ubyte.gz",
+            sha256="97323e0baf7b0394850ac8806fe476bcca4383e47c0336c19f0898391d2a23f2",
+            size=3_584,
+            shape=(6_978,),
+        ),
+    ),
+    mirrors=(),
+    licence=FASHION_MNIST.licence,
+    is_excerpt=True,
+)
+"""The first 8,226 training and 6,978 test images of Fashion-MNIST."""
+
+
+TINY_IMAGENET: Final = DataSet(
+    name="tiny-imagenet",
+    files=(
+        DataFile(
+            name="tiny-imagenet-200.zip",
+            sha256="6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
+            size=248_100_043,
+            shape=(110_000, 1 + 3 * 64 * 64),
+        ),
+    ),
+    mirrors=("https://cs231n.stanford.edu/",),
+    licence="non-commercial research and education (ImageNet; CS231n, Stanford)",
+)
+
 DATA_SETS: Final[dict[str, DataSet]] = {
-    data_set.name: data_set for data_set in (MNIST, KMNIST, SVHN)
+    data_set.name: data_set
+    for data_set in (MNIST, KMNIST, SVHN, FASHION_MNIST, CIFAR10, CIFAR100, TINY_IMAGENET)
 }
 """Every data set that can be fetched, by its name on the command line."""

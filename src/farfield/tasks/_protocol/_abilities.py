@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.tasks._protocol._form import CHANNELS_FIRST, COLOR, GRAY, VECTOR, Form
+from farfield.functional import PixelSpectrum
+from farfield.tasks._protocol._form import Form, axes_of
 from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
 
@@ -31,8 +32,7 @@ def form_of(task: ProblemTask) -> Form:
     """Form of the problems of a task: its `form`, or one by its shapes where it has none.
 
     By shapes, a task has one answer a problem, or candidates if it has `num_candidates`; its items
-    are a group, or single where `length` is 1. Of `item_shape`, two sizes are a gray image, three
-    an image with its channels last if that are 3 and first if not, and any other number vectors.
+    are a group, or single where `length` is 1, and have the axes of `axes_of`.
 
     Args:
         task: Any task.
@@ -45,9 +45,8 @@ def form_of(task: ProblemTask) -> Form:
         if len(task.form.axes) != len(shape):
             raise ValueError(f"form must name an axis for each size of {shape}, got {task.form}")
         return task.form
-    axes = {2: GRAY, 3: COLOR if shape[-1:] == (3,) else CHANNELS_FIRST}
     return Form(
-        axes=axes.get(len(shape), VECTOR * len(shape)),
+        axes=axes_of(shape),
         arrangement="single" if task.length == 1 else "group",
         answer="candidates" if isinstance(task, Candidates) else "once",
     )
@@ -178,6 +177,42 @@ def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
     if regime != TRAINING or not isinstance(task, ScoresSomeTraining):
         return problems
     return problems[: task.training_scored]
+
+
+def scored_sets(task: ProblemTask, sets: Mapping[str, Problems]) -> dict[str, Problems]:
+    """The problems that a trained network is scored on, by regime.
+
+    A set that is no regime of the task is there to learn from alone, e.g. one without labels.
+
+    Args:
+        task: The task.
+        sets: The sets of a run, by name.
+    """
+    regimes = {regime.name for regime in task.regimes}
+    return {
+        name: scored_of(task, name, problems) for name, problems in sets.items() if name in regimes
+    }
+
+
+@final
+class ChannelStatistics(NamedTuple):
+    """Mean and standard deviation of each channel of images whose values are fractions, 0…1."""
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+@runtime_checkable
+class HasPixelStatistics(Protocol):
+    """A task of images with statistics of all its training images, for fixed preprocessing."""
+
+    def channel_statistics(self) -> ChannelStatistics:
+        """Mean and standard deviation of each channel."""
+        ...
+
+    def pixel_spectrum(self) -> PixelSpectrum:
+        """Mean and principal directions of images that are standardized by these."""
+        ...
 
 
 @runtime_checkable

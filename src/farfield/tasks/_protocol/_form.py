@@ -77,3 +77,16 @@ VECTOR: tuple[Axis, ...] = ("feature",)
 
 SYMBOL: tuple[Axis, ...] = ("class",)
 """Axes of a symbol."""
+
+
+def axes_of(shape: tuple[int, ...]) -> tuple[Axis, ...]:
+    """Axes of items of a shape: two sizes are a gray image, three an image with channels.
+
+    The channels are last if they are 3 there, and first if not; any other number of sizes is that
+    of a vector.
+
+    Args:
+        shape: Shape of an item.
+    """
+    color = COLOR if shape[-1:] == (3,) else CHANNELS_FIRST
+    return {2: GRAY, 3: color}.get(len(shape), VECTOR * len(shape))

@@ -1,0 +1,110 @@
+"""Representations at a named layer of a trained network, and answers with others in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from farfield.core import Problems
+from farfield.objectives import Bound, tapped
+
+CHUNK: Final = 512
+"""Problems that a network is shown at once."""
+
+
+def representations_of(
+    network: nn.Module, problems: Problems, layer: str
+) -> Float[Tensor, "batch feature"]:
+    """Outputs of a layer of a trained network, a row for each problem.
+
+    Args:
+        network: A trained network, in evaluation mode.
+        problems: What it is shown.
+        layer: Name of the layer, as in `network.named_modules()`.
+
+    Raises:
+        ValueError: If the network has no such layer or does not call it once, or the layer gives
+            anything but a row for each problem or each item of each problem.
+    """
+    found = []
+    for _, some in _chunks(problems):
+        seen: list[Tensor] = []
+        _outputs(network, some, {layer: _keep(seen)})
+        if len(seen) != 1:
+            raise ValueError(f"layer must be called once, got {len(seen)} calls of {layer!r}")
+        if not seen[0].ndim or len(seen[0]) not in (len(some), some.index.numel()):
+            raise ValueError(
+                f"layer must give a row for each of {len(some)} problems or "
+                f"{some.index.numel()} items, got {tuple(seen[0].shape)} from {layer!r}"
+            )
+        found.append(seen[0].reshape(len(some), -1))
+    return torch.cat(found)
+
+
+def probabilities_of(
+    network: nn.Module, problems: Problems, replaced: Mapping[str, Tensor] | None = None
+) -> Float[Tensor, "batch class"]:
+    """Probabilities of classes that a trained network answers with.
+
+    Args:
+        network: A trained network, in evaluation mode, with a logit for each class, or one for the
+            second of two.
+        problems: What it is shown.
+        replaced: Representations in place of the outputs of layers, a row for each problem, by the
+            name of the layer.
+
+    Raises:
+        ValueError: If the network has no such layer, or its outputs are of another size.
+    """
+    found = []
+    for rows, some in _chunks(problems):
+        taps = {name: _instead(name, own[rows]) for name, own in (replaced or {}).items()}
+        outputs = _outputs(network, some, taps)
+        logits = F.pad(outputs, (1, 0)) if outputs.shape[-1] == 1 else outputs
+        found.append(logits.softmax(-1))
+    return torch.cat(found)
+
+
+def _chunks(problems: Problems) -> Iterator[tuple[slice, Problems]]:
+    """The problems some at a time, each with items of its own."""
+    for start in range(0, len(problems), CHUNK):
+        rows = slice(start, start + CHUNK)
+        yield rows, problems[rows].unshared()
+
+
+def _outputs(
+    network: nn.Module, problems: Problems, taps: Mapping[str, Callable[[Tensor], Tensor]]
+) -> Tensor:
+    """Outputs of a network with hooks on its layers, without gradients."""
+    with torch.inference_mode(), tapped(Bound(module=network), taps):
+        outputs: Tensor = network(problems.table(), problems.index)
+    return outputs
+
+
+def _keep(seen: list[Tensor]) -> Callable[[Tensor], Tensor]:
+    """Hook that adds the output of a layer to a list."""
+
+    def see(output: Tensor) -> Tensor:
+        seen.append(output)
+        return output
+
+    return see
+
+
+def _instead(name: str, representations: Tensor) -> Callable[[Tensor], Tensor]:
+    """Hook that puts representations in place of the output of a layer."""
+
+    def replace(output: Tensor) -> Tensor:
+        if output.numel() != representations.numel():
+            raise ValueError(
+                f"replaced must hold as many numbers as the outputs of {name!r}, of shape "
+                f"{tuple(output.shape)}, got {tuple(representations.shape)}"
+            )
+        return representations.to(output).reshape(output.shape)
+
+    return replace

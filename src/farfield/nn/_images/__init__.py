@@ -1,0 +1,1 @@
+"""Fixed preprocessing of images."""

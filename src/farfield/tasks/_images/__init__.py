@@ -1,0 +1,1 @@
+"""Classes of natural images, with all labels or a few."""

@@ -1,0 +1,124 @@
+"""Classification of images with all of their labels (lamb2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.core import Problems, Stream, check_fields
+from farfield.tasks._images._image_task import ImageTask, Rows
+from farfield.tasks._protocol._answers import answer_loss, check_outputs
+from farfield.tasks._protocol._checks import Count
+from farfield.tasks._protocol._form import CHANNELS_FIRST, Form
+from farfield.tasks._protocol._label_split import UNLABELLED, label_split
+from farfield.tasks._protocol._task import TRAINING
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ImageClasses(ImageTask):
+    r"""Of which class is an image?
+
+    **What is asked.** An image, as bytes, shows something of one of the classes of its data set.
+    The answer is a logit for each class.
+
+    **Worked example** (CIFAR-10).
+
+    ```text
+      3 × 32 × 32 bytes that show a frog      output 6 of 0…9 should be the largest
+    ```
+
+    **Regimes.** `training`, `validation` and `test` show images of the same kind. Those of
+    validation are held out from the training file, as many of each class, drawn for each run;
+    without any there is no such regime. What is further away (deformations, attacks) is made from
+    these by perturbations of an experiment.
+
+    **Score, floor and ceiling.** Share of right answers; one over the number of classes by
+    guessing. Recorded beside it are scores of a whole set: `nll`, the mean negative log-likelihood
+    of the right class; `top-5`, the share of images whose class is among the five most likely;
+    and `ece`, the expected calibration error over fifteen bins of confidence. The ceiling is the
+    published labels.
+
+    **Known shortcuts.** Not all classes of SVHN are equally frequent.
+
+    **Source and deviations.** Lamb 2022, chapter 4, trains with stochastic gradient descent on
+    all training images. Its released code has a loss of its own (`binary_cross_entropy`) and a
+    largest number of labels of each class (`labels_per_class`), which leaves out images of SVHN.
+    Images are augmented by an objective and standardized by a module, not by the task.
+    Names that end in a number are parts of a data set, for machines that lack the whole:
+    `cifar10-exact-8068` has 8,068 of the training images and the whole test, `svhn-first1083`
+    takes the last fifth of 1,083 training images for tests. `cifar10-jpeg` is a copy of all of
+    CIFAR-10 with other pixels, at 30 dB from those published. The tests of `tiny-imagenet` are its
+    validation images; bytes of both are those of the decoder of JPEG files.
+
+    Args:
+        data_set: Name of the images: `cifar10`, `cifar10-exact-8068`, `cifar10-jpeg`, `cifar100`,
+            `cifar100-first1117`, `svhn`, `svhn-first1083`, `tiny-imagenet`, `mnist`, `kmnist`,
+            `kmnist-first7011`, `fashion-mnist` or `fashion-mnist-first8226`.
+        training_images: Most training images.
+        labels_per_class: Most training images of each class; `None` for all.
+        validation_per_class: Training images of each class that models may be chosen on.
+        test_images: Most images of the test.
+        binary_cross_entropy: Whether the loss is the binary cross-entropy of each class's
+            probability, averaged over classes, as in the released code; otherwise it is the
+            cross-entropy.
+
+    Raises:
+        UnknownNameError: If there is no such data set.
+        ValueError: If a number is out of range.
+
+    Reference:
+        lamb2022, section 4.5.1; Guo et al. 2017, equation 3, for the calibration error.
+    """
+
+    name: ClassVar[str] = "image-classes"
+    version: ClassVar[int] = 1
+    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="single")
+    training_scored: ClassVar[int] = 2_000
+
+    data_set: str = "cifar10"
+    training_images: Count = 100_000
+    labels_per_class: Count | None = None
+    validation_per_class: int = 0
+    test_images: Count = 100_000
+    binary_cross_entropy: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        self._check_images()
+
+    def _rows(self, labels: Int64[np.ndarray, " item"], place: Stream) -> Rows:
+        rows = label_split(
+            labels,
+            self.num_outputs,
+            place,
+            labels_per_class=self.labels_per_class,
+            validation_per_class=self.validation_per_class,
+        )
+        del rows[UNLABELLED]
+        return rows | {TRAINING: rows[TRAINING][: self.training_images]}
+
+    def loss(
+        self, outputs: Float[Tensor, "batch class"], problems: Problems
+    ) -> Float[Tensor, " batch"]:
+        """Cross-entropy of each answer, or the binary one of every class.
+
+        Args:
+            outputs: Logits.
+            problems: The problems they answer.
+
+        Raises:
+            ValueError: If `outputs` is not of `(batch, num_outputs)`.
+        """
+        if not self.binary_cross_entropy:
+            return answer_loss(outputs, problems, self.num_outputs)
+        check_outputs(outputs, problems, self.num_outputs)
+        classes = torch.arange(self.num_outputs, device=outputs.device)
+        wanted = (problems.target[:, None] == classes).to(outputs.dtype)
+        return F.binary_cross_entropy(outputs.softmax(1), wanted, reduction="none").mean(1)

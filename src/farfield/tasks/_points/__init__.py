@@ -1,0 +1,1 @@
+"""Points in the plane that belong to curved classes."""
