@@ -65,6 +65,7 @@ MEASURES: Final[dict[str, Measure]] = {
         lower_is_better=True,
         highest=1.0,
     ),
+    "error": Measure(name="error", label="error", percent=True, lower_is_better=True, highest=1.0),
     "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
     "nll": Measure(

@@ -1,16 +1,26 @@
-"""Figures 2 and 3 of lamb2022, and one of our own on what is recalled after which phases."""
+"""Figures of chapters 4, 6 and 8 of lamb2022, and one of our own on the dormant phases."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from farfield.reports._exhibits._activation import ActivationOverTime
+from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries
+from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._flattening import Flattening
 from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reproductions import Table
-from farfield.reproductions.lamb2022 import BALLS, COPYING
-from farfield.tasks import VALIDATION, Copying
+from farfield.reproductions.lamb2022 import (
+    BALLS,
+    COPYING,
+    FLATTENING,
+    SINGULAR_VALUES,
+    SPIRALS,
+    TWO_MOONS,
+)
+from farfield.tasks import UNLABELLED, VALIDATION, Copying
 
 TASK: Final = COPYING.claims[0].experiment.task
 assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see
@@ -75,3 +85,56 @@ DORMANT_PHASES: Final = Figure(
     quick_networks=1,
 )
 """Our own: what a few lengths do not tell, for a network may come back to what it seems to lose."""
+
+SPIRAL: Final = Figure(
+    table=Table(
+        key="lamb2022/mixup-figures-1-2",
+        title="A spiral through a bottleneck of two units",
+        claims=SPIRALS.claims,
+    ),
+    exhibits=(DecisionSurfaces(layer="core.layers.2"),),
+    says=(
+        Quote(
+            of="manifold-mixup/hidden",
+            words="“broader regions of low-confidence predictions” (Figure 1)",
+        ),
+        Quote(
+            of="input-mixup/hidden",
+            words="“does produce regions of low confidence” (Figure 2)",
+        ),
+        Quote(
+            of="no-mixup/hidden",
+            words="“assigned a prediction with very high confidence” (section 4.1)",
+        ),
+    ),
+    quick_networks=1,
+)
+
+BOUNDARIES: Final = Figure(
+    table=Table(
+        key="lamb2022/ict-figure-1",
+        title="Boundaries between two moons with three labels a class",
+        claims=TWO_MOONS.select("*/supervised/*", "*/ict/*").claims,
+    ),
+    exhibits=(DecisionBoundaries(unlabelled=UNLABELLED),),
+    quick_networks=1,
+)
+
+FLAT: Final = Figure(
+    table=Table(
+        key="lamb2022/singular-values",
+        title="Singular values of the classes of MNIST at the first hidden layer",
+        claims=FLATTENING.claims,
+    ),
+    exhibits=(Flattening(layers=("core.layers.0",), regime="test"),),
+    says=tuple(
+        Quote(
+            of=f"{row.lower().replace(' ', '-')}/core.layers.0/{quantity}",
+            words=f"{value} (section 4.3.2)",
+        )
+        for row, values in SINGULAR_VALUES.items()
+        for quantity, value in zip(("largest", "others"), values, strict=True)
+    ),
+    quick_networks=5,
+)
+"""Of how many images the printed values are is not said: ours grow with the root of their number."""

@@ -1,4 +1,5 @@
-"""Claims of chapter 8 of lamb2022, Recurrent Independent Mechanisms."""
+"""Claims of lamb2022: chapter 4, Manifold Mixup; chapter 6, Interpolation Consistency Training;
+chapter 8, Recurrent Independent Mechanisms."""
 
 from farfield.reproductions.lamb2022._ablations import ABLATIONS as ABLATIONS
 from farfield.reproductions.lamb2022._ablations import ABLATIONS_DIGITS as ABLATIONS_DIGITS
@@ -9,4 +10,23 @@ from farfield.reproductions.lamb2022._copying import COPYING as COPYING
 from farfield.reproductions.lamb2022._copying import TABLE_1_COPYING as TABLE_1_COPYING
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS as TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._dispute import DISPUTE as DISPUTE
+from farfield.reproductions.lamb2022._ict import ICT_ABLATIONS as ICT_ABLATIONS
+from farfield.reproductions.lamb2022._ict import ICT_TABLE_1 as ICT_TABLE_1
+from farfield.reproductions.lamb2022._ict import ICT_TABLE_2 as ICT_TABLE_2
+from farfield.reproductions.lamb2022._ict import ICT_TABLE_3 as ICT_TABLE_3
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1A as MIXUP_TABLE_1A
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1B as MIXUP_TABLE_1B
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_2 as MIXUP_TABLE_2
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_3 as MIXUP_TABLE_3
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_4 as MIXUP_TABLE_4
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_5 as MIXUP_TABLE_5
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_6 as MIXUP_TABLE_6
+from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_7 as MIXUP_TABLE_7
+from farfield.reproductions.lamb2022._mixup import MIXUP_TEXT as MIXUP_TEXT
+from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
+from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
+from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
+from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
+from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
+from farfield.reproductions.lamb2022._print_mixup import SINGULAR_VALUES as SINGULAR_VALUES
 from farfield.reproductions.lamb2022._statements import STATEMENTS as STATEMENTS

@@ -92,7 +92,7 @@ def rule_of(row: str, data_set: str, labels: int) -> Objective:
         "Supervised (Mixup)": Mixup(alpha=1.0),
         "Supervised (Manifold Mixup)": ManifoldMixup(layers=ELIGIBLE),
         "Π model": PiModel(consistency=UNLABELLED),
-        "TempEns": TemporalEnsembling(consistency=UNLABELLED),
+        "TempEns": TemporalEnsembling(num_outputs=10, consistency=UNLABELLED),
         "Mean Teacher": MeanTeacher(decay=0.999, warmup=True, consistency=UNLABELLED),
         "VAT": VAT(consistency=UNLABELLED),
         "VAT + Ent": VAT(entropy=1.0, consistency=UNLABELLED),

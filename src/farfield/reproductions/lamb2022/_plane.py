@@ -93,7 +93,7 @@ MOON_ROWS: Final[dict[str, Objective]] = {
     "Supervised (Mixup)": Mixup(alpha=1.0),
     "Supervised (Manifold Mixup)": ManifoldMixup(layers=("core.layers.0", "core.layers.1")),
     "Π model": PiModel(consistency=UNLABELLED),
-    "TempEns": TemporalEnsembling(consistency=UNLABELLED),
+    "TempEns": TemporalEnsembling(num_outputs=2, consistency=UNLABELLED),
     "Mean Teacher": MeanTeacher(consistency=UNLABELLED),
     "VAT": VAT(consistency=UNLABELLED),
     "ICT": ICT(weight=10.0, decay=0.99, consistency=UNLABELLED),

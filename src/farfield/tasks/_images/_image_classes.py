@@ -40,10 +40,10 @@ class ImageClasses(ImageTask):
     these by perturbations of an experiment.
 
     **Score, floor and ceiling.** Share of right answers; one over the number of classes by
-    guessing. Recorded beside it are scores of a whole set: `nll`, the mean negative log-likelihood
-    of the right class; `top-5`, the share of images whose class is among the five most likely;
-    and `ece`, the expected calibration error over fifteen bins of confidence. The ceiling is the
-    published labels.
+    guessing. Recorded beside it are scores of a whole set: `error`, one less the accuracy; `nll`,
+    the mean negative log-likelihood of the right class; `top-5`, the share of images whose class is
+    among the five most likely; and `ece`, the expected calibration error over fifteen bins of
+    confidence. The ceiling is the published labels.
 
     **Known shortcuts.** Not all classes of SVHN are equally frequent.
 

@@ -117,7 +117,7 @@ class ImageTask(ClassTask):
     def set_scores(
         self, outputs: Float[Tensor, "batch class"], problems: Problems
     ) -> dict[str, float]:
-        """Scores of a set: negative log-likelihood, top-5 accuracy, calibration error.
+        """Scores of a set: error, negative log-likelihood, top-5 accuracy, calibration error.
 
         Args:
             outputs: Logits.
@@ -129,6 +129,7 @@ class ImageTask(ClassTask):
         check_outputs(outputs, problems, self.num_outputs)
         target = problems.target
         return {
+            "error": 1 - float(self.score(outputs, problems).double().mean()),
             "nll": float(negative_log_likelihood(outputs, target)),
             "top-5": float(top_k_accuracy(outputs, target, _TOP)),
             "ece": float(expected_calibration_error(outputs, target, bins=_BINS)),
