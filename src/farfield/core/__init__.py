@@ -1,5 +1,8 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+from farfield.core._abilities import EncodesItems as EncodesItems
+from farfield.core._abilities import EncodesWithPart as EncodesWithPart
+from farfield.core._abilities import HasMixingLayers as HasMixingLayers
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
 from farfield.core._citations import REFERENCES as REFERENCES
@@ -47,8 +50,11 @@ __all__ = [
     "ArgumentError",
     "Depth",
     "Dropout",
+    "EncodesItems",
+    "EncodesWithPart",
     "Fraction",
     "Generator",
+    "HasMixingLayers",
     "Kind",
     "LazyItems",
     "Limits",

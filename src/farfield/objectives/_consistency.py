@@ -13,8 +13,8 @@ from torch.nn.functional import logsigmoid
 
 from farfield.core import TRAINING, Problems, Stream, check_fields
 from farfield.objectives._bound import Bound
-from farfield.objectives._mixing import numbers
 from farfield.objectives._objective import Objective, Tensors
+from farfield.objectives._pairs import numbers
 
 
 @dataclass(frozen=True, kw_only=True)
