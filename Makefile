@@ -67,6 +67,7 @@ bench: env
 	$(BIN)/python -m benchmarks.rims
 	$(BIN)/python -m benchmarks.matrices
 	$(BIN)/python -m benchmarks.interpreters
+	$(BIN)/python -m benchmarks.mixing
 
 # Folders with mutants of the tool, and those whose tests have to notice.
 TESTS_functional := functional models nn

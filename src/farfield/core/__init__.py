@@ -1,5 +1,7 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+from farfield.core._abilities import EncodesItems as EncodesItems
+from farfield.core._abilities import EncodesWithPart as EncodesWithPart
 from farfield.core._abilities import HasMixingLayers as HasMixingLayers
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
@@ -48,6 +50,8 @@ __all__ = [
     "ArgumentError",
     "Depth",
     "Dropout",
+    "EncodesItems",
+    "EncodesWithPart",
     "Fraction",
     "Generator",
     "HasMixingLayers",

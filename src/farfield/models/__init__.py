@@ -4,9 +4,9 @@ from typing import Final
 
 from torch import nn
 
-from farfield.models._abilities import EncodesItems as EncodesItems
+from farfield.core import EncodesItems as EncodesItems
+from farfield.core import EncodesWithPart as EncodesWithPart
 from farfield.models._abilities import EncodesToSets as EncodesToSets
-from farfield.models._abilities import EncodesWithPart as EncodesWithPart
 from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
 from farfield.models._abilities import NeedsCalibration as NeedsCalibration

@@ -9,25 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
-
-@runtime_checkable
-class EncodesItems(Protocol):
-    """A model that encodes items one by one before it reads problems."""
-
-    def encode(self, items: Tensor) -> Tensor:
-        """From items `(item, *shape)` to embeddings `(item, *)`."""
-        ...
-
-    def answer(self, embeddings: Tensor, index: Tensor) -> Tensor:
-        """From embeddings and index to outputs."""
-        ...
-
-
-@runtime_checkable
-class EncodesWithPart(EncodesItems, Protocol):
-    """A model that encodes items with one of its parts."""
-
-    encoder: nn.Module
+from farfield.core import EncodesItems
 
 
 @runtime_checkable

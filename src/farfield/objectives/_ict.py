@@ -19,16 +19,10 @@ from farfield.core import (
 )
 from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import distance, probabilities, ramp_up
-from farfield.objectives._mixing import (
-    INPUT,
-    check_hidden,
-    check_layers,
-    draw_pairs,
-    mix_pairs,
-    mixed_loss,
-    mixed_outputs,
-)
+from farfield.objectives._mixing import mixed_loss, mixed_outputs
+from farfield.objectives._mixing_layers import INPUT, check_hidden, check_layers
 from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._pairs import draw_pairs, mix_pairs
 from farfield.objectives._teacher import TeacherRule
 
 
@@ -65,7 +59,7 @@ class ICT(TeacherRule):
         consistency: Name of the set on which answers are to be consistent.
 
     Raises:
-        ValueError: If a number is out of range, no layer is named, or one twice.
+        ValueError: If a number is out of range, layers are an empty tuple, or one is named twice.
 
     Reference:
         lamb2022, section 6.2 and equation 6.1; the largest weight is that of its released commands
@@ -78,7 +72,7 @@ class ICT(TeacherRule):
     decay: Fraction | None = 0.999
     supervised_mixup: bool = True
     mixes_logits: bool = False
-    layers: tuple[str, ...] = (INPUT,)
+    layers: tuple[str, ...] | None = (INPUT,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,8 +87,8 @@ class ICT(TeacherRule):
             stream: Source of the weights of an independent teacher.
 
         Raises:
-            ValueError: If the network has no layer of a name, answers are no classes, or there is
-                no problem to agree on.
+            ValueError: If the network has no layer of a name, or declares none and none is named;
+                if answers are no classes, or there is no problem to agree on.
         """
         check_hidden(network, self.layers)
         return super().start(network, sets, stream)
@@ -110,7 +104,10 @@ class ICT(TeacherRule):
             f"{purpose}.{name}": tensor
             for purpose, of in (("supervised", TRAINING), ("consistency", self.consistency))
             for name, tensor in draw_pairs(
-                batches[of], self.alpha, stream.child(purpose), layers=len(self.layers)
+                batches[of],
+                self.alpha,
+                stream.child(purpose),
+                layers=None if self.layers is None else len(self.layers),
             ).items()
         }
 
@@ -141,7 +138,7 @@ class ICT(TeacherRule):
             target = probabilities(mixture(answers))
         else:
             target = mixture(probabilities(answers))
-        outputs, _ = mixed_outputs(update, problems, pairs, self.layers)
+        outputs, *_ = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
         return supervised + weight * distance(outputs, target), self.followed(update, state)
 

@@ -10,8 +10,10 @@ from torch import Tensor
 
 from farfield.core import TRAINING, PositiveFloat, Problems, Stream, check_fields
 from farfield.objectives._bound import Bound
-from farfield.objectives._mixing import check_hidden, check_layers, draw_pairs, mixed_loss
+from farfield.objectives._mixing import mixed_loss
+from farfield.objectives._mixing_layers import check_hidden, check_layers
 from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._pairs import draw_pairs
 
 
 @final
@@ -33,20 +35,24 @@ class ManifoldMixup(Objective):
     recurrent cell, is mixed at every call.
 
     Args:
-        layers: Names of the layers, as in `model.named_modules()`, and `"input"` for the items.
+        layers: Names of the layers, as in `model.named_modules()`, and `"input"` for the items;
+            `None` for the items and the layers that the network declares as `mixing_layers`, as
+            the image networks of `farfield.models` do.
         alpha: Both parameters of the Beta distribution: near 0 leaves most problems as they are.
         per_example: Whether each problem has a weight of its own; otherwise a batch has one.
         stop_gradient: Whether no gradient passes below the mixed layer, an ablation.
 
     Raises:
-        ValueError: If no layer is named, or one twice, or `alpha` is not positive and finite.
+        ValueError: If layers are an empty tuple, or one is named twice, or `alpha` is not positive
+            and finite. A network that has no layer of a name, or declares none where none is named,
+            is refused before its first step.
 
     Reference:
         lamb2022, section 4.2; `stop_gradient` section 4.5.1. The released loss is the binary
         cross-entropy of the softmax, of which a task may make its own loss.
     """
 
-    layers: tuple[str, ...]
+    layers: tuple[str, ...] | None = None
     alpha: PositiveFloat = 2.0
     per_example: bool = False
     stop_gradient: bool = False
@@ -64,7 +70,7 @@ class ManifoldMixup(Objective):
             stream: Source of random numbers, not used.
 
         Raises:
-            ValueError: If the network has no layer of a name.
+            ValueError: If the network has no layer of a name, or declares none and none is named.
         """
         del sets, stream
         check_hidden(network, self.layers)
@@ -81,7 +87,7 @@ class ManifoldMixup(Objective):
             batches[TRAINING],
             self.alpha,
             stream,
-            layers=len(self.layers),
+            layers=None if self.layers is None else len(self.layers),
             per_example=self.per_example,
         )
 

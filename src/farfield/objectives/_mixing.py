@@ -1,182 +1,187 @@
-"""Mixtures of pairs of problems, of their items or at a hidden layer."""
+"""Outputs of a network on mixtures of problems, of their items or at a hidden layer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, final
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from farfield.core import Problems, Stream
-from farfield.functional import as_fractions
+from farfield.core import EncodesWithPart, Problems
+from farfield.functional import as_fractions, is_transformed
 from farfield.objectives._bound import Bound, tapped
+from farfield.objectives._mixing_layers import INPUT, layers_of
 from farfield.objectives._objective import Tensors, Update
+from farfield.objectives._pairs import mix, mix_pairs
 
-INPUT: Final = "input"
-"""Name of the items among the layers at which problems are mixed."""
-
-
-def mix(first: Tensor, second: Tensor, weight: Tensor) -> Tensor:
-    """The mixture `weight · first + (1 − weight) · second`.
-
-    Args:
-        first: Any tensor.
-        second: One of the same shape.
-        weight: Weight of the first.
-    """
-    return weight * first + (1 - weight) * second
-
-
-def check_layers(layers: tuple[str, ...]) -> None:
-    """Raise `ValueError` unless at least one layer is named, and none twice.
-
-    Args:
-        layers: Names of layers.
-    """
-    if not layers or len(set(layers)) < len(layers):
-        raise ValueError(f"layers must be at least one name, each named once, got {layers!r}")
-
-
-def check_hidden(network: Bound, layers: tuple[str, ...]) -> None:
-    """Raise `ValueError` if a layer other than the items is not in a network.
-
-    Args:
-        network: The network.
-        layers: Names of layers.
-    """
-    for name in layers:
-        if name != INPUT:
-            network.layer(name)
-
-
-def draw_pairs(
-    problems: Problems,
-    alpha: float,
-    stream: Stream,
-    *,
-    layers: int = 1,
-    per_example: bool = False,
-) -> dict[str, Tensor]:
-    """Pairs of problems of one batch: a weight, partners, and where they are mixed.
-
-    Args:
-        problems: The batch.
-        alpha: Both parameters of the Beta distribution of the weight.
-        stream: Source of random numbers.
-        layers: Number of layers, one of which is drawn.
-        per_example: Whether each problem has a weight of its own.
-
-    Returns:
-        `weight` of the first of each pair, `()` or `(batch,)`; `partner`, the positions of the
-        second, `(batch,)`; `layer`, the position of the layer, `()`.
-    """
-    generator, size = stream.numpy(), len(problems)
-    drawn = {
-        "weight": generator.beta(alpha, alpha, size=size if per_example else None),
-        "partner": generator.permutation(size),
-        "layer": generator.integers(layers),
-    }
-    device = problems.index.device
-    return {name: torch.from_numpy(np.asarray(n)).to(device) for name, n in drawn.items()}
-
-
-def mix_pairs(x: Tensor, weight: Tensor, partner: Tensor) -> Tensor:
-    """Mix every problem with its partner.
-
-    Args:
-        x: `(batch, *)`.
-        weight: Weight of the first, `()` or `(batch,)`.
-        partner: Positions of the second, `(batch,)`.
-    """
-    weight = weight.to(x.dtype)
-    if weight.ndim:
-        weight = weight.reshape(-1, *(1,) * (x.ndim - 1))
-    return mix(x, x[partner], weight)
-
-
-def mixed_outputs(
-    update: Update,
-    problems: Problems,
-    pairs: Tensors,
-    layers: tuple[str, ...],
-    *,
-    stop_gradient: bool = False,
-) -> tuple[Any, Problems]:
-    """Outputs of the network on mixtures, and the problems as it saw them.
-
-    The layer is chosen by numbers and not by a branch, so that networks with different layers run
-    as one program.
-
-    Args:
-        update: The step.
-        problems: The batch.
-        pairs: What `draw_pairs` gave.
-        layers: Names of the layers, `INPUT` for the items.
-        stop_gradient: Whether no gradient passes to what is below a mixture.
-
-    Raises:
-        ValueError: If the items cannot be mixed, or a layer is not in the network, is not called,
-            or gives anything but a row for each problem or each item of each problem.
-    """
-    batch, time = problems.index.shape
-    weight, partner = pairs["weight"], pairs["partner"]
-    called = set[str]()
-
-    def mixed(x: Tensor, name: str) -> Tensor:
-        """`x` of rows of problems, mixed where this layer is the one that was drawn."""
-        below = x.detach() if stop_gradient else x
-        mixture = mix_pairs(below, weight, partner)
-        if len(layers) == 1:
-            return mixture
-        return torch.where(pairs["layer"] == layers.index(name), mixture, x)
-
-    def tap(name: str) -> Callable[[Tensor], Tensor]:
-        def at_layer(output: Tensor) -> Tensor:
-            called.add(name)
-            if not output.ndim or len(output) not in (batch, batch * time):
-                raise ValueError(
-                    f"layers must give a row for each of {batch} problems or {batch * time} items, "
-                    f"got {tuple(output.shape)} from {name!r}"
-                )
-            return mixed(output.reshape(batch, -1, *output.shape[1:]), name).flatten(0, 1)
-
-        return at_layer
-
-    shown = problems.unshared()
-    if INPUT in layers:
-        table = as_fractions(shown.table())
-        items = mixed(table.reshape(batch, time, *table.shape[1:]), INPUT).flatten(0, 1)
-        shown = Problems(items=items, index=shown.index, target=problems.target)
-    hidden = [name for name in layers if name != INPUT]
-    with tapped(update.network, {name: tap(name) for name in hidden}):
-        outputs = update.outputs(shown)
-    if missing := [name for name in hidden if name not in called]:
-        raise ValueError(f"layers must be layers that the model calls, got {missing}")
-    return outputs, shown
+ENCODER: Final = "encoder"
+"""Name of the part whose outputs are the embeddings, in a network that encodes items."""
 
 
 def mixed_loss(
-    update: Update, pairs: Tensors, layers: tuple[str, ...], *, stop_gradient: bool = False
+    update: Update,
+    pairs: Tensors,
+    layers: tuple[str, ...] | None,
+    *,
+    stop_gradient: bool = False,
 ) -> Tensor:
     """The mean loss of mixtures of training problems.
 
     Args:
         update: The step.
         pairs: What `draw_pairs` gave.
-        layers: Names of the layers, `INPUT` for the items.
+        layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
         stop_gradient: Whether no gradient passes to what is below a mixture.
     """
-    partner = pairs["partner"]
-    outputs, first = mixed_outputs(
+    outputs, *both = mixed_outputs(
         update, update.problems, pairs, layers, stop_gradient=stop_gradient
     )
-    index = first.index[partner]  # of a loss that reads the items, which are mixed at the input
-    if layers == (INPUT,):
-        index = first.index
-    elif INPUT in layers:
-        index = torch.where(pairs["layer"] == layers.index(INPUT), first.index, index)
-    second = Problems(items=first.items, index=index, target=first.target[partner])
-    one, other = (update.task_loss(outputs, problems) for problems in (first, second))
-    return mix(one, other, pairs["weight"].to(one.dtype)).mean()
+    first, second = (update.task_loss(outputs, problems) for problems in both)
+    return mix(first, second, pairs["weight"]).mean()
+
+
+def mixed_outputs(
+    update: Update,
+    problems: Problems,
+    pairs: Tensors,
+    layers: tuple[str, ...] | None,
+    *,
+    stop_gradient: bool = False,
+) -> tuple[Any, Problems, Problems]:
+    """Outputs of the network on mixtures, and both problems of each as it saw them.
+
+    Args:
+        update: The step.
+        problems: The batch.
+        pairs: What `draw_pairs` gave.
+        layers: Names of the layers, `INPUT` for the items; `None` for those of the network.
+        stop_gradient: Whether no gradient passes to what is below a mixture.
+
+    Raises:
+        ValueError: If the items cannot be mixed, or a layer is not in the network, is not called,
+            or gives anything but a row for each problem or each item of each problem.
+    """
+    names = layers_of(update.network, layers)
+    if len(names) > 1:
+        pairs = {**pairs, "layer": pairs["layer"] % len(names)}
+        if not is_transformed():
+            names = (names[int(pairs["layer"])],)
+    mixing = _Mixing(update.network, problems, pairs, names, stop_gradient=stop_gradient)
+    return mixing.outputs(), mixing.shown, mixing.partners()
+
+
+@final
+class _Mixing:
+    """A call of a network that mixes problems at one of some layers.
+
+    Among several layers a number chooses, and no branch: networks that are trained as one program
+    have different ones. Layers that give rows of items give them for each position of each problem;
+    what comes before all such layers is computed once for each item of the table.
+
+    Args:
+        network: The network.
+        problems: The batch.
+        pairs: What `draw_pairs` gave.
+        layers: Names of the layers.
+        stop_gradient: Whether no gradient passes to what is below a mixture.
+    """
+
+    def __init__(
+        self,
+        network: Bound,
+        problems: Problems,
+        pairs: Tensors,
+        layers: tuple[str, ...],
+        *,
+        stop_gradient: bool,
+    ) -> None:
+        self.network, self.pairs, self.layers = network, pairs, layers
+        self.stop_gradient = stop_gradient
+        self.hidden = [name for name in layers if name != INPUT]
+        self.encodes = isinstance(network.module, EncodesWithPart) and not any(
+            name.startswith(f"{ENCODER}.") for name in self.hidden
+        )
+        few = not pairs["weight"].ndim and len(problems.items) ** 2 < problems.index.numel()
+        self.is_shared = (self.encodes or not self.hidden) and (few or INPUT not in layers)
+        self.shown = self._show(problems)
+        self.called = set[str]()
+
+    def _show(self, problems: Problems) -> Problems:
+        """The problems over the table that the network reads, mixed at the input."""
+        if INPUT not in self.layers:
+            return problems if self.is_shared else problems.unshared()
+        rows, count = problems.index, len(problems.items)
+        partners, weight = rows.index_select(0, self.pairs["partner"]), self.pairs["weight"]
+        if self.is_shared:  # all pairs of items are fewer than positions
+            items = torch.arange(count, device=rows.device)
+            first, second = items.repeat_interleave(count), items.repeat(count)
+            index = rows * count + partners
+        else:
+            first, second, index = rows.flatten(), partners.flatten(), _positions(rows)
+            weight = weight.unsqueeze(-1).expand(rows.shape).flatten() if weight.ndim else weight
+        table = as_fractions(problems.table())
+        x, other = table.index_select(0, first), table.index_select(0, second)
+        return Problems(
+            items=self._where_drawn(INPUT, mix(x, other, weight), x),
+            index=index,
+            target=problems.target,
+        )
+
+    def outputs(self) -> Any:
+        """Outputs of the network."""
+        taps = {name: partial(self._at_layer, name) for name in self.hidden}
+        if self.encodes:
+            taps.pop(ENCODER, None)
+        with tapped(self.network, taps):
+            if self.encodes and self.hidden:
+                outputs = self._in_two_stages()
+            else:
+                outputs = self.network.call("forward", self.shown.items, self.shown.index)
+        if missing := [name for name in self.hidden if name not in self.called]:
+            raise ValueError(f"layers must be layers that the model calls, got {missing}")
+        return outputs
+
+    def _in_two_stages(self) -> Any:
+        """Outputs of a network that encodes items before it reads problems."""
+        embeddings, index = self.network.call("encode", self.shown.items), self.shown.index
+        if self.is_shared:
+            embeddings, index = embeddings.index_select(0, index.flatten()), _positions(index)
+        if ENCODER in self.hidden:
+            embeddings = self._at_layer(ENCODER, embeddings)
+        return self.network.call("answer", embeddings, index)
+
+    def partners(self) -> Problems:
+        """The second problems of the mixtures, over the table that the network read."""
+        own, partner = self.shown.index, self.pairs["partner"]
+        index = own.index_select(0, partner)
+        if INPUT in self.layers:
+            index = self._where_drawn(INPUT, own, index)
+        return Problems(items=self.shown.items, index=index, target=self.shown.target[partner])
+
+    def _at_layer(self, name: str, output: Tensor) -> Tensor:
+        """Mixtures of the output of a layer."""
+        self.called.add(name)
+        batch, time = self.shown.index.shape
+        if not output.ndim or len(output) not in (batch, batch * time):
+            raise ValueError(
+                f"layers must give a row for each of {batch} problems or {batch * time} items, "
+                f"got {tuple(output.shape)} from {name!r}"
+            )
+        x = output.reshape(batch, -1, *output.shape[1:])
+        below = x.detach() if self.stop_gradient else x
+        mixture = mix_pairs(below, self.pairs["weight"], self.pairs["partner"])
+        if self.stop_gradient:  # zeros below, as optimizers skip what has no gradient
+            mixture = torch.where(x.new_ones((), dtype=torch.bool), mixture, x)
+        return self._where_drawn(name, mixture, x).flatten(0, 1)
+
+    def _where_drawn(self, name: str, mixture: Tensor, x: Tensor) -> Tensor:
+        """The mixture where this layer is the one that was drawn."""
+        if len(self.layers) == 1:
+            return mixture
+        return torch.where(self.pairs["layer"] == self.layers.index(name), mixture, x)
+
+
+def _positions(index: Tensor) -> Tensor:
+    """Index into a table with an item for each position."""
+    return torch.arange(index.numel(), device=index.device).reshape(index.shape)

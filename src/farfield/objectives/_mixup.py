@@ -9,8 +9,10 @@ from typing import final
 from torch import Tensor
 
 from farfield.core import TRAINING, PositiveFloat, Problems, Stream, check_fields
-from farfield.objectives._mixing import INPUT, draw_pairs, mixed_loss
+from farfield.objectives._mixing import mixed_loss
+from farfield.objectives._mixing_layers import INPUT
 from farfield.objectives._objective import Objective, Tensors, Update
+from farfield.objectives._pairs import draw_pairs
 
 
 @final

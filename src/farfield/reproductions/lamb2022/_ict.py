@@ -100,7 +100,9 @@ def rule_of(row: str, data_set: str, labels: int) -> Objective:
         "ICT, no mean teacher": dataclasses.replace(own, decay=None, scores_teacher=False),
         "ICT, no supervised mixup": dataclasses.replace(own, supervised_mixup=False),
     }
-    return rules[{"MT": "Mean Teacher", "Mean-Teacher": "Mean Teacher", "VAT-EM": "VAT + Ent"}.get(row, row)]
+    return rules[
+        {"MT": "Mean Teacher", "Mean-Teacher": "Mean Teacher", "VAT-EM": "VAT + Ent"}.get(row, row)
+    ]
 
 
 def experiment(data_set: str, labels: int, core: Spec, objective: Objective) -> Experiment:
@@ -132,9 +134,7 @@ def experiment(data_set: str, labels: int, core: Spec, objective: Objective) -> 
     )
 
 
-def _claim(
-    table: str, row: str, data_set: str, labels: int, number: Number, core: Spec
-) -> Claim:
+def _claim(table: str, row: str, data_set: str, labels: int, number: Number, core: Spec) -> Claim:
     """A cell of the chapter."""
     is_built = row not in UNBUILT
     images = NAMES[data_set]

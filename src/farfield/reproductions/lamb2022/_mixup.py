@@ -25,7 +25,6 @@ from farfield.reproductions.lamb2022 import _print_mixup as printed
 from farfield.reproductions.lamb2022._print_mixup import (
     INPUT_MIXUP,
     MANIFOLD_MIXUP,
-    NO_MIXUP,
     Number,
 )
 from farfield.tasks import ImageClasses
@@ -195,7 +194,9 @@ def _claim(
         subject=images,
         group=group,
         data=f"{images} as published and whole, in FARFIELD_DATA",
-        unbuilt=tested.model.core.cls is Unbuilt if isinstance(tested.model, ItemNetwork) else False,
+        unbuilt=tested.model.core.cls is Unbuilt
+        if isinstance(tested.model, ItemNetwork)
+        else False,
     )
 
 

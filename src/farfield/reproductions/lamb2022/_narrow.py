@@ -40,9 +40,7 @@ from farfield.tasks import FewLabels, ImageClasses
 
 RULE: Final = VerdictRule()
 RUNS: Final = 3
-MEASURED: Final = Unpublished(
-    runs=RUNS, selection="weights of the last step", split="test images"
-)
+MEASURED: Final = Unpublished(runs=RUNS, selection="weights of the last step", split="test images")
 MOMENTUM: Final = SGD(momentum=0.9, nesterov=True, weight_decay=1e-4)
 
 JPEG: Final = ImageClasses(data_set="cifar10-jpeg", test_images=2_000)
@@ -81,9 +79,7 @@ MIXUP_NARROW: Final = Table(
             published=MEASURED,
             experiment=Experiment(
                 task=JPEG,
-                model=ItemNetwork(
-                    core=Spec(PreActResNet, width=WIDTH), front=Spec(Standardize)
-                ),
+                model=ItemNetwork(core=Spec(PreActResNet, width=WIDTH), front=Spec(Standardize)),
                 recipe=Recipe(
                     steps=STEPS,
                     learning_rate=0.1,
@@ -188,9 +184,7 @@ FLATTENING: Final = Table(
             experiment=Experiment(
                 task=MNIST,
                 model=ItemNetwork(core=core),
-                recipe=Recipe(
-                    steps=6_000, learning_rate=1e-3, batch_size=100, optimizer=optimizer
-                ),
+                recipe=Recipe(steps=6_000, learning_rate=1e-3, batch_size=100, optimizer=optimizer),
                 objective=objective,
             ),
             rule=RULE,
