@@ -137,4 +137,4 @@ FLAT: Final = Figure(
     ),
     quick_networks=5,
 )
-"""Of how many images the printed values are is not said: ours grow with the root of their number."""
+"""Singular values grow with the root of the number of images, which the text does not say."""

@@ -1,6 +1,4 @@
-"""Claims of lamb2022: chapter 4, Manifold Mixup; chapter 6, Interpolation Consistency Training;
-chapter 8, Recurrent Independent Mechanisms.
-"""
+"""Claims of lamb2022: manifold mixup, interpolation consistency, recurrent mechanisms."""
 
 from farfield.reproductions.lamb2022._ablations import ABLATIONS as ABLATIONS
 from farfield.reproductions.lamb2022._ablations import ABLATIONS_DIGITS as ABLATIONS_DIGITS

@@ -57,6 +57,8 @@ ALPHAS: Final = {
     "cifar10": dict(zip(printed.LABELS_CIFAR, printed.ALPHAS_CIFAR, strict=True)),
     "svhn": dict.fromkeys(printed.LABELS_SVHN, printed.ALPHA_SVHN),
 }
+SAME: Final = {"MT": "Mean Teacher", "Mean-Teacher": "Mean Teacher", "VAT-EM": "VAT + Ent"}
+"""Rows with other names in Tables 2 and 3."""
 UNBUILT: Final = ("VAdD", "SNTG", "MT + Fast SWA")
 """Rows of other papers whose methods are not built here."""
 

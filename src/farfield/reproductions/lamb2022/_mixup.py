@@ -3,8 +3,8 @@
 What the text leaves open is taken from the released code: Nesterov momentum, batches of 100, a loss
 of binary cross-entropies of the softmax for every regularizer, a learning rate that is divided by
 ten at a quarter, a half and three quarters of the run (of Wide ResNets and on Tiny-ImageNet, at a
-half and at three quarters), and an epoch of 500 updates, of 1,000 on Tiny-ImageNet. The released code reports the best test accuracy over all
-epochs; here it is that of the last step. Neither says how large the step of the fast gradient sign
+half and at three quarters), and an epoch of 500 updates, of 1,000 on Tiny-ImageNet. The released
+code reports the best test accuracy over all epochs; here it is that of the last step. Neither says how large the step of the fast gradient sign
 method is: 8/255 of full intensity here, as in Madry et al. 2018, whose numbers Table 7 quotes.
 """
 
@@ -172,6 +172,7 @@ def _claim(
 ) -> Claim:
     """A cell of the chapter."""
     task: Any = tested.task
+    model: Any = tested.model
     images = NAMES[task.data_set]
     is_nll = metric == "nll"
     return Claim(

@@ -156,14 +156,18 @@ ICT_NARROW: Final = Table(
 
 MNIST: Final = ImageClasses(data_set="mnist", test_images=2_000)
 FIRST_HIDDEN: Final = "core.layers.0"
-DENSE: Final = {"hidden_sizes": (128, 128, 128)}
+DENSE: Final = Spec(BottleneckMLP, hidden_sizes=(128, 128, 128))
 FLAT_ROWS: Final[dict[str, tuple[Spec, Objective, Adam]]] = {
-    "No Mixup": (Spec(BottleneckMLP, **DENSE), Supervised(), Adam()),
-    "Weight decay": (Spec(BottleneckMLP, **DENSE), Supervised(), Adam(weight_decay=1e-4)),
-    "Dropout": (Spec(BottleneckMLP, dropout=0.5, **DENSE), Supervised(), Adam()),
-    "Input Mixup": (Spec(BottleneckMLP, **DENSE), Mixup(alpha=1.0), Adam()),
+    "No Mixup": (DENSE, Supervised(), Adam()),
+    "Weight decay": (DENSE, Supervised(), Adam(weight_decay=1e-4)),
+    "Dropout": (
+        Spec(BottleneckMLP, hidden_sizes=(128, 128, 128), dropout=0.5),
+        Supervised(),
+        Adam(),
+    ),
+    "Input Mixup": (DENSE, Mixup(alpha=1.0), Adam()),
     "Manifold Mixup": (
-        Spec(BottleneckMLP, **DENSE),
+        DENSE,
         ManifoldMixup(layers=(FIRST_HIDDEN,)),
         Adam(),
     ),

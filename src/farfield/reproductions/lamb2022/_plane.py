@@ -55,7 +55,7 @@ SPIRAL_ROWS: Final[dict[str, tuple[Spec, Objective, Adam]]] = {
     "Batch normalization": (_core(batch_norm=True), Supervised(), Adam()),
     "Noise": (_core(noise=0.1), Supervised(), Adam()),
 }
-"""Regularizers of Figures 1 and 2: core, learning rule and optimizer; dropout of 50 % as printed."""
+"""Rows of Figures 1 and 2: core, learning rule and optimizer; half of the units are dropped."""
 
 SPIRALS: Final = Table(
     key="lamb2022/spirals",

@@ -171,4 +171,4 @@ SINGULAR_VALUES: Final[dict[str, tuple[str, str]]] = {
     INPUT_MIXUP: ("33.46", "66.89"),
     MANIFOLD_MIXUP: ("31.65", "40.98"),
 }
-"""Section 4.3.2, MNIST, first hidden layer: largest singular value of a class, sum of the others."""
+"""Section 4.3.2, MNIST, first hidden layer: largest singular value, and sum of all others."""
