@@ -102,9 +102,7 @@ def rule_of(row: str, data_set: str, labels: int) -> Objective:
         "ICT, no mean teacher": dataclasses.replace(own, decay=None, scores_teacher=False),
         "ICT, no supervised mixup": dataclasses.replace(own, supervised_mixup=False),
     }
-    return rules[
-        {"MT": "Mean Teacher", "Mean-Teacher": "Mean Teacher", "VAT-EM": "VAT + Ent"}.get(row, row)
-    ]
+    return rules[SAME.get(row, row)]
 
 
 def experiment(data_set: str, labels: int, core: Spec, objective: Objective) -> Experiment:

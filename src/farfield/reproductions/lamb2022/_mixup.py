@@ -195,9 +195,7 @@ def _claim(
         subject=images,
         group=group,
         data=f"{images} as published and whole, in FARFIELD_DATA",
-        unbuilt=tested.model.core.cls is Unbuilt
-        if isinstance(tested.model, ItemNetwork)
-        else False,
+        unbuilt=model.core.cls is Unbuilt,
     )
 
 
