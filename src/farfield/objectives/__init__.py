@@ -5,6 +5,7 @@ from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
+from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
 from farfield.objectives._cutout import Cutout as Cutout
 from farfield.objectives._ict import ICT as ICT
 from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
@@ -26,6 +27,7 @@ OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
     "centered-l1": CenteredL1,
+    "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
     "ict": ICT,
     "label-smoothing": LabelSmoothing,
@@ -49,6 +51,7 @@ __all__ = [
     "Augmented",
     "Bound",
     "CenteredL1",
+    "CropAndFlip",
     "Cutout",
     "LabelSmoothing",
     "ManifoldMixup",

@@ -24,7 +24,8 @@ class MeanTeacher(TeacherRule):
 
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency`, and $\theta'$
     the running mean of the weights, which is the teacher. The weight $w$ grows over the first part
-    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress.
+    of the run as $\exp(-5 (1 - p / r)^2)$ with $p$ the progress. Where `CropAndFlip` changes
+    images, student and teacher see different draws.
 
     Args:
         weight: Largest weight of the distance.
@@ -48,6 +49,11 @@ class MeanTeacher(TeacherRule):
 
     decay: Fraction = 0.99
 
+    @property
+    def second_views(self) -> tuple[str, ...]:
+        """The set on which student and teacher are to agree."""
+        return (self.consistency,)
+
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
         """The mean loss and the weighted distance.
 
@@ -55,9 +61,8 @@ class MeanTeacher(TeacherRule):
             update: The step.
         """
         supervised = update.task_loss(update.outputs(), update.problems).mean()
-        problems = update.batches[self.consistency]
-        student = update.outputs(problems)
-        teacher, state = self.taught(update, problems)
+        student = update.outputs(update.batches[self.consistency])
+        teacher, state = self.taught(update, update.second_view(self.consistency))
         weight = self.weight * ramp_up(update.progress, self.ramp)
         loss = supervised + weight * distance(student, probabilities(teacher))
         return loss, self.followed(update, state)

@@ -28,6 +28,8 @@ class Update:
         draws: Tensors that the objective drew for this step.
         state: Tensors that the objective remembers.
         progress: Fraction of the steps that are done, 0 at the first.
+        second_views: The same problems, their items changed at random a second time, by the name of
+            the set; empty where nothing is changed.
     """
 
     network: Bound
@@ -37,11 +39,20 @@ class Update:
     draws: Tensors = field(default_factory=dict)
     state: Tensors = field(default_factory=dict)
     progress: float = 0.0
+    second_views: Mapping[str, Problems] = field(default_factory=dict)
 
     @property
     def problems(self) -> Problems:
         """The batch of training problems."""
         return self.batches[TRAINING]
+
+    def second_view(self, name: str) -> Problems:
+        """The batch of a set as a second draw of changes shows it; as it is where there is none.
+
+        Args:
+            name: Name of the set.
+        """
+        return self.second_views.get(name, self.batches[name])
 
     def outputs(self, problems: Problems | None = None, parameters: Tensors | None = None) -> Any:
         """Outputs of the network.
@@ -70,6 +81,11 @@ class Objective(Protocol):
     def sets(self) -> tuple[str, ...]:
         """Names of the sets of problems from which a step reads batches."""
         return (TRAINING,)
+
+    @property
+    def second_views(self) -> tuple[str, ...]:
+        """Names of the sets whose problems a step compares with themselves, changed anew."""
+        return ()
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Tensors to remember from the start.

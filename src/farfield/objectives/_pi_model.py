@@ -29,7 +29,8 @@ class PiModel(ConsistencyRule):
 
     with $\sigma$ the probabilities of classes, $u$ problems of the set `consistency` and $\epsilon$
     and $\epsilon'$ standard normal numbers for every item. The gradient passes to both answers. The
-    weight $w$ grows as that of `MeanTeacher`. Dropout in the network is noise too.
+    weight $w$ grows as that of `MeanTeacher`. Dropout in the network is noise too, and so are
+    changes of images, which `CropAndFlip` draws for each of the two answers.
 
     Args:
         weight: Largest weight of the distance.
@@ -47,6 +48,11 @@ class PiModel(ConsistencyRule):
     weight: NonNegativeFloat = 1.0
     ramp: Fraction = 0.25
     noise: NonNegativeFloat = 0.15
+
+    @property
+    def second_views(self) -> tuple[str, ...]:
+        """The set on which the two answers are to agree."""
+        return (self.consistency,)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """Noise of both answers.
@@ -68,10 +74,10 @@ class PiModel(ConsistencyRule):
             ValueError: If the items are neither floating-point numbers nor bytes.
         """
         supervised = update.task_loss(update.outputs(), update.problems).mean()
-        problems = update.batches[self.consistency]
+        views = update.batches[self.consistency], update.second_view(self.consistency)
         first, second = (
             probabilities(update.outputs(moved(problems, self.noise * update.draws[name])))
-            for name in ("first", "second")
+            for name, problems in zip(("first", "second"), views, strict=True)
         )
         weight = self.weight * ramp_up(update.progress, self.ramp)
         return supervised + weight * (first - second).square().mean(), update.state
