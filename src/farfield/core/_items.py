@@ -12,28 +12,6 @@ import torch
 from torch import Tensor
 
 
-<<<<<<< HEAD
-=======
-def to_float(items: Tensor) -> Tensor:
-    """Items as floating-point numbers: bytes are pixels, of 0…1 as numbers.
-
-    Args:
-        items: The items.
-
-    Raises:
-        ValueError: If they are integers.
-    """
-    if items.dtype == torch.uint8:
-        return items.float() / 255
-    if not items.is_floating_point():
-        raise ValueError(
-            f"items must be floating-point numbers or bytes, got {items.dtype}; symbols become "
-            "numbers at a hidden layer"
-        )
-    return items
-
-
->>>>>>> measures
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LazyItems:
