@@ -181,7 +181,7 @@ def test_surfaces_of_all_networks_are_measured_and_the_first_is_drawn(store: Sto
     assert [(finding.what, finding.ours) for finding in plate.findings] == expected
     picture = plate.draw(LIGHT)
     assert [axes.get_title("left") for axes in picture.axes[:2]] == ["no mixup", "manifold mixup"]
-    assert [axes.get_ylabel() for axes in picture.axes[::2]] == ["input", "narrow"]
+    assert [axes.get_ylabel() for axes in picture.axes[::2]] == ["input", "hidden"]
     # Of the last network that was measured here, a panel of the first seed is drawn.
     network = trained_network(ROWS["manifold mixup"], 0, store)
     problems = problems_of_run(Blobs(), 0)[TRAINING]

@@ -34,6 +34,8 @@ PAIRED: Final = 100
 """Examples whose pairs of different classes are mixed, the first ones."""
 INPUT: Final = "input"
 """Name of the plane of inputs."""
+HIDDEN: Final = "hidden"
+"""Name of the plane of the layer."""
 
 CAPTION: Final = (
     "Color: the class that a network of seed {seed} answers with, paler where it is less sure. "
@@ -96,7 +98,7 @@ class DecisionSurfaces:
             for row in report.run
         ]
         first = [looked[0].planes for _, looked in found]
-        planes = {INPUT: [pair[0] for pair in first], self.layer: [pair[1] for pair in first]}
+        planes = {INPUT: [pair[0] for pair in first], HIDDEN: [pair[1] for pair in first]}
         seeds = sorted({row.records[0].seed for row, _ in found})
         return Plate(
             name="decision-surfaces",
@@ -132,8 +134,8 @@ def _findings(figure: Figure, row: Row, looked: list[_Looked]) -> Iterator[Findi
     """Confidence over both planes and between classes, over the networks of a row."""
     name = row.claim.cell.rpartition("/")[0]
     values = {
-        "input": ("over the plane of inputs", [one.planes[0].surface.confidence for one in looked]),
-        "hidden": ("over the hidden plane", [one.planes[1].surface.confidence for one in looked]),
+        INPUT: ("over the plane of inputs", [one.planes[0].surface.confidence for one in looked]),
+        HIDDEN: ("over the hidden plane", [one.planes[1].surface.confidence for one in looked]),
         "halfway": ("halfway between classes", [one.halfway for one in looked]),
     }
     for quantity, (where, shares) in values.items():

@@ -10,6 +10,7 @@ from typing import Final, final
 import numpy as np
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
+from matplotlib.ticker import StrMethodFormatter
 
 from farfield.analysis import ClassSpectra, class_spectra, representations_of
 from farfield.records import Store
@@ -125,6 +126,8 @@ def draw_spectra(rows: Mapping[str, Mapping[str, np.ndarray]], theme: Theme) -> 
         for name, color in colors.items():
             values = rows[name][layer][rows[name][layer] >= least]
             axes.loglog(range(1, 1 + len(values)), values, color=color, linewidth=1.2)
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+        axes.xaxis.set_minor_formatter(StrMethodFormatter(""))
         axes.set_title(layer)
         axes.set_xlabel("rank")
     picture.axes[0].set_ylabel("singular value")
