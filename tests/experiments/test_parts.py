@@ -96,6 +96,11 @@ def test_statistics_are_found_only_where_they_are_asked_for(
     assert parts.part("front", Spec(Standardize)).mean.shape == (3, 1, 1)
     with pytest.raises(ValueError, match="of cifar10 must exist"):
         parts.part("front", Spec(ZCA))
+    parts = Parts(ImageClasses(data_set="mnist"), stream(0))
+    given = Spec(Standardize, channel_mean=(0.25,), channel_std=(0.5,))
+    assert float(parts.part("front", given).mean) == 0.25
+    with pytest.raises(ValueError, match="of mnist must exist"):
+        parts.part("front", Spec(Standardize))
 
 
 def test_of_a_task_without_images_a_part_has_no_statistics() -> None:

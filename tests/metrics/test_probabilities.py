@@ -84,11 +84,12 @@ def test_a_tie_comes_before_the_right_class_and_nan_is_no_answer() -> None:
 
 
 def test_bins_are_open_below_and_closed_above() -> None:
-    """Confidences of ¾, ¾ and ½ over four bins: the last bin of each has its upper end."""
-    outputs = torch.tensor([[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]], dtype=torch.float64).log()
-    found = expected_calibration_error(outputs, torch.tensor([0, 0, 0]), bins=4)
-    # In (½, ¾] half is right at ¾; in (¼, ½] a tie, which is never right, at ½.
-    assert float(found) == pytest.approx(2 / 3 * 0.25 + 1 / 3 * 0.5, rel=1e-12)
+    """Of four bins that of ¾ and 0.7 is (½, ¾], and that of ½ is (¼, ½]."""
+    outputs = torch.tensor([[0.75, 0.25], [0.3, 0.7], [0.5, 0.5]], dtype=torch.float64).log()
+    found = expected_calibration_error(outputs, torch.tensor([0, 1, 0]), bins=4)
+    # The first two are right; the third is a tie, which is never right.
+    expected = 2 / 3 * (1 - (0.75 + 0.7) / 2) + 1 / 3 * 0.5
+    assert float(found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_answers_as_sure_as_they_are_right_are_calibrated() -> None:

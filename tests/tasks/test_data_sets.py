@@ -262,9 +262,9 @@ def test_what_a_compressed_file_holds_is_judged(cache: Path, content: bytes) -> 
 
 
 def test_another_archive_is_never_opened(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(cache, {"all.tar.gz": packed_in(BARE | {"folder/c.bin": b"more"})})
+    written(cache, {"all.tar.gz": ARCHIVE[:-1] + bytes([ARCHIVE[-1] ^ 1])})
     monkeypatch.setattr(_data_sets, "tar_files", None)
-    with pytest.raises(ValueError, match=r"all\.tar\.gz must be (the published|readable)"):
+    with pytest.raises(ValueError, match=r"all\.tar\.gz must be the published file"):
         IN_ARCHIVE.contents(*BARE)
 
 

@@ -343,7 +343,7 @@ def test_the_spectrum_is_found_once_for_all_tasks_on_the_same_images(
         for first, second in zip(found, task.pixel_spectrum(), strict=True):
             assert torch.equal(first, second)
     for changes in (
-        {"read": lambda is_test: (255 - read(is_test)[0], read(is_test)[1])},
+        {"read": lambda is_test: (read(is_test)[0][..., ::-1], read(is_test)[1])},
         {"statistics": image_task.ChannelStatistics((0.5,) * 3, (0.5,) * 3)},
     ):
         add(monkeypatch, "other", **changes)

@@ -47,5 +47,5 @@ def nearly_normal(generator: np.random.Generator, count: int) -> Float64[np.ndar
     """
     words = generator.bit_generator.random_raw(2 * count * _TERMS).reshape(2 * count, _TERMS)
     # Of 48 bits each, so that a sum is an integer that float64 holds exactly.
-    totals = (words >> np.uint64(64 - _BITS)).sum(1).astype(np.float64) + _TERMS / 2
+    totals = (words >> np.uint64(64 - _BITS)).sum(1).astype(np.float64)
     return (totals * 2.0**-_BITS - _TERMS / 2).reshape(count, 2)
