@@ -242,6 +242,7 @@ DROPPING = {
     "wide-resnet": WideResNet(
         GRAY, 4, depth=10, widen_factor=1, dropout=0.5, generator=generator()
     ),
+    "preact-resnet": PreActResNet(GRAY, 4, width=2, dropout=0.5, generator=generator()),
     "cnn-13": CNN13((12, 12), 4, width=2, dropout=0.5, generator=generator()),
     "mlp": BottleneckMLP((12, 12), 4, dropout=0.5, generator=generator()),
     "mlp, noise": BottleneckMLP((12, 12), 4, noise=0.5, generator=generator()),

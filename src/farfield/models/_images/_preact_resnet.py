@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Depth, Size, check_arguments
+from farfield.core import Depth, Dropout, Size, check_arguments
 from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 from farfield.models._images._residual import ResidualBlock, Window, residual_group
@@ -35,6 +35,8 @@ class PreActResNet(nn.Module):
         num_outputs: Numbers in an answer.
         depth: Number of layers: 18, 34 or 50.
         width: Channels of the stem and of the first group.
+        dropout: Probability that a number between the convolutions of a block is dropped in
+            training.
         stem_stride: Pixels from one window of the stem to the next: 2 for Tiny-ImageNet.
         final_norm: Whether the maps of the last group are normalized and activated, as He et al.
             2016b do; the released code of lamb2022 leaves that out.
@@ -67,6 +69,7 @@ class PreActResNet(nn.Module):
         *,
         depth: Depth = 18,
         width: Size = 64,
+        dropout: Dropout = 0.0,
         stem_stride: Size = 1,
         final_norm: bool = True,
         device: Device = None,
@@ -79,7 +82,7 @@ class PreActResNet(nn.Module):
         self.item_shape = tuple(item_shape)
         channels = num_channels_of(self.item_shape)
         self.stem = convolution(channels, width, 3, stride=stem_stride, generator=generator)
-        channels, block = width, partial(ResidualBlock, generator=generator)
+        channels, block = width, partial(ResidualBlock, dropout=dropout, generator=generator)
         for number, name in enumerate(self.mixing_layers):
             blocks = [
                 _windows(depth, width * 2**number, 2 if number and not k else 1)
