@@ -58,7 +58,21 @@ def numbers_between(text: str, start: str, end: str) -> Counter[str]:
         (ict.TABLE_2, "Table 2. Error rates (%) on SVHN", "To justify the use of a SSL"),
         (ict.TABLE_3, "CIFAR10\n\n4000 labeled", "Table 1 and 2. ICT method"),
     ],
-    ids=["1a", "1b", "2", "3", "4", "5", "6", "7", "regularizers", "singular", "ict-1", "ict-2", "ict-3"],
+    ids=[
+        "1a",
+        "1b",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "regularizers",
+        "singular",
+        "ict-1",
+        "ict-2",
+        "ict-3",
+    ],
 )
 def test_every_number_is_that_of_the_page(
     numbers: object, start: str, end: str, paper_text
