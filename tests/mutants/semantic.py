@@ -232,9 +232,37 @@ MUTANTS = [
     (
         "the digest of a data file is not checked",
         "tasks/_files/_data_sets.py",
-        "        check_digest(printable(path), content, file)\n",
-        "",
+        "            check_digest(printable(path), found[file.name], file)\n",
+        "            pass\n",
         "tasks/test_data_sets.py::test_another_file_is_refused_with_both_digests",
+    ),
+    (
+        "another archive is unpacked",
+        "tasks/_files/_data_sets.py",
+        "            check_digest(name, packed, self.archive)\n",
+        "",
+        "tasks/test_data_sets.py::test_another_archive_is_never_opened",
+    ),
+    (
+        "problems without labels are scored",
+        "tasks/_protocol/_abilities.py",
+        "in sets.items() if name in regimes",
+        "in sets.items()",
+        "tasks/test_forms.py::test_sets_that_are_no_regime_are_not_scored",
+    ),
+    (
+        "images held out for validation are learned from without labels",
+        "tasks/_protocol/_label_split.py",
+        "UNLABELLED: order[validation_per_class <= ranks]",
+        "UNLABELLED: order",
+        "tasks/test_image_classes.py::test_few_images_have_labels_and_the_others_none",
+    ),
+    (
+        "images are whitened by what other images are like",
+        "tasks/_images/_pixel_statistics.py",
+        "    digest.update(np.ascontiguousarray(images).data)\n",
+        "",
+        "tasks/test_image_classes.py::test_the_spectrum_is_found_once_for_the_same_images",
     ),
     # models
     (

@@ -331,7 +331,7 @@ def test_the_spectrum_is_that_of_standardized_training_images() -> None:
     assert (found.values.diff() >= 0).all()
 
 
-def test_the_spectrum_is_found_once_for_all_tasks_on_the_same_images(
+def test_the_spectrum_is_found_once_for_the_same_images(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = small().pixel_spectrum()
@@ -405,7 +405,7 @@ def few(**fields: object) -> FewLabels:
     return FewLabels(**{**SMALL, "labels_per_class": 3, **fields})
 
 
-def test_training_has_labels_and_all_that_are_not_held_out_have_none() -> None:
+def test_few_images_have_labels_and_the_others_none() -> None:
     task = few()
     sets = task.draw(stream(0))
     assert list(sets) == [TRAINING, VALIDATION, UNLABELLED, "test"]
