@@ -87,6 +87,12 @@ def test_which_statements_follow_from_printed_cells() -> None:
     assert followed == {
         "gondal2021/best-in-test",
         "gondal2021/best-in-validation",
+        "lamb2022/ict-four-fold",
+        "lamb2022/ict-quarter",
+        "lamb2022/ict-supervised-mixup",
+        "lamb2022/ict-two-fold",
+        "lamb2022/manifold-mixup-likelihood",
+        "lamb2022/manifold-mixup-outperforms",
         "webb2020/error-below-hill",
         "webb2020/error-below-sub-batch",
         "webb2020/test-statistics/all-frames",
