@@ -294,6 +294,27 @@ MUTANTS = [
         "error = error + 0 * sequence.scale",
         "models/test_object_prediction.py::test_the_objective_is_the_mean_squared_error_of_embeddings",
     ),
+    (
+        "a table of items is taken for rows of problems where problems are mixed",
+        "objectives/_mixing.py",
+        "        if self.is_shared:\n            embeddings, index",
+        "        if False:\n            embeddings, index",
+        "objectives/test_mixing.py::test_items_are_encoded_as_often_as_without_mixtures",
+    ),
+    (
+        "both views of a problem are one draw",
+        "objectives/_crop_and_flip.py",
+        "stream.child(view, name)",
+        "stream.child(name)",
+        "objectives/test_crop_and_flip.py::test_two_views_are_two_draws",
+    ),
+    (
+        "the teacher starts as the student though it is independent",
+        "objectives/_bound.py",
+        "(other if own[name].requires_grad else own)[name]",
+        "own[name]",
+        "training/test_scored_teacher.py::test_an_independent_teacher_is_another_draw",
+    ),
     # experiments
     (
         "what a closure holds is no part of its digest",
@@ -401,6 +422,20 @@ MUTANTS = [
         "objective.draw(batches, turn.place(numbers, number))",
         "objective.draw(batches, turn.place(self._streams[0], number))",
         "objectives/test_every_objective.py::test_networks_trained_together_are_networks_alone[mixup]",
+    ),
+    (
+        "the student is kept with statistics of its teacher",
+        "training/_start.py",
+        "                setattr(part, name, buffer)\n",
+        "                pass\n",
+        "training/test_scoring_networks.py::test_statistics_of_a_teacher_are_its_own",
+    ),
+    (
+        "curves of training show the student where the teacher is scored",
+        "training/_stack.py",
+        "            self._scored(),\n",
+        "            {n: t for part in self._parts() for n, t in part.items()},\n",
+        "training/test_scored_teacher.py::test_teachers_together_are_teachers_alone",
     ),
     # execution
     (

@@ -40,7 +40,6 @@ RULES = {
     "crop-and-flip": CropAndFlip(objective=Cutout(size=9), padding=3),
     "crop-and-flip-pi-model": CropAndFlip(objective=PiModel(noise=0.5, ramp=0.0)),
     "crop-and-flip-ict": CropAndFlip(objective=ICT(decay=0.6), flip=False),
-    "crop-and-flip-mean-teacher": CropAndFlip(objective=MeanTeacher(decay=0.9, warmup=True)),
     "label-smoothing": LabelSmoothing(),
     "pi-model": PiModel(noise=0.5, ramp=0.0),
     "temporal-ensembling": TemporalEnsembling(num_outputs=4, ramp=0.0),

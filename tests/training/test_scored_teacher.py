@@ -98,9 +98,7 @@ def test_otherwise_it_is_the_network_itself(rule: Objective) -> None:
         (MeanTeacher(decay=0.5, independent_teacher=True), None),
     ],
 )
-def test_teachers_of_networks_together_are_those_of_networks_alone(
-    rule: Objective, context: Spec | None
-) -> None:
+def test_teachers_together_are_teachers_alone(rule: Objective, context: Spec | None) -> None:
     described = experiment(rule, context)
     together = updated(Stack(described, SEEDS, dtype=torch.float64))
     for position, seed in enumerate(SEEDS):
@@ -157,7 +155,7 @@ def matrices(state: dict[str, torch.Tensor], part: str) -> torch.Tensor:
     return torch.cat([t.flatten() for n, t in state.items() if n.startswith(part) and t.ndim > 1])
 
 
-def test_an_independent_teacher_is_another_draw_of_what_is_trained() -> None:
+def test_an_independent_teacher_is_another_draw() -> None:
     rule = MeanTeacher(independent_teacher=True)
     players = (Player(objective=rule, parts=("reasoner",)),)
     described = dataclasses.replace(experiment(Supervised()), players=players)

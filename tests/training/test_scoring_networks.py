@@ -208,7 +208,7 @@ def test_a_glance_normalizes_by_what_it_sees_and_leaves_no_trace(learner) -> Non
 
 
 @pytest.mark.parametrize("make", [OneNetwork, Stack])
-def test_statistics_of_a_teacher_are_those_of_its_own_weights(make) -> None:
+def test_statistics_of_a_teacher_are_its_own(make) -> None:
     described = dataclasses.replace(experiment(Remembering), objective=MeanTeacher(decay=0.5))
     learner = make(described, 0 if make is OneNetwork else [0])
     scores = train(learner, described)[0][0]

@@ -14,7 +14,7 @@ from torch.nn.functional import logsigmoid
 from farfield.core import TRAINING, Problems, Stream, check_fields
 from farfield.functional import as_fractions
 from farfield.objectives._bound import Bound
-from farfield.objectives._objective import Objective, Tensors
+from farfield.objectives._objective import Objective, Tensors, Update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,34 @@ class ConsistencyRule(Objective):
         del network, stream
         check_classes(sets, self.consistency)
         return {}
+
+    def supervised(self, update: Update) -> Tensor:
+        """The mean loss of the training problems as they are.
+
+        Args:
+            update: The step.
+
+        Raises:
+            ValueError: If the outputs are not logits of classes.
+        """
+        outputs = update.outputs()
+        check_logits(outputs, update.problems)
+        return update.task_loss(outputs, update.problems).mean()
+
+
+def check_logits(outputs: Tensor, problems: Problems) -> None:
+    """Raise `ValueError` unless outputs are logits of classes for each answer of a problem.
+
+    Args:
+        outputs: Outputs of the network, for these problems or others of as many answers.
+        problems: Problems with classes as targets.
+    """
+    answers = problems.target.shape[1:]
+    if outputs.shape[1:-1] != answers:
+        raise ValueError(
+            "outputs must be logits of classes for each target, of shape "
+            f"(batch, {''.join(f'{size}, ' for size in answers)}class), got {tuple(outputs.shape)}"
+        )
 
 
 def check_classes(sets: Mapping[str, Problems], consistency: str) -> None:

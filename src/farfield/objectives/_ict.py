@@ -18,7 +18,7 @@ from farfield.core import (
     Stream,
 )
 from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import distance, probabilities, ramp_up
+from farfield.objectives._consistency import check_logits, distance, probabilities, ramp_up
 from farfield.objectives._mixing import mixed_loss, mixed_outputs
 from farfield.objectives._mixing_layers import INPUT, check_hidden, check_layers
 from farfield.objectives._objective import Tensors, Update
@@ -118,18 +118,19 @@ class ICT(TeacherRule):
             update: The step.
 
         Raises:
-            ValueError: If problems cannot be mixed at a layer.
+            ValueError: If problems cannot be mixed at a layer, or outputs are no logits of classes.
         """
         if self.supervised_mixup:
             supervised = mixed_loss(update, _pairs(update, "supervised"), self.layers)
         else:
-            supervised = update.task_loss(update.outputs(), update.problems).mean()
+            supervised = self.supervised(update)
         problems, pairs = update.batches[self.consistency], _pairs(update, "consistency")
         if self.decay is None:
             with torch.no_grad():
                 answers, state = update.outputs(problems), update.state
         else:
             answers, state = self.taught(update, problems)
+        check_logits(answers, update.problems)
 
         def mixture(x: Tensor) -> Tensor:
             return mix_pairs(x, pairs["weight"], pairs["partner"])

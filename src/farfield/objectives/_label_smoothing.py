@@ -12,7 +12,7 @@ from torch import Tensor
 
 from farfield.core import TRAINING, Fraction, Problems, Stream, check_fields
 from farfield.objectives._bound import Bound
-from farfield.objectives._consistency import check_classes
+from farfield.objectives._consistency import check_classes, check_logits
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -61,8 +61,12 @@ class LabelSmoothing(Objective):
 
         Args:
             update: The step.
+
+        Raises:
+            ValueError: If the outputs are not logits of classes.
         """
         outputs, problems = update.outputs(), update.problems
+        check_logits(outputs, problems)
         classes = max(2, outputs.shape[-1])
         targets = [torch.full_like(problems.target, k) for k in range(classes)]
         every = [

@@ -59,8 +59,11 @@ class MeanTeacher(TeacherRule):
 
         Args:
             update: The step.
+
+        Raises:
+            ValueError: If the outputs are not logits of classes.
         """
-        supervised = update.task_loss(update.outputs(), update.problems).mean()
+        supervised = self.supervised(update)
         student = update.outputs(update.batches[self.consistency])
         teacher, state = self.taught(update, update.second_view(self.consistency))
         weight = self.weight * ramp_up(update.progress, self.ramp)

@@ -71,9 +71,10 @@ class PiModel(ConsistencyRule):
             update: The step.
 
         Raises:
-            ValueError: If the items are neither floating-point numbers nor bytes.
+            ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
+                are not logits of classes.
         """
-        supervised = update.task_loss(update.outputs(), update.problems).mean()
+        supervised = self.supervised(update)
         views = update.batches[self.consistency], update.second_view(self.consistency)
         first, second = (
             probabilities(update.outputs(moved(problems, self.noise * update.draws[name])))

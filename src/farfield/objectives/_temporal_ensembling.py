@@ -78,9 +78,9 @@ class TemporalEnsembling(ConsistencyRule):
             update: The step.
 
         Raises:
-            ValueError: If the outputs are not `num_outputs` of each problem.
+            ValueError: If the outputs are not `num_outputs` logits of each problem.
         """
-        supervised = update.task_loss(update.outputs(), update.problems).mean()
+        supervised = self.supervised(update)
         rows, problems = update.rows[self.consistency], update.batches[self.consistency]
         outputs = update.outputs(problems)
         if outputs.shape[1:] != (self.num_outputs,):

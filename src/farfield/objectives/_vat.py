@@ -78,9 +78,10 @@ class VAT(ConsistencyRule):
             update: The step.
 
         Raises:
-            ValueError: If the items are neither floating-point numbers nor bytes.
+            ValueError: If the items are neither floating-point numbers nor bytes, or the outputs
+                are not logits of classes.
         """
-        supervised = update.task_loss(update.outputs(), update.problems).mean()
+        supervised = self.supervised(update)
         problems = update.batches[self.consistency]
         answers = log_probabilities(update.outputs(problems, _buffers(update)))
         before = answers.detach()
