@@ -105,6 +105,7 @@ UNCITED = {
     "ESBNParameters",
     "Indexed",
     "Overlay",
+    "as_fractions",
     "check_segments",
     "check_min_update",
     "check_truncation",

@@ -31,6 +31,7 @@ from farfield.functional import (
     ScriptParameters,
     ScriptRules,
     TypingParameters,
+    as_fractions,
     causal_attention,
     compatibilities,
     content_scores,
@@ -1132,6 +1133,11 @@ FUNCTIONS = {
         lambda z: lstm(z, *like(z, LSTM_PARAMETERS)),
         (SEQUENCES,),
         (BATCH, TIME, 5),
+    ),
+    "as_fractions": (
+        lambda z: as_fractions(z, z.dtype),
+        (SEQUENCES,),
+        SEQUENCES.shape,
     ),
     "linear": (
         lambda z: linear(z, *like(z, ATTENTION_PARAMETERS)),

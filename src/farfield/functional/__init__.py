@@ -21,6 +21,7 @@ from farfield.functional._esbn._esbn import ESBNKeys as ESBNKeys
 from farfield.functional._esbn._esbn import ESBNParameters as ESBNParameters
 from farfield.functional._esbn._esbn import esbn as esbn
 from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
+from farfield.functional._images._as_fractions import as_fractions as as_fractions
 from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
@@ -184,6 +185,7 @@ __all__ = [
     "ScriptTrace",
     "TypingParameters",
     "alibi_slopes",
+    "as_fractions",
     "causal_attention",
     "check_min_update",
     "check_segments",

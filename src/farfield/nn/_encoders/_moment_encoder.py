@@ -12,6 +12,7 @@ from torch.types import Device
 
 from farfield.core import Depth, Size, check_arguments
 from farfield.functional import (
+    as_fractions,
     differing,
     is_recorded,
     is_transformed,
@@ -19,7 +20,6 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
-from farfield.nn._encoders._analogy_encoder import as_fractions
 
 _MOMENTS = 5
 

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Size, check_arguments
-from farfield.functional import kaiming_normal_, uninitialized
-from farfield.nn._encoders._analogy_encoder import as_fractions
+from farfield.functional import as_fractions, kaiming_normal_, uninitialized
 from farfield.nn._encoders._encoders import check_item_shape, check_items
 
 _CHANNELS = 32

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Size, check_arguments
-from farfield.functional import fan_in_uniform_, uninitialized
-from farfield.nn._encoders._analogy_encoder import as_fractions
+from farfield.functional import as_fractions, fan_in_uniform_, uninitialized
 
 
 @final
