@@ -17,6 +17,8 @@ from farfield.reports._problems._sequence_drawings import (
     fuzzy_boolean,
     kmnist_adaptation,
     sequential_mnist,
+    sort_of_clevr,
+    stacked_mnist,
 )
 from farfield.tasks import (
     Adding,
@@ -37,6 +39,8 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    SortOfCLEVR,
+    StackedMNIST,
     TintedSameDifferent,
     TripleMatchToSample,
     VAECScale,
@@ -237,6 +241,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     FuzzyBoolean: fuzzy_boolean,
     Digits: digits,
     KMNISTAdaptation: kmnist_adaptation,
+    StackedMNIST: stacked_mnist,
+    SortOfCLEVR: sort_of_clevr,
 }
 
 
