@@ -79,9 +79,9 @@ class SortOfCLEVR(AnswerTask):
     questions by themselves. The floor is the best guess from the question alone: 1/2 for shapes,
     33/65 for halves of the image and 10/32 for the count, on average 0.505 of the non-relational
     and 0.4375 of the relational questions. It is higher in training with withheld pairs, where
-    colors say something of shapes. The random baselines of the text, 50 % and ≈ 39 %, are those of
-    guessing each possible answer with equal probability: (1/2 + 1/2 + 1/6) / 3 = 0.389. The
-    ceiling is 1.
+    colors say something of shapes; `chances` has it for each kind. The random baselines of the
+    text, 50 % and ≈ 39 %, are those of guessing each possible answer with equal probability:
+    (1/2 + 1/2 + 1/6) / 3 = 0.389. The ceiling is 1.
 
     **Known shortcuts.** The count is 3 or 4 in five of eight cases. With withheld pairs, the shapes
     of N colors are always the same in training.
@@ -261,7 +261,7 @@ class SortOfCLEVR(AnswerTask):
         return sum(found) / len(found)
 
     def chances(self, regime: str) -> dict[str, float]:
-        """The same for each kind of question; with withheld pairs, the mean over all of them.
+        """Share of right answers of the best guess at each kind of question, averaged over runs.
 
         Args:
             regime: Name of the regime.

@@ -46,30 +46,30 @@ class StackedMNIST(AnswerTask):
     ```
 
     **Regimes.** `training` has images of one and of three digits in turns, or of one and of five
-    with `StackedMNIST(digits=(1, 5))`; there is a test for each number of digits, `digits-1` to
-    `digits-5`, and its distance is the difference to the nearest number in training. The digits
-    of an image are drawn without replacement, and each is a random image of it of
-    MNIST, 28 × 28 pixels, of the training file or, in tests, of the test file. Its place is
-    uniform over the image, whatever is there: digits overlap, and the larger value of a pixel is
-    shown.
+    with `StackedMNIST(digits=(1, 5))`. There is a test for each number of digits, `digits-1` to
+    `digits-5`; its distance is the difference to the nearest number in training. The digits of an
+    image are drawn without replacement; each is shown by a random image of MNIST with 28 × 28
+    pixels, of the training file in training and of the test file in tests. Positions are uniform
+    and independent: digits overlap, and the larger value of a pixel is shown.
 
-    **Score, floor and ceiling.** Share of images with all ten answers right. The floor of n digits
-    is guessing one of the sets of n, 1 / C(10, n): 0.1, 0.022, 0.0083, 0.0048, 0.0040 for one to
-    five. The share of right answers to each digit is recorded beside it (`accuracy/digit-7`). The
-    ceiling is the published labels; where digits overlap a lot, no reader gets there.
+    **Score, floor and ceiling.** Share of images with all ten answers right. The floor for n digits
+    is to name always the same n, 1 / C(10, n): 0.1, 0.022, 0.0083, 0.0048, 0.0040 for one to five.
+    The share of right answers about each digit is recorded as well (`accuracy/digit-7`). The
+    ceiling is that of the published labels, 1; where digits hide each other, no reader gets there.
 
-    **Known shortcuts.** The amount of ink says about how many digits there are. A network may so
-    learn that there are either one or three, which the other tests contradict.
+    **Known shortcuts.** The amount of ink says about how many digits there are. A network may use
+    it to learn that there are either one or three, which the other tests contradict.
 
     **Source and deviations.** Lamb 2022, section 10.4.2, which says no more than that images of
     64 × 64 contain several digits of MNIST, and that each digit has a binary label. The rest is our
-    reading. Table 5 must count images with all labels right: who ignores the image gets half of
-    the ten labels of five digits right, and the table goes down to 24 %. Its digits must overlap:
-    with 99 % of single digits right, 98 % of three that lie apart would be, in place of 88 %. If
-    each pair of digits is lost with a probability of 4 %, it is 88 % for three (three pairs) and
-    66 % for five (ten pairs), where the table has 88 % and 69 %. Its digits differ: drawn with
-    replacement, a quarter of the training images of three digits would have two labels, and two
-    digits would not be harder than three. Numbers of images are not said.
+    reading. Table 5 must count images with all labels right: with five digits, half of the ten
+    labels are right by guessing, and the table goes down to 24 %. Its digits must overlap: with
+    99 % of single digits right, 98 % of images of three that lie apart would be, and the table has
+    88 %. If the digits of a pair hide each other with a probability of 4 %, 88 % of images are left
+    of three digits (three pairs) and 66 % of five (ten pairs); the table has 88 % and 69 %. Its
+    digits should differ: drawn with replacement, a quarter of the training images of three digits
+    would have two labels, and two digits would hardly be harder than three. Numbers of images
+    are not said.
 
     Args:
         digits: Numbers of digits in training images, ascending, of 1…10.
