@@ -27,6 +27,7 @@ from farfield.tasks import (
     KMNISTAdaptation,
     ProgressiveMatrices,
     SameDifferent,
+    SortOfCLEVR,
     VisualAnalogies,
 )
 
@@ -60,6 +61,7 @@ def test_flags_and_other_fields_pass(value: bool) -> None:
         (KMNISTAdaptation, "whole_file"),
         (ProgressiveMatrices, "distractors"),
         (SameDifferent, "softmax"),
+        (SortOfCLEVR, "same_questions"),
         (VisualAnalogies, "contrasting"),
         (InputAttention, "bias"),
         (Communication, "gated"),

@@ -135,6 +135,14 @@ def test_items_of_another_shape_are_refused() -> None:
         LinearEncoder((4,))(torch.zeros(2, 5))
 
 
+def test_bytes_are_embedded_as_fractions() -> None:
+    source = torch.Generator().manual_seed(0)
+    encoder = LinearEncoder((2, 3), out_features=4, generator=source).double()
+    items = torch.randint(0, 256, (5, 2, 3), dtype=torch.uint8, generator=source)
+    expected = items.numpy().reshape(5, 6) / 255 @ encoder.weight.detach().numpy().T
+    np.testing.assert_allclose(encoder(items).detach(), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("options", [{"out_features": 0}, {"bound": 0.0}, {"bound": float("nan")}])
 def test_wrong_sizes_of_an_encoder_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):

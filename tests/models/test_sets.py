@@ -137,6 +137,15 @@ def test_patches() -> None:
     assert bare.num_elements == 6
 
 
+def test_patches_of_gray_images_are_those_of_one_channel() -> None:
+    gray, one = (
+        PatchEncoder(shape, patch_size=2, out_features=5, generator=generator())
+        for shape in ((4, 6), (1, 4, 6))
+    )
+    items = torch.randint(0, 256, (3, 4, 6), dtype=torch.uint8, generator=generator())
+    assert torch.equal(gray(items), one(items[:, None]))
+
+
 def test_components() -> None:
     encoder = unsettled(ComponentEncoder((4,), out_features=3, generator=generator()))
     items = drawn(2, 4)
@@ -242,7 +251,10 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
             "key_padding_mask must be bool .* got torch.float32",
         ),
         (lambda: PatchEncoder((3, 32, 30)), r"patch_size must divide height and width .* got 4"),
-        (lambda: PatchEncoder((32, 32)), r"item_shape must be \(channel, height, width\)"),
+        (
+            lambda: PatchEncoder((32,)),
+            r"item_shape must be \(channel, height, width\) or \(height,",
+        ),
         (lambda: PatchEncoder()(torch.rand(2, 3, 28, 28)), r"items must be \(item, 3, 32, 32\)"),
         (lambda: ComponentEncoder((2, 3)), "item_shape must be the size of a vector"),
         (lambda: ComponentEncoder((5,))(drawn(2, 4)), r"items must be \(item, 5\), got"),

@@ -223,6 +223,27 @@ MUTANTS = [
         "tasks/test_sequential_mnist.py::test_sets_share_no_image_and_tests_show_the_same",
     ),
     (
+        "images of several digits show the test file in training",
+        "tasks/_digits/_stacked_mnist.py",
+        "images, labels = training if name == TRAINING else test",
+        "images, labels = test",
+        "tasks/test_stacked_mnist.py::test_images_show_digits_of_their_file_and_are_labelled",
+    ),
+    (
+        "withheld pairs of color and shape are shown nowhere",
+        "tasks/_clevr/_sort_of_clevr.py",
+        "        if self._is_as_training(regime):\n",
+        "        if True:\n",
+        "tasks/test_sort_of_clevr.py::test_pairs_are_withheld_from_training_alone",
+    ),
+    (
+        "an object is its own closest",
+        "tasks/_clevr/_clevr_questions.py",
+        "    if closest_to_self:\n",
+        "    if True:\n",
+        "tasks/test_sort_of_clevr.py::test_answers_follow_from_the_scenes",
+    ),
+    (
         "colliding balls lose momentum",
         "tasks/_balls/_ball_motion.py",
         "push *= 2 / (masses[0] + masses[1])",

@@ -42,3 +42,13 @@ def blended(digit: Array, photograph: Array, row: int, column: int) -> Array:
                 behind = int(photograph[row + r, column + c, color])
                 shown[color, r, c] = abs(behind - int(digit[r, c]))
     return shown
+
+
+def stacked(digits: list[tuple[Array, int, int]], side: int) -> Array:
+    """Gray images at rows and columns of a larger one, the larger value where they overlap."""
+    shown = np.zeros((side, side), np.uint8)
+    for digit, row, column in digits:
+        for r in range(digit.shape[0]):
+            for c in range(digit.shape[1]):
+                shown[row + r, column + c] = max(shown[row + r, column + c], digit[r, c])
+    return shown

@@ -42,7 +42,9 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    SortOfCLEVR,
     Spirals,
+    StackedMNIST,
     Task,
     TintedSameDifferent,
     TripleMatchToSample,
@@ -486,3 +488,41 @@ def test_a_sheet_shows_regimes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     problem_sheet(TwoMoons(unlabelled=20, test_points=20), tmp_path / "sheet.png")
     assert seen == [TRAINING, "test"]
+
+
+def test_an_image_of_several_digits_is_shown_over_all_of_them(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
+    task = StackedMNIST(training_images=4, test_images=4)
+    if not task.is_at_hand():
+        pytest.skip("MNIST absent")
+    problems = task.draw(stream(0))["digits-4"]
+    axes = sheet_of(layout_of(task), {"digits-4": problems}, 4).axes[0]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    assert np.array_equal(np.stack(shown), problems.sequences()[:, 0].numpy())
+    said = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    digits = [target.nonzero()[:, 0].tolist() for target in problems.target]
+    assert said == [" ".join(map(str, some)) for some in digits]
+
+
+@pytest.mark.parametrize("images", [2, 40])
+def test_questions_of_either_sort_are_asked_about_different_images(images: int) -> None:
+    task = SortOfCLEVR(training_images=1, test_images=images)
+    problems = task.draw(stream(0))["new-images"]
+    rows = _assorted(problems, layout_of(task), 4)
+    some = problems[rows]
+    assert some.latent["kind"].tolist() == [0, 2, 3, 5]
+    assert len(set(some.index[:, 0].tolist())) == min(4, images)
+    axes = sheet_of(layout_of(task), {"new-images": problems}, 4).axes[0]
+    shown = [np.asarray(image.get_array()) for image in axes.images]
+    expected = some.sequences()[:, 0].permute(0, 2, 3, 1).numpy()
+    assert np.array_equal(np.stack(shown), expected)
+    said = [text.get_text() for text in axes.texts]
+    colors = [task.colors[number] for number in some.latent["color"].tolist()]
+    questions = ("shape of {}?", "{} at the top?", "shape closest to {}?", "how many like {}?")
+    assert [word for word in said if word.endswith("?")] == [
+        question.format(color) for question, color in zip(questions, colors, strict=True)
+    ]
+    marked = [text.get_text() for text in axes.texts if text.get_color() == _RIGHT]
+    assert marked == [task.answers[target] for target in some.target.tolist()]

@@ -9,8 +9,10 @@ from farfield.tasks._analogies._published_analogies import (
 from farfield.tasks._analogies._visual_analogies import VisualAnalogies as VisualAnalogies
 from farfield.tasks._balls._bouncing_balls import BouncingBalls as BouncingBalls
 from farfield.tasks._boolean._fuzzy_boolean import FuzzyBoolean as FuzzyBoolean
+from farfield.tasks._clevr._sort_of_clevr import SortOfCLEVR as SortOfCLEVR
 from farfield.tasks._digits._digits import Digits as Digits
 from farfield.tasks._digits._kmnist_adaptation import KMNISTAdaptation as KMNISTAdaptation
+from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
 from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
@@ -103,6 +105,8 @@ TASKS: dict[str, type] = {
     "few-labels": FewLabels,
     "two-moons": TwoMoons,
     "spirals": Spirals,
+    "stacked-mnist": StackedMNIST,
+    "sort-of-clevr": SortOfCLEVR,
 }
 """Every task, by its name on the command line."""
 
@@ -154,7 +158,9 @@ __all__ = [
     "ScoresSomeTraining",
     "SequentialMNIST",
     "SetScores",
+    "SortOfCLEVR",
     "Spirals",
+    "StackedMNIST",
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",

@@ -6,12 +6,12 @@ import math
 from typing import ClassVar, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import PositiveFloat, Size, check_arguments
-from farfield.functional import uninitialized
+from farfield.functional import as_fractions, uninitialized
 
 
 @final
@@ -29,7 +29,8 @@ class LinearEncoder(nn.Module):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(item, *item_shape)` to `(item, out_features)`.
+        `(item, *item_shape)`, floating-point or uint8 of 0…255 as fractions, to
+        `(item, out_features)`.
 
     Attributes:
         weight: The weights, `(out_features, features of an item)`.
@@ -62,11 +63,11 @@ class LinearEncoder(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound, generator=generator)
         self.to(device=device, dtype=dtype)
 
-    def forward(self, items: Float[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
+    def forward(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
         if items.shape[1:] != self.item_shape:
             raise ValueError(
                 f"items must be (item, {', '.join(map(str, self.item_shape))}), "
                 f"got shape {tuple(items.shape)}"
             )
-        return nn.functional.linear(items.flatten(1), self.weight)
+        return nn.functional.linear(as_fractions(items, self.weight.dtype).flatten(1), self.weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, final
 
 import torch
@@ -19,7 +20,8 @@ class PatchEncoder(nn.Module):
     """One linear layer on each patch of an image.
 
     Args:
-        item_shape: Channels, height and width of an image in pixels.
+        item_shape: Channels, height and width of an image in pixels, or height and width of a gray
+            one.
         patch_size: Side of a patch in pixels; must divide height and width.
         out_features: Features of an element.
         positions: Whether a learned vector for each patch is added, as in a Vision Transformer; a
@@ -29,7 +31,7 @@ class PatchEncoder(nn.Module):
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
-        `(item, channel, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
+        `(item, *item_shape)`, uint8 of 0…255 or floating-point of 0…1, to
         `(item, element, out_features)`, patches row by row.
 
     Attributes:
@@ -61,9 +63,11 @@ class PatchEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3:
-            raise ValueError(f"item_shape must be (channel, height, width), got {item_shape}")
-        channels, height, width = item_shape
+        if len(item_shape) not in (2, 3):
+            raise ValueError(
+                f"item_shape must be (channel, height, width) or (height, width), got {item_shape}"
+            )
+        *channels, height, width = item_shape
         if height % patch_size or width % patch_size:
             raise ValueError(
                 f"patch_size must divide height and width of {item_shape}, got {patch_size}"
@@ -72,7 +76,7 @@ class PatchEncoder(nn.Module):
         self.patch_size = patch_size
         self.out_features = out_features
         self.num_elements = (height // patch_size) * (width // patch_size)
-        layer = uninitialized(nn.Linear, channels * patch_size**2, out_features)
+        layer = uninitialized(nn.Linear, math.prod(channels) * patch_size**2, out_features)
         self.embedding = fan_in_uniform_(layer, generator)
         self.positions = (
             _drawn((self.num_elements, out_features), 0.02, generator) if positions else None
@@ -80,7 +84,7 @@ class PatchEncoder(nn.Module):
         self.to(device=device, dtype=dtype)
 
     def forward(
-        self, items: Shaped[Tensor, "item channel height width"]
+        self, items: Shaped[Tensor, "item *channel height width"]
     ) -> Float[Tensor, "item element feature"]:
         """Embed the patches of every item."""
         if items.shape[1:] != self.item_shape:
@@ -88,8 +92,9 @@ class PatchEncoder(nn.Module):
                 f"items must be (item, {', '.join(map(str, self.item_shape))}), "
                 f"got shape {tuple(items.shape)}"
             )
+        shown = as_fractions(items, self.embedding.weight.dtype)
         patches = rearrange(
-            as_fractions(items, self.embedding.weight.dtype),
+            shown if shown.ndim == 4 else shown.unsqueeze(1),
             "item channel (row y) (column x) -> item (row column) (y x channel)",
             y=self.patch_size,
             x=self.patch_size,

@@ -21,6 +21,8 @@ from farfield.reports._problems._single_drawings import (
     image_classes,
     kmnist_adaptation,
     points,
+    sort_of_clevr,
+    stacked_mnist,
 )
 from farfield.tasks import (
     Adding,
@@ -43,7 +45,9 @@ from farfield.tasks import (
     RelationalMatchToSample,
     SameDifferent,
     SequentialMNIST,
+    SortOfCLEVR,
     Spirals,
+    StackedMNIST,
     TintedSameDifferent,
     TripleMatchToSample,
     TwoMoons,
@@ -249,6 +253,8 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     FewLabels: image_classes,
     TwoMoons: points,
     Spirals: points,
+    StackedMNIST: stacked_mnist,
+    SortOfCLEVR: sort_of_clevr,
 }
 
 

@@ -134,15 +134,29 @@ def _columns(count: int, width: float) -> int:
 
 
 def _assorted(problems: Problems, layout: Layout, count: int) -> Int64[Tensor, " batch"]:
-    """Rows of `count` problems whose kinds take turns, in the order of the kinds."""
+    """Rows of `count` problems whose kinds take turns, in the order of the kinds.
+
+    Of problems with a drawing of their own, the first ones, or `_spread` where they have kinds.
+    """
     if layout.drawing is not None:
-        return torch.arange(min(count, len(problems)))
+        count = min(count, len(problems))
+        return _spread(problems.latent[layout.kind], count) if layout.kind else torch.arange(count)
     kinds = problems.target if layout.kind is None else problems.latent[layout.kind]
     turns = [
         torch.nonzero(kinds == kind)[:count, 0].tolist() for kind in sorted(set(kinds.tolist()))
     ]
     alternating = [row for turn in zip_longest(*turns) for row in turn if row is not None]
     return torch.tensor(alternating[:count])
+
+
+def _spread(kinds: Int64[Tensor, " item"], count: int) -> Int64[Tensor, " batch"]:
+    """Rows of `count` problems from all over the set, evenly from the first kind to the last."""
+    known, rows = sorted(set(kinds.tolist())), []
+    for turn in range(count):
+        kind = known[(2 * turn + 1) * len(known) // (2 * count)]
+        start = turn * len(kinds) // count
+        rows.append((start + int((kinds.roll(-start) == kind).nonzero()[0])) % len(kinds))
+    return torch.tensor(rows)
 
 
 def _paper(figure: Figure) -> Axes:

@@ -1,15 +1,34 @@
-"""Drawings of problems of single items: color images and points."""
+"""Drawings of problems of single items: images, with a question or none, and points."""
 
 from __future__ import annotations
 
 from matplotlib.axes import Axes
+from torch import Tensor
 
 from farfield.core import Problems
 from farfield.reports._problems._ink import FAINT, RIGHT, image, moved, write
 from farfield.reports._problems._layout import Corner, Layout
-from farfield.tasks import Digits, FewLabels, ImageClasses, KMNISTAdaptation, Spirals, TwoMoons
+from farfield.tasks import (
+    Digits,
+    FewLabels,
+    ImageClasses,
+    KMNISTAdaptation,
+    SortOfCLEVR,
+    Spirals,
+    StackedMNIST,
+    TwoMoons,
+)
 
 _BESIDE = 0.25
+_BESIDE_QUESTION = 0.75
+_QUESTIONS = {
+    "shape": "shape of {}?",
+    "left": "{} on the left?",
+    "top": "{} at the top?",
+    "closest": "shape closest to {}?",
+    "furthest": "shape furthest from {}?",
+    "count": "how many like {}?",
+}
 _WIDE = 2.0
 """Side of the square of a scatter of points."""
 _CHARACTERS = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
@@ -73,11 +92,57 @@ def image_classes(task: ImageClasses | FewLabels) -> Layout:
     return Layout(title=f"Images of {task.data_set}", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
 
 
+def stacked_mnist(task: StackedMNIST) -> Layout:
+    """An image over its digits, from the least on.
+
+    Args:
+        task: Stacked MNIST of any numbers of digits.
+    """
+    del task
+
+    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
+        digits = problem.target[0].nonzero()[:, 0].tolist()
+        shown = problem.items[problem.index[0, 0]]
+        _answered(axes, moved(origin, (_BESIDE, 0.0)), shown, " ".join(map(str, digits)))
+
+    return Layout(title="Stacked MNIST", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
+
+
+def sort_of_clevr(task: SortOfCLEVR) -> Layout:
+    """An image over a question and its answer.
+
+    Args:
+        task: Sort-of-CLEVR with any options.
+    """
+
+    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
+        latent = problem.latent
+        kind, color = task.kinds[int(latent["kind"][0])], task.colors[int(latent["color"][0])]
+        shown = problem.items[problem.index[0, 0]].permute(1, 2, 0)
+        answer = task.answers[int(problem.target[0])]
+        corner = moved(origin, (_BESIDE_QUESTION, 0.0))
+        _answered(axes, corner, shown, answer, _QUESTIONS[kind].format(color))
+
+    return Layout(
+        title="Sort-of-CLEVR",
+        kind="kind",
+        drawing=drawn,
+        size=(1.0 + 2 * _BESIDE_QUESTION, 1.0),
+        things="images and questions",
+    )
+
+
 def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:
     """One image whose colors, or one level of gray, come before its height and width."""
-    left, low = moved(origin, (_BESIDE, 0.0))
     shown = problem.items[problem.index[0, 0]]
-    image(axes, (left, low), shown[0] if len(shown) == 1 else shown.permute(1, 2, 0))
+    shown = shown[0] if len(shown) == 1 else shown.permute(1, 2, 0)
+    _answered(axes, moved(origin, (_BESIDE, 0.0)), shown, answer, note)
+
+
+def _answered(axes: Axes, corner: Corner, shown: Tensor, answer: str, note: str = "") -> None:
+    """One image over its answer and a note."""
+    left, low = corner
+    image(axes, (left, low), shown)
     where = (left + 0.5, low - 0.25)
     write(axes, where, answer, size=8, color=RIGHT, weight="bold", align="center")
     write(axes, (left + 0.5, low - 0.5), note, size=6.5, color=FAINT, align="center")

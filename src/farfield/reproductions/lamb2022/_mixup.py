@@ -4,8 +4,9 @@ What the text leaves open is taken from the released code: Nesterov momentum, ba
 of binary cross-entropies of the softmax for every regularizer, a learning rate that is divided by
 ten at a quarter, a half and three quarters of the run (of Wide ResNets and on Tiny-ImageNet, at a
 half and at three quarters), and an epoch of 500 updates, of 1,000 on Tiny-ImageNet. The released
-code reports the best test accuracy over all epochs; here it is that of the last step. Neither says how large the step of the fast gradient sign
-method is: 8/255 of full intensity here, as in Madry et al. 2018, whose numbers Table 7 quotes.
+code reports the best test accuracy over all epochs; here it is that of the last step. Neither says
+how large the step of the fast gradient sign method is: 8/255 of full intensity here, as in Madry et
+al. 2018, whose numbers Table 7 quotes.
 """
 
 from __future__ import annotations

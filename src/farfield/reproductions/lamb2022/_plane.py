@@ -6,8 +6,8 @@ and sees three points of each class with labels. All else is ours: optimizer, up
 of the regularizers are the same for all rows or the usual ones. Manifold Mixup mixes at the
 bottleneck. On the two moons, weights of ICT and the radius of VAT were tried on six networks of
 seeds from 100 on, which no row has: with any weight and any layers ICT stayed near 89 %, since a
-line between two points of a half circle leaves it; with a radius of 0.3 VAT made no error. The noise
-is 0.05, so that the moons lie five standard deviations from the middle between them.
+line between two points of a half circle leaves it; with a radius of 0.3 VAT made no error. The
+noise is 0.05: the moons lie five standard deviations from the middle between them.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ STATEMENTS: Final = (
         paper="lamb2022",
         name="manifold-mixup-outperforms",
         about="errors above those of Manifold Mixup: No Mixup and Input Mixup in Tables 1 and 2",
-        quote="Manifold Mixup outperforms vanilla training, AdaMix, and Input Mixup across datasets",
+        quote="Manifold Mixup outperforms vanilla training, AdaMix, and Input Mixup across",
         where="section 4.5.1",
         comparison=Wins(contests=CONTESTS),
         low=len(CONTESTS),

@@ -1,0 +1,1 @@
+"""Questions on scenes of squares and circles."""
