@@ -21,6 +21,7 @@ from farfield.functional import (
     MemoryLayer,
     MNMParameters,
     ModulatedLayer,
+    NFMRules,
     NTMParameters,
     NTMState,
     Overlay,
@@ -32,6 +33,7 @@ from farfield.functional import (
     ScriptParameters,
     ScriptRules,
     TypingParameters,
+    WrittenState,
     as_fractions,
     causal_attention,
     compatibilities,
@@ -72,6 +74,7 @@ from farfield.functional import (
     modulated_linear,
     modulated_mlp,
     modulated_weight,
+    nfm_read,
     norm_by_statistics,
     ntm,
     ntm_head_sizes,
@@ -87,6 +90,7 @@ from farfield.functional import (
     relation_sum,
     relational_memory,
     relative_position_scores,
+    rescale_state,
     rims,
     rims_trace,
     running_context_statistics,
@@ -141,6 +145,7 @@ from farfield.models import (
 )
 from farfield.nn import (
     DNC,
+    NFM,
     ZCA,
     AnalogyEncoder,
     BatchContextNorm,
@@ -176,6 +181,7 @@ from farfield.nn import (
     ModLin,
     ModMLP,
     MomentEncoder,
+    MultiPass,
     NeuralInterpreter,
     NormalizedGRU,
     NormalizedLSTM,
@@ -414,6 +420,48 @@ def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
     return module
 
 
+class InLayers(nn.Module):
+    """Three layers that read one another, the last at half the height."""
+
+    def __init__(self, nfm: NFM) -> None:
+        super().__init__()
+        self.nfm = nfm
+
+    def forward(self, z: Tensor) -> Tensor:
+        written: tuple[WrittenState, ...] = ()
+        for layer, x in enumerate((z, z.tanh(), z[:, :, ::2])):
+            found, written = self.nfm(x, written, layer=layer)
+        return found
+
+
+def function_modules(rules: NFMRules) -> Animal:
+    return Animal(
+        build=lambda source: InLayers(
+            NFM((4, 4, 4), first_reader=2, rules=rules, generator=source)
+        ).eval(),
+        inputs=(drawn(BATCH, 4, 6, 3),),
+        shape=(BATCH, 4, 3, 3),
+    )
+
+
+def in_passes(*, shared: bool, without_gradient: frozenset[str] = frozenset()) -> Animal:
+    def build(source: torch.Generator | None) -> nn.Module:
+        encoder = ConvEncoder((8, 8), out_features=5, generator=source)
+        sizes = {"rules": READING, "generator": source}
+        return MultiPass(encoder, ("conv1", "conv2"), (32, 32), shared=shared, **sizes).eval()
+
+    return Animal(
+        build=build, inputs=(IMAGES,), shape=(BATCH, 5), without_gradient=without_gradient
+    )
+
+
+READING = NFMRules(num_heads=2, key_size=3, value_size=3)
+BEHIND = frozenset(
+    f"networks.0.{layer}.{kind}" for layer in ("conv3", "fc1", "fc2") for kind in ("weight", "bias")
+)
+"""Of a first pass, whose output counts for nothing."""
+
+
 MODULES = {
     "ContextNorm": Animal(
         build=lambda _: ContextNorm(FEATURES),
@@ -496,6 +544,10 @@ MODULES = {
             PixelSpectrum(torch.zeros(8), torch.arange(1.0, 9.0), torch.eye(8)),
         )
     ),
+    "NFM": function_modules(READING),
+    "NFM, released": function_modules(NFMRules.released()),
+    "MultiPass": in_passes(shared=False, without_gradient=BEHIND),
+    "MultiPass, shared": in_passes(shared=True),
     "ConvEncoder": Animal(
         build=lambda source: ConvEncoder((8, 8), out_features=5, generator=source),
         inputs=(IMAGES,),
@@ -1466,6 +1518,16 @@ FUNCTIONS = {
         (SEQUENCES,),
         (BATCH, 3, TIME),
     ),
+    "nfm_read": (
+        lambda z: nfm_read(z, [WrittenState(z, z.tanh()), WrittenState(-z, z)], READING).values,
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "rescale_state": (
+        lambda x: rescale_state(x, (2, 6)),
+        (drawn(BATCH, 4, 3, 2),),
+        (BATCH, 2, 6, 2, 2),
+    ),
     "tag_positions": (tag_positions, (SEQUENCES,), (BATCH, TIME, FEATURES + 1)),
     "overlay_convolution": (
         lambda window: overlay_convolution(
@@ -1511,7 +1573,11 @@ ELSEWHERE = {
     "EncodesWithPart",
     "HasHiddenSize",
     "HasOutFeatures",
+    "LayerRead",
+    "NFMRead",
+    "NFMRules",
     "NeedsCalibration",
+    "WrittenState",
     "width_of",
     "Communication",
     "CommunicationParameters",

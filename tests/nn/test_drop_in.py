@@ -59,8 +59,8 @@ PUBLIC = {
     for name in farfield.nn.__all__
     if inspect.isclass(cls := getattr(farfield.nn, name)) and issubclass(cls, nn.Module)
 }
-WITHOUT_FACTORY = {"ContextWhitening"}
-"""Which take no `device=` and `dtype=`: it has nothing that is anywhere."""
+WITHOUT_FACTORY = {"ContextWhitening", "MultiPass"}
+"""Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
 PLACED = [
     name
     for name in MODULES
@@ -164,8 +164,9 @@ UNEXPORTED = {
     *("BatchContextNorm", "MisalignedContextNorm", "PooledBatchNorm"),
     *("SlidingContextNorm", "SlotBatchNorm", "SubBatchNorm"),  # take problems some at a time
     "RelativePosition",  # knows no problems: the zoo applies it to one after another
+    "MultiPass",  # takes any number of inputs, whose sizes torch is to be given in another form
 }
-"""Layers that `torch.export` does not take for any number of problems."""
+"""Layers that `torch.export` does not take for any number of problems, as it is called here."""
 LAYERS = [name for name in MODULES if first_of(name) in PUBLIC.keys() - UNEXPORTED]
 
 

@@ -33,6 +33,8 @@ from farfield.core._items import LazyItems as LazyItems
 from farfield.core._items import RaggedItems as RaggedItems
 from farfield.core._json import from_line as from_line
 from farfield.core._json import to_line as to_line
+from farfield.core._layers import layer_by_name as layer_by_name
+from farfield.core._layers import tap_layers as tap_layers
 from farfield.core._machine import num_cores as num_cores
 from farfield.core._parameters import call_with as call_with
 from farfield.core._parameters import first_names as first_names
@@ -79,6 +81,7 @@ __all__ = [
     "hints_of",
     "joined",
     "kind_of",
+    "layer_by_name",
     "num_cores",
     "open_regular",
     "printable",
@@ -86,6 +89,7 @@ __all__ = [
     "reseed",
     "seed_generators",
     "stream",
+    "tap_layers",
     "to_line",
     "writable_place",
 ]

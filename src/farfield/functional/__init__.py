@@ -94,6 +94,11 @@ from farfield.functional._memory._relational_memory import (
 from farfield.functional._memory._relational_memory import relational_memory as relational_memory
 from farfield.functional._memory._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._memory._slot_address import slot_address as slot_address
+from farfield.functional._nfm._nfm_read import NFMRead as NFMRead
+from farfield.functional._nfm._nfm_read import WrittenState as WrittenState
+from farfield.functional._nfm._nfm_read import nfm_read as nfm_read
+from farfield.functional._nfm._nfm_rules import NFMRules as NFMRules
+from farfield.functional._nfm._rescale_state import rescale_state as rescale_state
 from farfield.functional._norm._context_norm import context_norm as context_norm
 from farfield.functional._norm._context_statistics import ContextStatistics as ContextStatistics
 from farfield.functional._norm._context_statistics import context_statistics as context_statistics
@@ -173,6 +178,8 @@ __all__ = [
     "MNMParameters",
     "MemoryLayer",
     "ModulatedLayer",
+    "NFMRead",
+    "NFMRules",
     "NTMParameters",
     "NTMState",
     "Overlay",
@@ -187,6 +194,7 @@ __all__ = [
     "ScriptRules",
     "ScriptTrace",
     "TypingParameters",
+    "WrittenState",
     "alibi_slopes",
     "as_fractions",
     "causal_attention",
@@ -238,6 +246,7 @@ __all__ = [
     "modulated_linear",
     "modulated_mlp",
     "modulated_weight",
+    "nfm_read",
     "norm_by_statistics",
     "ntm",
     "ntm_head_sizes",
@@ -259,6 +268,7 @@ __all__ = [
     "relation_sum",
     "relational_memory",
     "relative_position_scores",
+    "rescale_state",
     "rims",
     "rims_trace",
     "ring_spectrum",

@@ -34,6 +34,9 @@ from farfield.nn._interpreter._syntax import Instructions as Instructions
 from farfield.nn._interpreter._syntax import Syntax as Syntax
 from farfield.nn._interpreter._syntax import TypeMatching as TypeMatching
 from farfield.nn._interpreter._type_inference import TypeInference as TypeInference
+from farfield.nn._nfm._multi_pass import LayerRead as LayerRead
+from farfield.nn._nfm._multi_pass import MultiPass as MultiPass
+from farfield.nn._nfm._nfm import NFM as NFM
 from farfield.nn._norm._batch_context_norm import BatchContextNorm as BatchContextNorm
 from farfield.nn._norm._context_norm import ContextNorm as ContextNorm
 from farfield.nn._norm._context_whitening import ContextWhitening as ContextWhitening
@@ -126,6 +129,7 @@ __all__ = [
     "CONTEXTS",
     "DNC",
     "ENCODERS",
+    "NFM",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
     "ZCA",
@@ -154,6 +158,7 @@ __all__ = [
     "LSTMDynamics",
     "LSTMLayer",
     "LayerNorm",
+    "LayerRead",
     "LineOfCode",
     "LinearDecoder",
     "LinearEncoder",
@@ -164,6 +169,7 @@ __all__ = [
     "ModLin",
     "ModMLP",
     "MomentEncoder",
+    "MultiPass",
     "NTMLayer",
     "NeuralInterpreter",
     "NormalizedGRU",

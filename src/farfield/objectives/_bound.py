@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import chain
 from typing import Any, final
 
 from torch import Tensor, nn
 
-from farfield.core import Stream, call_with
+from farfield.core import Stream, call_with, layer_by_name, tap_layers
 
 
 @final
@@ -84,17 +83,12 @@ class Bound:
         Raises:
             ValueError: If no layer has that name.
         """
-        layers = dict(self.module.named_modules())
-        if name not in layers:
-            near = get_close_matches(name, layers, n=1)
-            named = ", ".join(filter(None, layers))
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {named}"
-            raise ValueError(f"layers must be layers of the network, got {name!r}{hint}")
-        return layers[name]
+        return layer_by_name(self.module, name)
 
 
-@contextmanager
-def tapped(network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]) -> Iterator[None]:
+def tapped(
+    network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]
+) -> AbstractContextManager[None]:
     """Replace the outputs of named layers as long as a `with` block lasts.
 
     Args:
@@ -104,20 +98,4 @@ def tapped(network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]) -> It
     Raises:
         ValueError: If a layer is not in the network, or its output is more than one tensor.
     """
-
-    def hook(name: str, tap: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-        def change(module: nn.Module, _: object, output: object) -> Tensor:
-            if not isinstance(output, Tensor):
-                raise ValueError(
-                    f"layers must each return one tensor, got {type(output).__name__} from "
-                    f"{name!r}, a {type(module).__name__}; name a layer inside or after it"
-                )
-            return tap(output)
-
-        return change
-
-    with ExitStack() as hooks:
-        for name, tap in taps.items():
-            handle = network.layer(name).register_forward_hook(hook(name, tap))
-            hooks.callback(handle.remove)
-        yield
+    return tap_layers(network.module, taps)

@@ -1,0 +1,1 @@
+"""Neural function modules."""
