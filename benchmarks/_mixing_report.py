@@ -64,7 +64,7 @@ def markdown(results: Json) -> str:
     )
     titles = {
         "images": f"{settings['batch']} images of {settings['side']}×{settings['side']} in color",
-        "relational": "32 problems of a relational task",
+        "relational": "32 problems of a relational task, mixed at the encoder or the reasoner",
     }
     parts = [
         "# Mixtures of problems",

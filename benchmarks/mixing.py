@@ -2,15 +2,15 @@
 
 Run from the root of the checkout:
 
-    python -m benchmarks.mixing            # about two minutes
+    python -m benchmarks.mixing            # about a minute
     python -m benchmarks.mixing --quick    # fewer rounds
 
 One network classifies images of 32×32 in color, 100 at a time; another one solves a relational
-task, 32 problems at a time. In every round each contender makes one step, one after another in one
-process of one thread, so that a neighbour on the machine slows all of them alike; what counts is
-the median of the rounds' ratios. Processor time is taken, which a neighbour does not lengthen by
-its own. A step of ICT reads twice as many problems as the others, half of them without answers: it
-is measured beside two plain steps.
+task, 32 problems at a time, whose nine images are among a hundred. In every round each contender
+makes one step, one after another in one process of one thread, so that a neighbour on the machine
+slows all of them alike; what counts is the median of the rounds' ratios. Processor time is taken,
+which a neighbour does not lengthen by its own. A step of ICT reads twice as many problems as the
+others, half of them without answers: it is measured beside two plain steps.
 """
 
 from __future__ import annotations

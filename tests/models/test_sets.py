@@ -370,10 +370,10 @@ def test_parts_are_left_out_and_rows_are_added() -> None:
         model=fewer_tokens,
         starts_from=Pretrained(experiment=first, exclude=("reasoner.heads", "reasoner.tokens")),
     )
-    drawn_anew = OneNetwork(dataclasses.replace(again, starts_from=None), 0).weights()[0]
+    redraw = OneNetwork(dataclasses.replace(again, starts_from=None), 0).weights()[0]
     for name, tensor in OneNetwork(again, 0, start=start).weights()[0].items():
         anew = name.startswith(("reasoner.heads", "reasoner.tokens"))
-        assert torch.equal(tensor, (drawn_anew if anew else start)[name]), name
+        assert torch.equal(tensor, (redraw if anew else start)[name]), name
     fewer = {**start, "reasoner.tokens": start["reasoner.tokens"][:1]}
     grown = dataclasses.replace(
         first, starts_from=Pretrained(experiment=first, resize=("reasoner.tokens",))

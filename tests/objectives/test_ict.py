@@ -209,7 +209,7 @@ def test_batch_statistics_of_the_teacher_may_be_means_of_the_students(rule: type
     assert state["norm.num_batches_tracked"] == model.norm.num_batches_tracked == 12
 
 
-def test_a_network_of_no_experiment_is_not_drawn_anew() -> None:
+def test_a_network_of_no_experiment_is_not_redraw() -> None:
     rule, network = ICT(independent_teacher=True), Bound(module=ThreeLayers())
     with pytest.raises(ValueError, match="that of an experiment to be drawn anew, got build=None"):
         rule.start(network, BATCHES, stream(0))

@@ -250,7 +250,7 @@ def test_what_adapts_keeps_all_but_token_and_head() -> None:
             assert torch.equal(tensor, (drawn if new else start)[name]), name
 
 
-def test_destroyed_functions_are_drawn_anew_and_nothing_else() -> None:
+def test_destroyed_functions_are_redraw_and_nothing_else() -> None:
     cell = cells("k-mnist")["samples-500/ni-functions-destroyed-small/k-mnist"]
     state, start, drawn = taken(cell)
     for name, tensor in state.items():

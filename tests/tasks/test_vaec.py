@@ -201,7 +201,7 @@ def test_targets_follow_from_the_levels(task: ProblemTask) -> None:
             assert latent["object"] == [values.index(level) for level in first]
 
 
-def test_irrelevant_levels_are_drawn_anew_for_each_analogy() -> None:
+def test_irrelevant_levels_are_redraw_for_each_analogy() -> None:
     problems = drawn(VAECTranslation())[TRAINING]
     others: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     latent = problems.latent

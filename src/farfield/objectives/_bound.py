@@ -57,7 +57,7 @@ class Bound:
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
 
-    def drawn_anew(self, stream: Stream) -> dict[str, Tensor]:
+    def redraw(self, stream: Stream) -> dict[str, Tensor]:
         """Parameters and buffers before the first step, those that are trained from another draw.
 
         Args:

@@ -55,7 +55,7 @@ class CropAndFlip(Objective):
         return self.objective.sets
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
-        """What the rule remembers from the start.
+        """Tensors that the rule remembers from the start.
 
         Args:
             network: The network before its first step.
@@ -106,7 +106,7 @@ class CropAndFlip(Objective):
         )
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
-        """What the rule remembers after the parameters have changed.
+        """Tensors that the rule remembers after the parameters have changed.
 
         Args:
             state: Tensors that `loss` returned.

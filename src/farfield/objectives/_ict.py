@@ -129,7 +129,7 @@ class ICT(TeacherRule):
             with torch.no_grad():
                 answers, state = update.outputs(problems), update.state
         else:
-            answers, state = self.taught(update, problems)
+            answers, state = self.teach(update, problems)
         check_logits(answers, update.problems)
 
         def mixture(x: Tensor) -> Tensor:
@@ -141,7 +141,7 @@ class ICT(TeacherRule):
             target = mixture(probabilities(answers))
         outputs, *_ = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(outputs, target), self.followed(update, state)
+        return supervised + weight * distance(outputs, target), self.follow(update, state)
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:

@@ -65,7 +65,7 @@ class MeanTeacher(TeacherRule):
         """
         supervised = self.supervised(update)
         student = update.outputs(update.batches[self.consistency])
-        teacher, state = self.taught(update, update.second_view(self.consistency))
+        teacher, state = self.teach(update, update.second_view(self.consistency))
         weight = self.weight * ramp_up(update.progress, self.ramp)
         loss = supervised + weight * distance(student, probabilities(teacher))
-        return loss, self.followed(update, state)
+        return loss, self.follow(update, state)

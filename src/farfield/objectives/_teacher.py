@@ -64,14 +64,14 @@ class TeacherRule(ConsistencyRule):
         if self.decay is None:
             return {}
         own = self.independent_teacher
-        first = network.drawn_anew(stream.child("teacher")) if own else network.tensors()
+        first = network.redraw(stream.child("teacher")) if own else network.tensors()
         tensors = {name: tensor.detach().clone() for name, tensor in first.items()}
         if self.warmup:
             device = next(iter(tensors.values())).device
             tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
         return tensors
 
-    def taught(self, update: Update, problems: Problems) -> tuple[Tensor, Tensors]:
+    def teach(self, update: Update, problems: Problems) -> tuple[Tensor, Tensors]:
         """Answers of the teacher, and the teacher with what they changed in its own buffers.
 
         Args:
@@ -82,12 +82,12 @@ class TeacherRule(ConsistencyRule):
         state = {**update.state, **buffers}
         return update.outputs(problems, state), update.state if self.averages_buffers else state
 
-    def followed(self, update: Update, state: Tensors) -> Tensors:
+    def follow(self, update: Update, state: Tensors) -> Tensors:
         """The teacher once all answers are given, its buffers one step on if they are means.
 
         Args:
             update: The step.
-            state: What `taught` gave.
+            state: What `teach` gave.
         """
         if not self.averages_buffers or self.decay is None:
             return state
