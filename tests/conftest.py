@@ -13,18 +13,24 @@ import jaxtyping
 import numpy as np
 import pytest
 
-# Types and shapes of every call are checked at run time, here only. `int` stands for `float` as
-# type checkers have it. The hook must come before the package's first import; workers of
+# Every call in a module with shapes is checked at run time, here only; that takes as long as the
+# call itself where it is short, and types elsewhere are mypy's to check. `int` stands for `float`
+# as type checkers have it. The hook must come before the package's first import; workers of
 # pytest-xdist load this file too.
-TYPECHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+CHECKOUT = Path(__file__).resolve().parent.parent
+SOURCES = CHECKOUT / "src"
+SHAPED = [
+    ".".join(path.relative_to(SOURCES).with_suffix("").parts)
+    for path in SOURCES.rglob("*.py")
+    if "from jaxtyping import" in path.read_text(encoding="utf-8")
+]
+CONFIGURATION = "beartype.BeartypeConf(is_pep484_tower=True)"
 if any(name.partition(".")[0] == "farfield" for name in sys.modules):
     raise RuntimeError("farfield was imported before the shape hook; import it from tests only")
-jaxtyping.install_import_hook("farfield", TYPECHECKER)
+jaxtyping.install_import_hook(SHAPED, f"beartype.beartype(conf={CONFIGURATION})")
 
 hypothesis.settings.register_profile("farfield", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("farfield")
-
-CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def _folder(variable: str, name: str) -> Path:

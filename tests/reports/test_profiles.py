@@ -1,8 +1,7 @@
-"""The picture: what is drawn stands where the numbers are."""
+"""Profiles: layouts by baselines; the numbers, colors and words in them."""
 
 import dataclasses
 import io
-import itertools
 import subprocess
 import sys
 
@@ -15,7 +14,7 @@ from PIL import Image
 from farfield.metrics import t_interval
 from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
 from farfield.reports._profile._panels import MARKERS, spread_apart
-from farfield.reproductions import TABLES, Unpublished
+from farfield.reproductions import TABLES, Table, Unpublished
 from reproductions import made_up
 
 
@@ -44,6 +43,44 @@ def marks(axes, *, filled):
 def drawn_means(axes):
     """Height of every filled marker, in the order drawn."""
     return [float(line.get_ydata()[0]) for line in marks(axes, filled=True)]
+
+
+def added(smallest):
+    """Networks of the table of adding whose errors grow with the distance, the least as given."""
+
+    def find(claim):
+        regimes = {regime.name: regime for regime in claim.experiment.task.regimes}
+        error = smallest + regimes[claim.regime].distance / 100
+        return made_up.records(claim, [100 * error] * 2, steps=claim.experiment.recipe.steps)
+
+    return profiles(report_of("*", table="lamb2022/adding", find=find))
+
+
+def three_tasks():
+    """Three panels, none of which is a list."""
+    tables = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11)]
+    cells = ("esbn+tcn/withheld-0", "esbn+tcn/withheld-50")
+    claims = tuple(table.cells[cell] for cell in cells for table in tables)
+    return Table(key="webb2021/three", title="Three", claims=claims)
+
+
+LAID_OUT = {
+    "dark": lambda: profiles(report_of(*made_up.three("withheld-95")), DARK),
+    "names-in-two-lines": lambda: profiles(
+        report_of(table="gondal2021/table-1", find=lambda _: [])
+    ),
+    "many-models": lambda: profiles(report_of("*", table="webb2021/table-12")),
+    "three-panels": lambda: profiles(tabulate(three_tasks(), trained)),
+    "long-names": lambda: profiles(report_of("*", table="lamb2022/beyond")),
+    "errors": lambda: added(smallest=0.1),
+    "errors-by-logarithm": lambda: added(smallest=0.001),
+}
+"""Profiles with a baseline."""
+
+
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_a_layout_is_that_of_its_baseline(name, check_baseline):
+    check_baseline(LAID_OUT[name](), f"profile-{name}")
 
 
 def test_models_of_one_distance_stand_side_by_side():
@@ -75,16 +112,13 @@ def test_networks_that_diverged_are_crosses_below_the_others(patterns):
     profiles(report_of(*patterns, find=lambda claim: find(claim)[2:3]))  # no number is left of it
 
 
-def test_many_models_stay_at_their_own_distance():
-    report = report_of("*", table="webb2021/table-12")
-    (axes,) = profiles(report).axes
-    printed = [float(line.get_xdata()[0]) for line in marks(axes, filled=False)]
-    own = [axes.get_xticks()[place] for place in (0, 1, 2, 3)] * 14  # row by row
-    assert np.abs(np.subtract(printed, own)).max() < 0.5
-    between = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 0.5]
-    assert between == [0.5, 1.5, 2.5]
-    (few,) = profiles(report_of("esbn+tcn/*", "ntm/*", table="webb2021/table-12")).axes
-    assert not any(line.get_linewidth() == 0.5 for line in few.lines)
+def test_distances_of_many_models_are_divided():
+    def divided(*patterns):
+        (axes,) = profiles(report_of(*patterns, table="webb2021/table-12")).axes
+        return [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 0.5]
+
+    assert divided("*") == [0.5, 1.5, 2.5]
+    assert divided("esbn+tcn/*", "ntm/*") == []
 
 
 def test_intervals_are_those_of_the_numbers():
@@ -168,16 +202,6 @@ def test_few_networks_make_a_picture_too(count):
     assert len(png(profiles(report), dpi=50)) > 1000
 
 
-def test_three_panels_leave_no_empty_axes():
-    claims = [TABLES[f"webb2021/table-{n}"].cells["esbn+tcn/withheld-0"] for n in (9, 10, 11)]
-    others = [TABLES[f"webb2021/table-{n}"].cells["esbn+tcn/withheld-50"] for n in (9, 10, 11)]
-    table = type(TABLES["webb2021/demo"])(
-        key="webb2021/three", title="Three", claims=(*claims, *others)
-    )
-    figure = profiles(tabulate(table, lambda claim: []))
-    assert [axes.get_visible() for axes in figure.axes] == [True, True, True, False]
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_pictures_are_the_same_bytes_each_time(theme):
     report = report_of("esbn+tcn/*")
@@ -190,12 +214,6 @@ def test_a_png_is_as_large_as_its_inches_say():
     with Image.open(io.BytesIO(png(figure, dpi=100))) as picture:
         assert picture.size == tuple(round(100 * inches) for inches in figure.get_size_inches())
         assert picture.getpixel((0, 0))[:3] == (255, 255, 255)
-
-
-def test_dark_pictures_are_dark():
-    figure = profiles(report_of(*made_up.three("withheld-95")), DARK)
-    with Image.open(io.BytesIO(png(figure, dpi=50))) as picture:
-        assert max(picture.getpixel((0, 0))[:3]) < 40
 
 
 def luminance(color):
@@ -292,15 +310,6 @@ def test_a_panel_without_a_number_says_so():
     assert any("not run" in text.get_text() for text in digits.texts)
 
 
-def test_long_names_side_by_side_do_not_touch():
-    figure = profiles(report_of(table="gondal2021/table-1", find=lambda _: []))
-    figure.draw_without_rendering()
-    labels = figure.axes[0].get_xticklabels()
-    boxes = [label.get_window_extent() for label in labels]
-    assert any("\n" in label.get_text() for label in labels)
-    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
-
-
 def test_no_two_models_of_a_paper_share_a_color():
     for theme in (LIGHT, DARK):
         assert len(set(theme.models)) == len(theme.models)
@@ -324,17 +333,6 @@ def test_eight_variants_of_a_model_differ_in_their_lines():
     assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 8
 
 
-def added(smallest):
-    """Networks of the table of adding whose errors grow with the distance, the least as given."""
-
-    def find(claim):
-        regimes = {regime.name: regime for regime in claim.experiment.task.regimes}
-        error = smallest + regimes[claim.regime].distance / 100
-        return made_up.records(claim, [100 * error] * 2, steps=claim.experiment.recipe.steps)
-
-    return profiles(report_of("*", table="lamb2022/adding", find=find))
-
-
 def test_each_unit_of_distance_has_a_panel_named_after_it():
     longer, more = added(smallest=0.1).axes
     ticks = [[label.get_text() for label in axes.get_xticklabels()] for axes in (longer, more)]
@@ -355,14 +353,9 @@ def test_errors_of_several_orders_go_by_their_logarithms(smallest, scale):
     figure = added(smallest)
     axes = figure.axes[0]
     low, high = axes.get_ylim()
-    heights = [
-        label.xy[1] for label in axes.texts if label.get_text() in {"● NTM", "● DNC", "● RMC"}
-    ]
     assert axes.get_yscale() == scale
     assert low <= min(drawn_means(axes))
     assert max(drawn_means(axes)) < high
-    assert len(set(heights)) == 3
-    assert all(low < height <= high for height in heights)
     explained = [text.get_text() for text in figure.legends[0].get_texts()]
     assert ("ceiling" in explained) == (scale == "linear")
 
@@ -402,7 +395,7 @@ def test_intervals_are_of_three_networks_or_more(count, intervals):
     assert explained[0] == ("ours, 95 % interval" if intervals else "ours, mean")
 
 
-def test_columns_on_no_common_axis_have_a_line_each():
+def test_columns_on_no_common_axis_have_a_line_each(check_baseline):
     table = TABLES["webb2021/table-11"].select("esbn+tcn/*", "lstm+tcn/*")
     again = [
         dataclasses.replace(claim, column=f"{claim.column}, again", group="again")
@@ -415,23 +408,16 @@ def test_columns_on_no_common_axis_have_a_line_each():
         others=(),
     )
     report = tabulate(twice, trained)
-    (axes,) = profiles(report).axes
+    figure = profiles(report)
+    (axes,) = figure.axes
+    check_baseline(figure, "profile-columns")
     columns = [label.get_text() for label in axes.get_yticklabels()]
     assert columns[:3] == ["m = 0", "m = 0, again", "m = 50"]
     assert columns == list(dict.fromkeys(row.claim.column for row in report.rows))
     assert not any(line.get_linestyle() == "-" and len(line.get_xdata()) > 2 for line in axes.lines)
-    means = marks(axes, filled=True)
-    assert len(means) == len(report.rows) == 2 * 8
-    for line, row in zip(means, sorted_by_model(report.rows), strict=True):
-        assert round(float(line.get_ydata()[0])) == columns.index(row.claim.column)
-        assert line.get_xdata()[0] == pytest.approx(row.judgement.ours.mean)
+    means = sorted(float(line.get_xdata()[0]) for line in marks(axes, filled=True))
+    assert means == pytest.approx(sorted(row.judgement.ours.mean for row in report.rows))
     assert {"● ESBN", "● LSTM"} <= {text.get_text() for text in axes.texts}
-
-
-def sorted_by_model(rows):
-    """Rows in the order in which they are drawn: model by model, by growing distance."""
-    models = list(dict.fromkeys(row.claim.row for row in rows))
-    return sorted(rows, key=lambda row: (models.index(row.claim.row), row.distance))
 
 
 def ticks(axes):
@@ -484,40 +470,11 @@ def test_an_interval_that_leaves_an_axis_of_logarithms_ends_in_an_arrow():
     assert highest == pytest.approx(t_interval([0.01, 1.0, 2.0]).high)
 
 
-def test_floors_that_differ_stand_over_their_own_distance():
-    longer, more = added(smallest=0.1).axes
-    floors = [line for line in more.lines if line.get_linewidth() == 0.8]
-    spans = [tuple(line.get_xdata()) for line in floors if line.get_ydata()[0] > 0]
-    assert spans == [(-0.5, 0.5), (0.5, 1.5)]
-    assert len({float(line.get_ydata()[0]) for line in floors if line.get_ydata()[0] > 0}) == 2
-    assert sum(line.get_linewidth() == 0.8 for line in longer.lines) == 2  # floor and ceiling
-
-
 def test_a_panel_beside_a_list_has_numbers_at_its_axis():
     axes = profiles(report_of("*", table="webb2021/variants")).axes
     (tinted,) = (one for one in axes if "tint" in one.get_title("left"))
     assert tinted.get_ylabel() == "accuracy (%)"
     assert all(label.get_visible() for label in tinted.get_yticklabels())
-
-
-def test_long_names_leave_no_room_for_a_panel_beside():
-    short = profiles(report_of("*", table="lamb2022/adding"))
-    assert len({round(axes.get_position().x0, 1) for axes in drawn(short).axes}) == 2
-    long = profiles(report_of("*", table="lamb2022/beyond"))
-    assert len({round(axes.get_position().x0, 1) for axes in drawn(long).axes}) == 1
-
-
-def drawn(figure):
-    figure.draw_without_rendering()
-    return figure
-
-
-def test_labels_that_were_moved_are_joined_to_their_lines():
-    (axes,) = profiles(report_of("*+tcn/*", table="webb2021/table-12")).axes
-    leaders = [text for text in axes.texts if text.get_text() == "" and text.arrow_patch]
-    assert leaders
-    for leader in leaders:
-        assert leader.xy[1] != pytest.approx(leader.xyann[1])
 
 
 def test_numbers_without_a_spread_are_published_alone():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
+from scipy.stats import binned_statistic, linregress
 from torch import Tensor
 
 
@@ -42,15 +44,13 @@ def linear_fit(values: Float[Tensor, " batch"], heights: Float[Tensor, " batch"]
         raise ValueError(f"heights must be as many as values ({len(values)}), got {len(heights)}")
     if not (values.isfinite().all() and heights.isfinite().all()):
         raise ValueError("values and heights must be finite, got some that are not")
-    v, h = (part.double() - part.double().mean() for part in (values, heights))
-    spread, height, both = ((v * v).sum(), (h * h).sum(), (v * h).sum())
-    if not spread > 0:
+    if len(set(values.tolist())) < 2:
         raise ValueError("values must vary, got the same one throughout")
-    slope = float(both / spread)
+    line = linregress(*(part.double().cpu().numpy() for part in (values, heights)))
     return LinearFit(
-        slope=slope,
-        intercept=float(heights.double().mean()) - slope * float(values.double().mean()),
-        share=float(both.square() / (spread * height)) if height > 0 else 0.0,
+        slope=float(line.slope),
+        intercept=float(line.intercept),
+        share=0.0 if math.isnan(line.rvalue) else float(line.rvalue) ** 2,  # nan on a level line
     )
 
 
@@ -75,10 +75,6 @@ def mean_line(
             "num_bins and the number of values must be at least 1, "
             f"got {num_bins} and {len(values)}"
         )
-    low, high = values.double().aminmax()
-    width = (high - low).clamp(min=torch.finfo(torch.float64).tiny)
-    bins = ((values.double() - low) / width * num_bins).long().clamp(max=num_bins - 1)
-    counts = torch.bincount(bins, minlength=num_bins)
-    sums = [torch.bincount(bins, part.double(), num_bins) for part in (values, heights)]
-    full = counts > 0
-    return torch.stack(sums)[:, full] / counts[full]
+    places, rises = (part.double().cpu().numpy() for part in (values, heights))
+    means = torch.from_numpy(binned_statistic(places, [places, rises], bins=num_bins).statistic)
+    return means[:, means[0].isfinite()]

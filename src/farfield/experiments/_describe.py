@@ -188,6 +188,8 @@ def restore(
             _check_source(thing, part)
             return thing
         cls = _find(part["class"], known)
+        if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+            raise ValueError(f"{part['class']!r} is not a dataclass, and so no part of experiments")
         _check_source(cls, part)
         version = part.get("version")
         if version is not None and version != getattr(cls, "version", None):

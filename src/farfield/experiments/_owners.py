@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -36,11 +37,15 @@ def is_of_the_user(module: str) -> bool:
     if package == "farfield" or package in sys.stdlib_module_names:
         return False
     file = _file_of(module) or _file_of(package)
-    if file is None:
-        return True
+    return file is None or not _is_installed(file)
+
+
+@cache
+def _is_installed(file: str) -> bool:
+    """True if a file lies in a folder of Python or of installed packages."""
     path = Path(file).resolve()
     inside = any(path.is_relative_to(folder) for folder in _INSTALLED)
-    return not inside and _FOLDERS.isdisjoint(path.parts)
+    return inside or not _FOLDERS.isdisjoint(path.parts)
 
 
 def _file_of(name: str) -> str | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.stats import ttest_1samp
 
 
 @final
@@ -63,12 +62,11 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> PairedTest
     if not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
         raise ValueError("first and second must be finite numbers")
     differences = ours - theirs
-    mean = float(differences.mean())
     # Shifted by the first, so that equal differences have a spread of exactly 0.
-    spread = float((differences - differences[0]).std(ddof=1))
-    if spread > 0:
-        t = mean / (spread / math.sqrt(differences.size))
-    else:
-        t = math.copysign(math.inf, mean) if mean else math.nan
-    p = 2 * float(stdtr(differences.size - 1, -abs(t)))
-    return PairedTest(difference=mean, t=t, p=p, count=differences.size)
+    test = ttest_1samp(differences - differences[0], -differences[0])
+    return PairedTest(
+        difference=float(differences.mean()),
+        t=float(test.statistic),
+        p=float(test.pvalue),
+        count=differences.size,
+    )

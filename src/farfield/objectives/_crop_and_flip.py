@@ -119,7 +119,7 @@ class CropAndFlip(Objective):
         """Parameters and buffers with which the rule wants the network to be scored.
 
         Args:
-            state: What the rule remembers.
+            state: Tensors that the rule remembers.
         """
         return self.objective.scored(state)
 

@@ -1,6 +1,6 @@
 """Chapters 4 and 6 of lamb2022 at a size that one core trains in minutes: our own tables.
 
-Narrow networks, few updates and images that are at hand stand in for the published ones, so no
+Narrow networks, few updates and images that anyone can get stand in for the published ones, so no
 number of these tables is one of the papers'; what they can show is the order of the learning rules
 under one recipe. Optimizers, step sizes, schedules and augmentation are the chapters' own, the loss
 is the cross-entropy, and nothing was tuned.

@@ -1,0 +1,48 @@
+"""Pictures against baseline images."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from farfield.reports import png
+
+BASELINES = Path(__file__).parent / "baselines"
+TOLERANCE = 32
+"""Largest difference in color, of 255, between squares of 4 × 4 dots."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--remake-baselines", action="store_true", help="draw the baselines anew")
+
+
+@pytest.fixture
+def check_baseline(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Figure, str], None]:
+    """Compares a figure with a small image of it, letters included.
+
+    Letters look different in another version of FreeType: without hinting, drawn three times as
+    fine and compared in squares, they differ by less than a shift of one line would.
+    """
+
+    def check(figure: Figure, name: str) -> None:
+        with mpl.rc_context({"text.hinting": "none"}):
+            fine = Image.open(io.BytesIO(png(figure, dpi=200)))
+        picture, path = fine.convert("RGB").reduce(3), BASELINES / f"{name}.png"
+        if request.config.getoption("remake_baselines", default=False):
+            picture.quantize().save(path, optimize=True)
+        picture.save(tmp_path / path.name)
+        with Image.open(path) as baseline:
+            assert picture.size == baseline.size
+            squares = [
+                np.asarray(image.reduce(4), int) for image in (picture, baseline.convert("RGB"))
+            ]
+        assert abs(squares[0] - squares[1]).max() <= TOLERANCE, f"see {tmp_path / path.name}"
+
+    return check
