@@ -16,6 +16,7 @@ from farfield.analysis import (
     Surface,
     class_spectra,
     confidence_between,
+    nearest_neighbor_error,
     plane_axes,
     plane_points,
     plane_problems,
@@ -34,6 +35,7 @@ from farfield.reports import (
     Exhibit,
     Figure,
     Flattening,
+    NearestNeighbors,
     Plate,
     Quote,
     illustrate,
@@ -245,11 +247,31 @@ def test_spectra_are_means_over_classes_and_networks(store: Store) -> None:
     assert [list(line.get_xdata()) for line in narrow.lines] == [[1, 2], [1, 2]]
 
 
+def test_neighbors_of_every_network_are_counted_and_drawn(store: Store) -> None:
+    claims = [claim(row, what) for row, what in ROWS.items()]
+    plate = plate_of(NearestNeighbors(layer="narrow", regime="unlabelled", k=3), store, *claims)
+    lines = plate.draw(LIGHT).axes[0].lines
+    for finding, line, (row, what) in zip(plate.findings, lines, ROWS.items(), strict=True):
+        errors = []
+        for seed in SEEDS:
+            sets, network = problems_of_run(what.task, seed), trained_network(what, seed, store)
+            memory, points = (
+                representations_of(network, sets[name], "narrow")
+                for name in (TRAINING, "unlabelled")
+            )
+            classes, target = sets[TRAINING].target, sets["unlabelled"].target
+            errors.append(100 * nearest_neighbor_error(memory, classes, points, target, k=3))
+        assert finding.what == f"{row}: error of nearest neighbors"
+        assert finding.ours == over(errors)
+        np.testing.assert_allclose(line.get_xdata(), errors)
+
+
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
     for exhibit in (
         DecisionSurfaces(layer="narrow"),
         DecisionBoundaries(unlabelled="unlabelled"),
         Flattening(layers=("narrow",), regime=TRAINING),
+        NearestNeighbors(layer="narrow", regime=TRAINING, k=1),
     ):
         figure = Figure(
             table=Table(key="x", title="", claims=(claim("ICT", experiment()),)),

@@ -13,6 +13,7 @@ from farfield.reports._exhibits._flattening import Flattening as Flattening
 from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
+from farfield.reports._exhibits._neighbors import NearestNeighbors as NearestNeighbors
 from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
 from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
 from farfield.reports._exhibits._plates import Finding as Finding
@@ -80,6 +81,7 @@ __all__ = [
     "KeysByPlace",
     "Levels",
     "Line",
+    "NearestNeighbors",
     "PairedTests",
     "Plate",
     "Point",

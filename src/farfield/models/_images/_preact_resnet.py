@@ -91,6 +91,7 @@ class PreActResNet(nn.Module):
             self.add_module(name, residual_group(block, channels, blocks))
             channels = blocks[-1][-1].channels
         self.final_norm = nn.BatchNorm2d(channels) if final_norm else None
+        self.pool = nn.AdaptiveAvgPool2d(1)
         self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
         self.to(device=device, dtype=dtype)
 
@@ -101,7 +102,7 @@ class PreActResNet(nn.Module):
             maps = self.get_submodule(name)(maps)
         if self.final_norm is not None:
             maps = F.relu(self.final_norm(maps))
-        return self.output(maps.mean((-2, -1)))
+        return self.output(self.pool(maps).flatten(1))
 
 
 def _windows(depth: int, width: int, stride: int) -> tuple[Window, ...]:

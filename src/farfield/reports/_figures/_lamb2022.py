@@ -10,12 +10,16 @@ from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._flattening import Flattening
+from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import (
     BALLS,
     COPYING,
     FLATTENING,
+    MIXUP_NARROW,
+    MIXUP_TABLE_1A,
+    NEIGHBORS,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
@@ -138,3 +142,35 @@ FLAT: Final = Figure(
     quick_networks=5,
 )
 """Singular values grow with the root of the number of images, which the text does not say."""
+
+NEIGHBORS_OF: Final = Figure(
+    table=Table(
+        key="lamb2022/nearest-neighbors",
+        title="Nearest neighbors on features of CIFAR-10",
+        claims=MIXUP_TABLE_1A.select(
+            *(
+                f"error/preactresnet18-{row}/*"
+                for row in ("no-mixup", "input-mixup", "manifold-mixup")
+            )
+        ).claims,
+    ),
+    exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
+    says=tuple(
+        Quote(of=f"PreActResNet18, {row}", words=f"{error} (section 4.5.1)")
+        for row, error in NEIGHBORS.items()
+    ),
+    quick_networks=1,
+)
+"""The text does not say how many neighbors vote."""
+
+NEIGHBORS_NARROW: Final = Figure(
+    table=Table(
+        key="lamb2022/nearest-neighbors-narrow",
+        title="Nearest neighbors on features of narrow networks, JPEG copies of CIFAR-10",
+        claims=MIXUP_NARROW.select(
+            "no-mixup/test", "input-mixup-*/test", "manifold-mixup-α-=-2/test"
+        ).claims,
+    ),
+    exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
+    quick_networks=3,
+)

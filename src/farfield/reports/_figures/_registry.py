@@ -27,6 +27,8 @@ FIGURES: Final[dict[str, Figure]] = {
         lamb2022.SPIRAL,
         lamb2022.BOUNDARIES,
         lamb2022.FLAT,
+        lamb2022.NEIGHBORS_OF,
+        lamb2022.NEIGHBORS_NARROW,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

@@ -27,5 +27,6 @@ from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
+from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS
 from farfield.reproductions.lamb2022._print_mixup import SINGULAR_VALUES as SINGULAR_VALUES
 from farfield.reproductions.lamb2022._statements import STATEMENTS as STATEMENTS

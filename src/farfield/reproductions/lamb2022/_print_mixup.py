@@ -161,7 +161,7 @@ REGULARIZERS: Final[dict[str, tuple[str, str]]] = {
 ZEROED: Final = "4.33"
 """Section 4.5.1: error in percent where no gradient passes below the mixture, CIFAR-10."""
 
-NEIGHBORS: Final = {NO_MIXUP: "6.09", INPUT_MIXUP: "5.54", MANIFOLD_MIXUP: "5.16"}
+NEIGHBORS: Final[dict[str, str]] = {NO_MIXUP: "6.09", INPUT_MIXUP: "5.54", MANIFOLD_MIXUP: "5.16"}
 """Section 4.5.1: error in percent of nearest neighbors on features, CIFAR-10."""
 
 SINGULAR_VALUES: Final[dict[str, tuple[str, str]]] = {

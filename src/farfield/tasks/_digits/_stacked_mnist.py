@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from farfield.core import LazyItems, Problems, Stream, check_fields
-from farfield.tasks._digits._digit_files import Labels, idx_images
 from farfield.tasks._digits._stacked_images import ABSENT, CANVAS, SMALL, StackedImages
 from farfield.tasks._files._known_data_sets import MNIST
+from farfield.tasks._files._labelled_images import Labels, idx_images
 from farfield.tasks._protocol._answer_task import AnswerTask
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import Count, check_number, check_regime
