@@ -12,11 +12,15 @@ from farfield.reports import (
     FIGURES,
     ActivationOverTime,
     AgainstColumns,
+    DecisionBoundaries,
+    DecisionSurfaces,
     EmbeddingsByDimension,
     Figure,
+    Flattening,
     FunctionsRemoved,
     IterationsAtTest,
     KeysByPlace,
+    NearestNeighbors,
     PairedTests,
     Quote,
     RollOuts,
@@ -151,6 +155,17 @@ def quantities(figure: Figure) -> list[str]:
         elif isinstance(analysis, RollOuts):
             plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
             names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
+        elif isinstance(analysis, DecisionSurfaces):
+            rows = [name.rpartition("/")[0] for name in figure.table.cells]
+            names += [f"{row}/{what}" for row in rows for what in ("input", "hidden", "halfway")]
+        elif isinstance(analysis, Flattening):
+            rows = [name.rpartition("/")[0] for name in figure.table.cells]
+            layers = [f"{row}/{layer}" for row in rows for layer in analysis.layers]
+            names += [f"{layer}/{what}" for layer in layers for what in ("largest", "others")]
+        elif isinstance(analysis, NearestNeighbors):
+            names += [claim.row for claim in figure.table.claims]
+        elif isinstance(analysis, DecisionBoundaries):
+            names += [claim.column for claim in figure.table.claims]
         elif isinstance(analysis, INTERPRETERS | AgainstColumns | ScoredMatrix):
             names += [saying.of for saying in figure.says]
         elif not isinstance(analysis, PairedTests):
