@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,19 @@ def exported(folder: Path, seeds: int = 2) -> list[Path]:
     report = tabulate(FIGURE.table, networks)
     plates = illustrate(FIGURE, report, Store(folder / "runs"))
     return export_figure(report, plates, folder, Budget.PAPER)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported")
+    exported(folder)
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path, whole: Path) -> Path:
+    """The figure, exported to a folder of the test's own."""
+    return shutil.copytree(whole, tmp_path / "results")
 
 
 def test_a_figure_stays_as_text_beside_its_picture(tmp_path: Path) -> None:
@@ -123,9 +137,8 @@ def test_without_anything_to_show_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_page_shows_figures_behind_tables(tmp_path: Path) -> None:
-    exported(tmp_path)
-    page = results_page(tmp_path, "seen from (here)")
+def test_the_page_shows_figures_behind_tables(results: Path) -> None:
+    page = results_page(results, "seen from (here)")
     head, _, rest = page.partition("\n## gondal2021/figure-6\n")
     cells = f"| 16 of {len(FIGURE.table.claims)} | 32 |"
     line = next(line for line in head.splitlines() if "(#gondal2021figure-6)" in line)
@@ -134,7 +147,7 @@ def test_the_page_shows_figures_behind_tables(tmp_path: Path) -> None:
     assert f"](seen%20from%20%28here%29/{PICTURE})\n" in rest
     assert rest.count("\n### After 100 % of the steps\n") == 1
     assert "On 32 networks, of 32 recorded for these cells: `farfield reproduce " in rest
-    kept = load_figure(tmp_path / FILE, tmp_path)
+    kept = load_figure(results / FILE, results)
     assert f"**{kept.exhibits[0].title}**" in rest
     for finding in kept.exhibits[0].findings:
         ours = finding.ours.replace("[", r"\[").replace("]", r"\]")
@@ -146,18 +159,16 @@ def test_a_figure_of_some_of_the_networks_says_so(tmp_path: Path) -> None:
     assert "On 16 networks, of 32 recorded for these cells: " in results_page(tmp_path)
 
 
-def test_a_figure_of_networks_that_were_run_again_is_refused(tmp_path: Path) -> None:
-    exported(tmp_path)
-    export(SMALL, lambda claim: found(claim, shift=0.1), tmp_path)
+def test_a_figure_of_networks_that_were_run_again_is_refused(results: Path) -> None:
+    export(SMALL, lambda claim: found(claim, shift=0.1), results)
     with pytest.raises(ValueError, match=r"was run again since; export the figure again"):
-        results_page(tmp_path)
+        results_page(results)
 
 
-def test_a_figure_of_networks_that_are_gone_is_refused(tmp_path: Path) -> None:
-    exported(tmp_path)
-    (tmp_path / "gondal2021" / "k-mnist.jsonl").unlink()
+def test_a_figure_of_networks_that_are_gone_is_refused(results: Path) -> None:
+    (results / "gondal2021" / "k-mnist.jsonl").unlink()
     with pytest.raises(ValueError, match=r"seed 0 of gondal2021/k-mnist/.* is not recorded"):
-        results_page(tmp_path)
+        results_page(results)
 
 
 def shown(task: dict, claim) -> list[Record]:
@@ -258,11 +269,10 @@ def picture(path: Path) -> Path:
         "escape",
     ],
 )  # fmt: skip
-def test_a_damaged_figure_is_refused(tmp_path: Path, damage, message: str) -> None:
-    exported(tmp_path)
-    damage(tmp_path / FILE)
+def test_a_damaged_figure_is_refused(results: Path, damage, message: str) -> None:
+    damage(results / FILE)
     with pytest.raises(ValueError, match=message):
-        results_page(tmp_path)
+        results_page(results)
 
 
 @pytest.mark.parametrize(
@@ -273,21 +283,19 @@ def test_a_damaged_figure_is_refused(tmp_path: Path, damage, message: str) -> No
         ("a|b\nc", "a\\|b c"),
     ],
 )
-def test_nothing_in_a_figure_is_markup(tmp_path: Path, text: str, written: str) -> None:
-    exported(tmp_path)
+def test_nothing_in_a_figure_is_markup(results: Path, text: str, written: str) -> None:
     finding = {"what": text, "paper": text, "ours": text}
-    damaged_part(tmp_path / FILE, "exhibits", title=text, caption=text, findings=[finding])
-    page = results_page(tmp_path)
+    damaged_part(results / FILE, "exhibits", title=text, caption=text, findings=[finding])
+    page = results_page(results)
     assert page.count(written) == 6
     assert f"| {written} | {written} | {written} |\n" in page
     assert text not in page
 
 
 @pytest.mark.parametrize("text", ["# x", "- x", "+ x", "12. x", "3) x", "=== x", "---"])
-def test_a_caption_begins_no_heading_and_no_list(tmp_path: Path, text: str) -> None:
-    exported(tmp_path)
-    damaged_part(tmp_path / FILE, "exhibits", caption=text)
-    page = results_page(tmp_path)
+def test_a_caption_begins_no_heading_and_no_list(results: Path, text: str) -> None:
+    damaged_part(results / FILE, "exhibits", caption=text)
+    page = results_page(results)
     sign = next(sign for sign in text if not sign.isdigit())
     assert f"\n{text.replace(sign, chr(92) + sign, 1)}\n" in page
     assert f"\n{text}\n" not in page

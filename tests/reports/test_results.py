@@ -40,6 +40,7 @@ def disagreement(results: Path, page: Path) -> str:
 def test_the_committed_page_is_that_of_the_committed_records(monkeypatch):
     """`farfield report --export` writes both, with floors and ceilings: no problem is drawn."""
     monkeypatch.setattr(_levels, "_ceiling", None)
+    monkeypatch.delenv("FARFIELD_DATA", raising=False)
     assert disagreement(CHECKOUT / "results", CHECKOUT / "docs" / "results.md") == ""
 
 

@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
@@ -152,7 +152,7 @@ class Claim:
         if any(spent > paper for spent, paper in pairs):
             return False
         *before, fraction = [spent / paper for spent, paper in pairs]
-        own = self.experiment.at_fraction(fraction, before=before[-1] if before else None).to_json()
+        own = _described(self.experiment, fraction, before[-1] if before else None)
         return self._fixed(own) == self._fixed(other)
 
     @property
@@ -195,6 +195,12 @@ class Claim:
         if budget is Budget.PAPER:
             return self.experiment
         return self.experiment.at_fraction(self.quick, before=self.quick_before)
+
+
+@cache
+def _described(experiment: Experiment, fraction: float, before: float | None) -> dict[str, Json]:
+    """The experiment at a fraction of its steps as JSON, which all records are compared with."""
+    return experiment.at_fraction(fraction, before=before).to_json()
 
 
 def steps_of(described: Mapping[str, Json]) -> tuple[int, ...]:

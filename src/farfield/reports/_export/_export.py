@@ -174,16 +174,18 @@ def exported_at(folder: Path, budget: Budget, seeds: int | None = None) -> Finde
     """
 
     @cache
-    def of_table(home: str) -> dict[tuple[str, str], list[Record]]:
+    def of_table(home: str) -> dict[str, list[Record]]:
         path = expand_home(folder) / f"{home}.jsonl"
-        found: dict[tuple[str, str], list[Record]] = {}
+        found: dict[str, list[Record]] = {}
         for line in load_export(path) if path.is_file() else []:
             if seeds is None or line.record.seed < seeds:
-                found.setdefault((line.cell, line.record.key), []).append(line.record)
+                found.setdefault(line.cell, []).append(line.record)
         return found
 
     def find(claim: Claim) -> list[Record]:
-        return of_table(claim.home).get((claim.cell, claim.at(budget).key), [])
+        found = of_table(claim.home).get(claim.cell, [])
+        key = claim.at(budget).key if found else ""  # an experiment to make and to describe
+        return [record for record in found if record.key == key]
 
     return find
 
