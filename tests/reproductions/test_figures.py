@@ -3,6 +3,8 @@
 import dataclasses
 import fnmatch
 import math
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -139,41 +141,56 @@ def test_embeddings_are_those_of_a_region_each_under_three_normalizations():
         assert linear == (region == 1)
 
 
+def rows(figure: Figure) -> list[str]:
+    """The names of a figure's cells without their regimes, each once."""
+    return list(dict.fromkeys(name.rpartition("/")[0] for name in figure.table.cells))
+
+
+def pairs(names: Iterable[str], *what: str) -> list[str]:
+    return [f"{name}/{each}" for name in names for each in what]
+
+
+def said(figure: Figure, analysis: object) -> list[str]:
+    return [saying.of for saying in figure.says]
+
+
+MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
+    TimeCourses: lambda figure, _: figure.table.cells,
+    KeysByPlace: lambda figure, _: [field.name for field in dataclasses.fields(KeyOverlap)],
+    EmbeddingsByDimension: lambda figure, _: pairs(rows(figure), "share", "linearity/size"),
+    ActivationOverTime: lambda f, _: [field.name for field in dataclasses.fields(PhaseDifference)],
+    RollOuts: lambda figure, _: pairs(
+        (f"{claim.group}/{claim.regime}" for claim in figure.table.claims), "cross-entropy", "error"
+    ),
+    DecisionSurfaces: lambda figure, _: pairs(rows(figure), "input", "hidden", "halfway"),
+    DecisionBoundaries: lambda figure, _: [claim.column for claim in figure.table.claims],
+    Flattening: lambda figure, analysis: pairs(
+        pairs(rows(figure), *analysis.layers), "largest", "others"
+    ),
+    NearestNeighbors: lambda figure, _: [claim.row for claim in figure.table.claims],
+    PairedTests: lambda figure, _: (),
+    **dict.fromkeys(
+        (
+            RoutingPaths,
+            TypesByIteration,
+            IterationsAtTest,
+            FunctionsRemoved,
+            AgainstColumns,
+            ScoredMatrix,
+        ),
+        said,
+    ),
+}
+"""The names of what each exhibit of a figure measures."""
+
+
 def quantities(figure: Figure) -> list[str]:
     """The names of what a figure measures."""
-    names = []
-    for analysis in figure.exhibits:
-        if isinstance(analysis, TimeCourses):
-            names += figure.table.cells
-        elif isinstance(analysis, KeysByPlace):
-            names += [field.name for field in dataclasses.fields(KeyOverlap)]
-        elif isinstance(analysis, EmbeddingsByDimension):
-            rows = [name.partition("/")[0] for name in figure.table.cells]
-            names += [f"{row}/{what}" for row in rows for what in ("share", "linearity/size")]
-        elif isinstance(analysis, ActivationOverTime):
-            names += [field.name for field in dataclasses.fields(PhaseDifference)]
-        elif isinstance(analysis, RollOuts):
-            plots = {f"{claim.group}/{claim.regime}": 0 for claim in figure.table.claims}
-            names += [f"{name}/{what}" for name in plots for what in ("cross-entropy", "error")]
-        elif isinstance(analysis, DecisionSurfaces):
-            rows = [name.rpartition("/")[0] for name in figure.table.cells]
-            names += [f"{row}/{what}" for row in rows for what in ("input", "hidden", "halfway")]
-        elif isinstance(analysis, Flattening):
-            rows = [name.rpartition("/")[0] for name in figure.table.cells]
-            layers = [f"{row}/{layer}" for row in rows for layer in analysis.layers]
-            names += [f"{layer}/{what}" for layer in layers for what in ("largest", "others")]
-        elif isinstance(analysis, NearestNeighbors):
-            names += [claim.row for claim in figure.table.claims]
-        elif isinstance(analysis, DecisionBoundaries):
-            names += [claim.column for claim in figure.table.claims]
-        elif isinstance(analysis, INTERPRETERS | AgainstColumns | ScoredMatrix):
-            names += [saying.of for saying in figure.says]
-        elif not isinstance(analysis, PairedTests):
-            names += ["lowest", "others"]
-    return names
-
-
-INTERPRETERS = RoutingPaths | TypesByIteration | IterationsAtTest | FunctionsRemoved
+    return [
+        name
+        for analysis in figure.exhibits
+        for name in MEASURED.get(type(analysis), lambda *_: ("lowest", "others"))(figure, analysis)
+    ]
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
