@@ -9,6 +9,7 @@ from farfield.reproductions.lamb2022._copying import COPYING as COPYING
 from farfield.reproductions.lamb2022._copying import TABLE_1_COPYING as TABLE_1_COPYING
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS as TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._dispute import DISPUTE as DISPUTE
+from farfield.reproductions.lamb2022._elsewhere import MIXUP_ELSEWHERE as MIXUP_ELSEWHERE
 from farfield.reproductions.lamb2022._ict import ICT_ABLATIONS as ICT_ABLATIONS
 from farfield.reproductions.lamb2022._ict import ICT_TABLE_1 as ICT_TABLE_1
 from farfield.reproductions.lamb2022._ict import ICT_TABLE_2 as ICT_TABLE_2
