@@ -1,9 +1,9 @@
-"""Pictures against baseline images."""
+"""What tests of reports share: pictures against baseline images, and the kept levels."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,7 +12,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from farfield.reports import png
+from farfield.reports import Levels, png
+from farfield.reports._tables import _report
 
 BASELINES = Path(__file__).parent / "baselines"
 TOLERANCE = 32
@@ -21,6 +22,15 @@ TOLERANCE = 32
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--remake-baselines", action="store_true", help="draw the baselines anew")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_levels() -> Iterator[None]:
+    """Floors and ceilings of results/, which `test_levels.py` measures again."""
+    kept = Levels(Path("nowhere"), Path(__file__).resolve().parents[2] / "results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_report, "Levels", lambda: kept)
+        yield
 
 
 @pytest.fixture

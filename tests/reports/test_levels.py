@@ -110,9 +110,13 @@ SLOW = {"progressive-matrices", "vaec-translation", "vaec-scale", "bouncing-ball
 
 def test_the_kept_levels_are_right():
     kept, fresh = Levels(RESULTS), Levels()
-    quick = [claim for claim in claims() if claim.experiment.task.name not in SLOW]
-    assert len(quick) > 1_000
-    for claim in quick:
+    quick = {
+        (claim.experiment.task, claim.regime, claim.metric): claim
+        for claim in claims()
+        if claim.experiment.task.name not in SLOW
+    }
+    assert len(quick) > 90
+    for claim in quick.values():
         assert kept.of(claim) == pytest.approx(fresh.of(claim), nan_ok=True), claim.name
 
 
