@@ -14,6 +14,7 @@ EXAMPLES = {
     "metrics": ["accuracy", "paired_t_test", "t_interval"],
     "models": ["ESBN"],
     "nn": ["ContextNorm", "DivisiveNorm2d", "LSTMLayer", "NeuralInterpreter", "RIMs"],
+    "objectives": ["ICT", "ManifoldMixup"],
     "tasks": ["SameDifferent"],
     "training": ["evaluate"],
 }

@@ -64,6 +64,17 @@ class ICT(TeacherRule):
     Reference:
         lamb2022, section 6.2 and equation 6.1; the largest weight is that of its released commands
         for CIFAR-10, and decay and ramp are those of section 6.3.3.
+
+    Example:
+        >>> from farfield.experiments import Experiment, ItemNetwork, Recipe, Spec
+        >>> from farfield.models import BottleneckMLP
+        >>> from farfield.tasks import TwoMoons
+        >>> experiment = Experiment(
+        ...     task=TwoMoons(labels_per_class=3),
+        ...     model=ItemNetwork(core=Spec(BottleneckMLP)),
+        ...     recipe=Recipe(steps=1_000, learning_rate=0.01, batch_size=100),
+        ...     objective=ICT(weight=10.0, consistency="unlabelled"),
+        ... )
     """
 
     alpha: PositiveFloat = 1.0

@@ -50,6 +50,17 @@ class ManifoldMixup(Objective):
     Reference:
         lamb2022, section 4.2; `stop_gradient` section 4.5.1. The released loss is the binary
         cross-entropy of the softmax, of which a task may make its own loss.
+
+    Example:
+        >>> from farfield.experiments import Experiment, Network, Recipe, Spec
+        >>> from farfield.models import LSTM
+        >>> from farfield.tasks import IdentityRules
+        >>> experiment = Experiment(
+        ...     task=IdentityRules(withheld=95),
+        ...     model=Network(reasoner=Spec(LSTM)),
+        ...     recipe=Recipe(steps=1_000),
+        ...     objective=ManifoldMixup(layers=("encoder",)),
+        ... )
     """
 
     layers: tuple[str, ...] | None = None
