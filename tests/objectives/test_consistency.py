@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
+from farfield.models import ItemModel
 from farfield.objectives import VAT, Bound, Objective, PiModel, TemporalEnsembling, Update
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy
@@ -118,6 +119,34 @@ def test_temporal_ensembling_refuses_another_number_of_outputs() -> None:
     update = update_of(rule, model, state=state, rows={TRAINING: torch.arange(5)})
     with pytest.raises(ValueError, match=r"num_outputs must be that of the network, \(4,\), got 1"):
         rule.loss(update)
+
+
+def test_vat_moves_the_outputs_of_a_layer_in_its_unit() -> None:
+    """Behind a front that doubles, a radius is twice that at the items."""
+    items = torch.randn(5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    batch = Problems(items=items, index=torch.arange(5)[:, None], target=torch.arange(5) % 4)
+    core = nn.Linear(3, 4, dtype=torch.float64)
+    double = nn.Linear(3, 3, bias=False, dtype=torch.float64)
+    double.weight.data = 2 * torch.eye(3, dtype=torch.float64)
+    model = ItemModel(core, double)
+
+    def loss(rule: VAT) -> float:
+        batches = {TRAINING: batch}
+        update = Update(
+            network=Bound(module=model),
+            batches=batches,
+            task_loss=cross_entropy,
+            draws=rule.draw(batches, stream(3)),
+        )
+        return float(rule.loss(update)[0].detach())
+
+    behind = loss(VAT(radius=0.6, step=0.02, layer="front"))
+    assert behind == pytest.approx(loss(VAT(radius=0.3, step=0.01)), rel=1e-9)
+    assert behind != pytest.approx(loss(VAT(radius=0.6, step=0.02)), rel=1e-3)
+    with pytest.raises(ValueError, match=r"layer must give outputs of the shape of items \(5, 3\)"):
+        loss(VAT(layer="core"))
+    with pytest.raises(ValueError, match="layers must be layers of the network, got 'fronts'"):
+        VAT(layer="fronts").start(Bound(module=model), {TRAINING: batch}, stream(0))
 
 
 @pytest.mark.parametrize("iterations", [1, 3])

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import TRAINING, Problems, stream
+from farfield.models import ItemModel
 from farfield.objectives import Bound, Cutout, LabelSmoothing
 from oracles import learning_rules as oracle
 from small import ThreeLayers, classified, cross_entropy, loss_of
@@ -78,6 +79,23 @@ def test_a_square_of_every_image_is_zero(shape, size: int, dtype: torch.dtype) -
                     expected[b, t, ..., i, j] = 0
     assert torch.equal(model.seen, expected)
     assert model.seen.dtype == dtype
+
+
+def test_squares_are_zero_behind_a_layer_too() -> None:
+    """A standardization in front: zero is its mean there, and not black."""
+    images, target = torch.rand(4, 5, 7, dtype=torch.float64) + 1, torch.arange(4)
+    batch = Problems(items=images, index=torch.arange(4)[:, None], target=target)
+    front = nn.Sequential()
+    model = ItemModel(nn.Flatten(), nn.Sequential(front))
+    rule, seen = Cutout(size=3, layer="front"), []
+    model.core.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    loss_of(rule, model, batch, cross_entropy, stream(4))
+    rows = Sees()
+    loss_of(Cutout(size=3), rows, batch, cross_entropy, stream(4))
+    assert torch.equal(seen[0], rows.seen.squeeze(1).float())
+    assert (seen[0] == 0).any()
+    with pytest.raises(ValueError, match="layers must be layers of the network, got 'first'"):
+        loss_of(Cutout(layer="first"), model, batch, cross_entropy, stream(4))
 
 
 def test_centers_are_any_pixel() -> None:

@@ -235,6 +235,15 @@ def test_the_released_loss_is_finite_where_an_answer_is_certain() -> None:
     assert outputs.grad.isfinite().all()
 
 
+def test_the_released_loss_of_a_network_that_diverged_is_not_a_number() -> None:
+    task = small(binary_cross_entropy=True)
+    problems = task.draw(stream(0))["test"]
+    outputs = logits(len(problems))
+    outputs[1, 2] = math.nan
+    lost = task.loss(outputs, problems).isnan()
+    assert lost.tolist() == [row == 1 for row in range(len(problems))]
+
+
 def test_scores_of_a_set_stand_beside_the_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
     add(monkeypatch, "ten", classes=10)
     task = small(data_set="ten", validation_per_class=0)
@@ -245,6 +254,7 @@ def test_scores_of_a_set_stand_beside_the_accuracy(monkeypatch: pytest.MonkeyPat
     found, pair = task.set_scores(outputs, problems), (outputs.tolist(), target.tolist())
     assert found == pytest.approx(
         {
+            "error": 1 - probabilities.top_k_accuracy(*pair, 1),
             "nll": probabilities.negative_log_likelihood(*pair),
             "top-5": probabilities.top_k_accuracy(*pair, 5),
             "ece": probabilities.expected_calibration_error(*pair, 15),

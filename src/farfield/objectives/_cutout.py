@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Size, Stream, check_fields
+from farfield.objectives._bound import tapped
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -27,6 +28,8 @@ class Cutout(Objective):
 
     Args:
         size: Side of the square in pixels.
+        layer: Name of a layer whose outputs are cut in place of the items, and have their shape: a
+            standardization in front of the others. `None` for the items.
 
     Raises:
         ValueError: If the side is below 1.
@@ -37,6 +40,7 @@ class Cutout(Objective):
     """
 
     size: Size = 16
+    layer: str | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -72,8 +76,15 @@ class Cutout(Objective):
         )
         cut = rows[:, :, None] & columns[:, None, :]
         cut = cut.reshape(len(cut), *(1,) * (items.ndim - 3), *cut.shape[1:])
-        left = dataclasses.replace(shown, items=torch.where(cut, torch.zeros_like(items), items))
-        return update.task_loss(update.outputs(left), left).mean(), update.state
+
+        def left(x: Tensor) -> Tensor:
+            return torch.where(cut, torch.zeros_like(x), x)
+
+        if self.layer is None:
+            shown = dataclasses.replace(shown, items=left(items))
+        with tapped(update.network, {} if self.layer is None else {self.layer: left}):
+            outputs = update.outputs(shown)
+        return update.task_loss(outputs, shown).mean(), update.state
 
 
 def _within(first: Tensor, size: int, length: int) -> Tensor:

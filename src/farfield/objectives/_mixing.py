@@ -120,7 +120,10 @@ class _Mixing:
         else:
             first, second, index = rows.flatten(), partners.flatten(), _positions(rows)
             weight = weight.unsqueeze(-1).expand(rows.shape).flatten() if weight.ndim else weight
-        table = as_fractions(problems.table())
+        tensors = self.network.tensors().values()
+        dtype = next((each.dtype for each in tensors if each.is_floating_point()), None)
+        items = problems.table()
+        table = as_fractions(items, None if items.is_floating_point() else dtype)
         x, other = table.index_select(0, first), table.index_select(0, second)
         return Problems(
             items=self._where_drawn(INPUT, mix(x, other, weight), x),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from farfield.core import (
     Problems,
     Stream,
 )
+from farfield.objectives._bound import Bound, tapped
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
@@ -44,6 +45,9 @@ class VAT(ConsistencyRule):
         weight: Weight $w$ of the divergence.
         entropy: Weight $e$ of the entropy of answers; 0 for none.
         radius: Length $\epsilon$ of the change; pixels of bytes are 0…1.
+        layer: Name of a layer whose outputs are moved in place of the items, and have their shape:
+            a standardization in front of the others, in whose unit the radius then is. `None` for
+            the items.
         step: Length $\xi$ at which the gradient is taken, in place of its limit at 0. The original
             has 1e-6, at which the gradient of numbers of 32 bits is that of their rounding errors.
         iterations: How often the direction is improved.
@@ -59,8 +63,25 @@ class VAT(ConsistencyRule):
     weight: NonNegativeFloat = 1.0
     entropy: NonNegativeFloat = 0.0
     radius: PositiveFloat = 8.0
+    layer: str | None = None
     step: PositiveFloat = 0.01
     iterations: Depth = 1
+
+    def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
+        """Nothing to remember; the sets and the name of the layer are checked.
+
+        Args:
+            network: The network before its first step.
+            sets: Whole sets of problems.
+            stream: Source of random numbers, not used.
+
+        Raises:
+            ValueError: If answers are no classes, there is no problem to agree on, or the network
+                has no layer of the name.
+        """
+        if self.layer is not None:
+            network.layer(self.layer)
+        return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The first direction of each problem.
@@ -88,7 +109,7 @@ class VAT(ConsistencyRule):
         fixed = {name: tensor.detach() for name, tensor in update.network.tensors().items()}
 
         def divergence(shift: Tensor, parameters: Tensors) -> Tensor:
-            outputs = update.outputs(moved(problems, shift), {**parameters, **_buffers(update)})
+            outputs = self._moved_outputs(update, shift, {**parameters, **_buffers(update)})
             return (before.exp() * (before - log_probabilities(outputs))).sum(-1).mean()
 
         direction = _unit(update.draws["direction"])
@@ -101,6 +122,24 @@ class VAT(ConsistencyRule):
         if self.entropy:
             loss = loss - self.entropy * (answers.exp() * answers).sum(-1).mean()
         return loss, update.state
+
+    def _moved_outputs(self, update: Update, shift: Tensor, parameters: Tensors) -> Tensor:
+        """Outputs for problems whose items, or whose outputs of the layer, are moved."""
+        problems = update.batches[self.consistency]
+        if self.layer is None:
+            return cast(Tensor, update.outputs(moved(problems, shift), parameters))
+        flat = shift.flatten(0, 1)
+
+        def move(output: Tensor) -> Tensor:
+            if output.shape != flat.shape:
+                raise ValueError(
+                    f"layer must give outputs of the shape of items {tuple(flat.shape)}, got "
+                    f"{tuple(output.shape)} from {self.layer!r}"
+                )
+            return output + flat.to(output.dtype)
+
+        with tapped(update.network, {self.layer: move}):
+            return cast(Tensor, update.outputs(problems.unshared(), parameters))
 
 
 def _buffers(update: Update) -> dict[str, Tensor]:

@@ -16,6 +16,7 @@ from farfield.functional import fan_in_uniform_, uninitialized
 from farfield.models._images._maps import convolution, maps_of, num_channels_of
 from farfield.models._images._residual import ResidualBlock, Window, residual_group
 
+_GROUPS: Final = ("group1", "group2", "group3", "group4")
 _BLOCKS: Final = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
 """Blocks of each group, by depth."""
 
@@ -48,7 +49,8 @@ class PreActResNet(nn.Module):
         `(batch, *item_shape)` to `(batch, num_outputs)`.
 
     Attributes:
-        mixing_layers: The four groups: the paper's layer $k$ is the $k$-th of them.
+        mixing_layers: The first two groups: the paper's layer $k$ is the $k$-th of them, and those
+            and the input are its eligible layers.
 
     Raises:
         ValueError: If a size is below 1, there is no network of such a depth, or the images are not
@@ -59,7 +61,7 @@ class PreActResNet(nn.Module):
         mean over the image is the released pooling of 4×4.
     """
 
-    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2", "group3", "group4")
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
 
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
@@ -83,7 +85,7 @@ class PreActResNet(nn.Module):
         channels = num_channels_of(self.item_shape)
         self.stem = convolution(channels, width, 3, stride=stem_stride, generator=generator)
         channels, block = width, partial(ResidualBlock, dropout=dropout, generator=generator)
-        for number, name in enumerate(self.mixing_layers):
+        for number, name in enumerate(_GROUPS):
             blocks = [
                 _windows(depth, width * 2**number, 2 if number and not k else 1)
                 for k in range(_BLOCKS[depth][number])
@@ -98,7 +100,7 @@ class PreActResNet(nn.Module):
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image."""
         maps = self.stem(maps_of(items, self.item_shape))
-        for name in self.mixing_layers:
+        for name in _GROUPS:
             maps = self.get_submodule(name)(maps)
         if self.final_norm is not None:
             maps = F.relu(self.final_norm(maps))

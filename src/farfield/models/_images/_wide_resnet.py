@@ -19,6 +19,8 @@ from farfield.models._images._residual import ResidualBlock, Window, residual_gr
 _STEM: Final = 16
 """Channels of the stem."""
 
+_GROUPS: Final = ("group1", "group2", "group3")
+
 
 @final
 class WideResNet(nn.Module):
@@ -51,7 +53,8 @@ class WideResNet(nn.Module):
         `(batch, *item_shape)` to `(batch, num_outputs)`.
 
     Attributes:
-        mixing_layers: The three groups: the paper's layer $k$ is the $k$-th of them.
+        mixing_layers: The first two groups: the paper's layer $k$ is the $k$-th of them, and those
+            and the input are its eligible layers.
 
     Raises:
         ValueError: If a number is out of range, there is no network of such a depth, or the images
@@ -61,7 +64,7 @@ class WideResNet(nn.Module):
         Zagoruyko and Komodakis 2016; lamb2022, sections 4.5.1 and 6.3.2.
     """
 
-    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2", "group3")
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
 
     @check_arguments
     def __init__(  # noqa: PLR0913 — two are torch's
@@ -95,7 +98,7 @@ class WideResNet(nn.Module):
             num_channels_of(self.item_shape), _STEM, 3, bias=True, generator=generator
         )
         channels = _STEM
-        for number, name in enumerate(self.mixing_layers):
+        for number, name in enumerate(_GROUPS):
             width = _STEM * widen_factor * 2**number
             blocks = [
                 (Window(width, 3, 1), Window(width, 3, 2 if number and not k else 1))
@@ -110,7 +113,7 @@ class WideResNet(nn.Module):
     def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
         """Classify every image."""
         maps = self.stem(maps_of(items, self.item_shape))
-        for name in self.mixing_layers:
+        for name in _GROUPS:
             maps = self.get_submodule(name)(maps)
         maps = F.leaky_relu(self.final_norm(maps), self.negative_slope)
         return self.output(maps.mean((-2, -1)))

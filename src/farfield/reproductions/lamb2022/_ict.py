@@ -4,8 +4,10 @@ Networks, schedules and weights are those of the text and of the released code: 
 unlabelled images in batches of 100, half a cosine over 450 epochs of which 400 are trained, no
 dropout. The released code draws the teacher apart, mixes its logits, and reports the teacher at the
 epoch of its best validation accuracy; here it is the teacher of the last step. The rivals that
-others have trained are trained here with the same network, schedule and images; what their own
-papers have besides (noise at the input, dropout) is left out.
+others have trained are trained here with the same network, schedule and images, and with the
+weights of their papers (Laine and Aila 2017: 100 and 30; Tarvainen and Valpola 2017: 100; Miyato et
+al. 2018: a radius of 8, at standardized or whitened images). Their noise at the input and their
+dropout are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from farfield.objectives import (
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._unbuilt import Unbuilt
 from farfield.reproductions.lamb2022 import _print_ict as printed
-from farfield.reproductions.lamb2022._mixup import ELIGIBLE, NAMES, RULE, number_of
+from farfield.reproductions.lamb2022._mixup import NAMES, RULE, number_of
 from farfield.reproductions.lamb2022._print_ict import Number
 from farfield.tasks import FewLabels
 
@@ -92,14 +94,14 @@ def rule_of(row: str, data_set: str, labels: int) -> Objective:
     rules: dict[str, Objective] = {
         "Supervised": Supervised(),
         "Supervised (Mixup)": Mixup(alpha=1.0),
-        "Supervised (Manifold Mixup)": ManifoldMixup(layers=ELIGIBLE),
-        "Π model": PiModel(consistency=UNLABELLED),
-        "TempEns": TemporalEnsembling(num_outputs=10, consistency=UNLABELLED),
-        "Mean Teacher": MeanTeacher(decay=0.999, warmup=True, consistency=UNLABELLED),
-        "VAT": VAT(consistency=UNLABELLED),
-        "VAT + Ent": VAT(entropy=1.0, consistency=UNLABELLED),
+        "Supervised (Manifold Mixup)": ManifoldMixup(alpha=1.0),
+        "Π model": PiModel(weight=100.0, noise=0.0, consistency=UNLABELLED),
+        "TempEns": TemporalEnsembling(weight=30.0, num_outputs=10, consistency=UNLABELLED),
+        "Mean Teacher": MeanTeacher(weight=100.0, decay=0.999, warmup=True, consistency=UNLABELLED),
+        "VAT": VAT(layer="front", consistency=UNLABELLED),
+        "VAT + Ent": VAT(layer="front", entropy=1.0, consistency=UNLABELLED),
         "ICT": own,
-        "ICT, no mean teacher": dataclasses.replace(own, decay=None, scores_teacher=False),
+        "ICT, no mean teacher": dataclasses.replace(own, decay=None),
         "ICT, no supervised mixup": dataclasses.replace(own, supervised_mixup=False),
     }
     return rules[SAME.get(row, row)]

@@ -102,15 +102,13 @@ UNLABELLED: Final = "unlabelled"
 SEMI: Final[dict[str, Objective]] = {
     "Supervised": Supervised(),
     "Supervised (Mixup)": Mixup(alpha=1.0),
-    "Supervised (Manifold Mixup)": ManifoldMixup(layers=ELIGIBLE),
-    "Π model": PiModel(consistency=UNLABELLED),
+    "Supervised (Manifold Mixup)": ManifoldMixup(alpha=1.0),
+    "Π model": PiModel(weight=10.0, noise=0.0, consistency=UNLABELLED),
     "Mean Teacher": MeanTeacher(weight=10.0, warmup=True, consistency=UNLABELLED),
-    "VAT + Ent": VAT(entropy=1.0, consistency=UNLABELLED),
+    "VAT + Ent": VAT(layer="front", entropy=1.0, consistency=UNLABELLED),
     "ICT": ICT(weight=10.0, decay=0.99, consistency=UNLABELLED),
-    "ICT, manifold": ICT(weight=10.0, decay=0.99, layers=ELIGIBLE, consistency=UNLABELLED),
-    "ICT, no mean teacher": ICT(
-        weight=10.0, decay=None, scores_teacher=False, consistency=UNLABELLED
-    ),
+    "ICT, manifold": ICT(weight=10.0, decay=0.99, layers=None, consistency=UNLABELLED),
+    "ICT, no mean teacher": ICT(weight=10.0, decay=None, consistency=UNLABELLED),
 }
 
 ICT_NARROW: Final = Table(

@@ -121,4 +121,7 @@ class ImageClasses(ImageTask):
         check_outputs(outputs, problems, self.num_outputs)
         classes = torch.arange(self.num_outputs, device=outputs.device)
         wanted = (problems.target[:, None] == classes).to(outputs.dtype)
-        return F.binary_cross_entropy(outputs.softmax(1), wanted, reduction="none").mean(1)
+        shares = outputs.softmax(1)
+        lost = shares.isnan()  # the cross-entropy raises for them, and a run is to go on
+        losses = F.binary_cross_entropy(shares.masked_fill(lost, 0.5), wanted, reduction="none")
+        return losses.mean(1).masked_fill(lost.any(1), torch.nan)
