@@ -9,7 +9,6 @@ from typing import Final, final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from scipy.io import loadmat
 
 from farfield.core import stream
 from farfield.tasks._digits._digit_images import (
@@ -98,6 +97,8 @@ def idx_images(data_set: DataSet, part: str) -> tuple[UInt8[np.ndarray, "item 28
 
 def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
     """A MATLAB file of SVHN, opened only if its bytes are those published."""
+    from scipy.io import loadmat  # noqa: PLC0415 — a tenth of a second to import
+
     held = loadmat(io.BytesIO(data_set.content(name)), variable_names=("X", "y"))
     images = np.ascontiguousarray(held["X"].transpose(3, 2, 0, 1))
     # Label 10 is the digit 0.
