@@ -39,10 +39,8 @@ PROGRAM = textwrap.dedent(
 shell starts in the background ignores Ctrl-C, and so would all that is started from there."""
 
 
-FIELDS = (
-    "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 "
-    "--recipe.steps 1500 --recipe.evaluations 2"
-)
+FEW = "--task.withheld 98 --task.max-problems 40"
+FIELDS = f"{FEW} --model.hidden-size 8 --recipe.steps 1500 --recipe.evaluations 2"
 TRAIN = "train --task same-different --model lstm --encoder random --context none --seeds 2"
 
 
@@ -169,8 +167,8 @@ def test_killed_and_started_again_ends_with_the_same_bytes(
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by a POSIX shell")
 def test_a_full_disk_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:
     """A limit on the size of files stands in for a full disk; the system answers alike."""
-    command = "train --task same-different --model lstm --seeds 2 --workers 1 --recipe.steps 1"
-    words = [*command.split(), "--task.max-problems", "40", "--task.withheld", "98"]
+    command = "train --task same-different --model lstm --encoder random --seeds 2 --workers 1"
+    words = f"{command} {FEW} --recipe.steps 1".split()
     limited = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh"]  # 100 to 200 kB, as the shell counts
     ended = subprocess.run(
         [*limited, sys.executable, "-c", PROGRAM, *words],

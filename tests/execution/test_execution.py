@@ -184,7 +184,7 @@ def test_a_network_that_is_not_what_was_written_is_trained_anew_and_its_record_r
 ) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1))
-    run(jobs, store, workers=2)
+    run(jobs, store, Here())
     before = results(jobs, store)
     path = store.weights_path(jobs[0].experiment.key, 0)
     whole = path.read_bytes()
@@ -205,13 +205,13 @@ def test_a_network_that_is_not_what_was_written_is_trained_anew_and_its_record_r
 def test_a_damaged_record_is_run_anew_and_the_others_stay(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1))
-    run(jobs, store, workers=1)
+    run(jobs, store, Here())
     before = results(jobs, store)
     with sqlite3.connect(tmp_path / "records.sqlite") as connection:
         connection.execute("UPDATE scores SET value = value + 0.125 WHERE seed = 0 AND step = 1")
     connection.close()
     with pytest.warns(DamageWarning, match="damaged record of .*, seed 0: it is not what was wri"):
-        run(jobs, store, workers=1, report=news.append)
+        run(jobs, store, Here(), report=news.append)
     assert [item.job.seed for item in news if item.found] == [1]
     after = results(jobs, store)
     assert [record.scores for record in after] == [record.scores for record in before]
@@ -222,7 +222,7 @@ def test_a_chain_goes_on_from_no_network_but_its_own(tmp_path: Path) -> None:
     first = tiny_experiment()
     second = replace(first, starts_from=Pretrained(experiment=first), recipe=Recipe(steps=2))
     store, jobs = Store(tmp_path), jobs_of([first, second], (0, 1))
-    run(jobs, store, workers=1)
+    run(jobs, store, Here())
     expected = store.weights(second.key, 1)
     paths = [store.weights_path(first.key, seed) for seed in range(2)]
     paths[1].write_bytes(paths[0].read_bytes())
@@ -327,7 +327,7 @@ def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]
     where = rf"\(test_execution\.py:{line} in __init__\)"
     why = rf"1 of 3 runs did not finish: ArithmeticError: out .*{where}\. What"
     with pytest.raises(ExecutionError, match=why) as caught:
-        run(jobs, store, workers=2)
+        run(jobs, store, workers=1)
     assert isinstance(caught.value.__cause__, ArithmeticError) == (cls is LocallyUnlucky)
     assert len(store.records(tiny_experiment().key)) == 2
 
@@ -459,7 +459,7 @@ def test_what_this_machine_cannot_do_is_said(
 
 
 def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_path: Path) -> None:
-    experiment, store = small_experiment(steps=40, evaluations=3), Store(tmp_path)
+    experiment, store = small_experiment(steps=30, evaluations=3), Store(tmp_path)
     first, other = jobs_of([experiment], (0, 1))
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
     begun, moments = list[int](), np.random.default_rng(0)

@@ -42,7 +42,7 @@ def wave(jobs: list[Job]) -> list[tuple[str, int]]:
 def test_what_others_start_from_is_run_first_and_recorded_for_itself(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([SECOND], (0, 1))
-    run(jobs, store, workers=2, report=news.append)
+    run(jobs, store, workers=1, report=news.append)
     done = [item.job for item in news if item.progress is None]
     assert {*wave(done[:2])} == {("first", 0), ("first", 1)}
     assert {*wave(done[2:])} == {("second", 0), ("second", 1)}
@@ -79,7 +79,7 @@ def test_waves_hold_each_job_once_behind_what_it_starts_from(tmp_path: Path) -> 
 def test_what_is_recorded_runs_nothing_before_it(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([SECOND], (0,))
-    run(jobs, store, workers=1)
+    run(jobs, store, Here())
     store.weights_path(FIRST.key, 0).unlink()
     run(jobs, store, workers=1, report=news.append)
     assert [(item.job, item.found) for item in news] == [(jobs[0], True)]
@@ -89,7 +89,7 @@ def test_what_is_recorded_runs_nothing_before_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["missing", "cut short", "no record"])
 def test_a_first_stage_that_is_not_whole_is_run_again(tmp_path: Path, damage: str) -> None:
     store = Store(tmp_path)
-    run(jobs_of([FIRST], (0,)), store, workers=1)
+    run(jobs_of([FIRST], (0,)), store, Here())
     [record] = store.records(FIRST.key)
     path = store.weights_path(FIRST.key, 0)
     whole = path.read_bytes()
@@ -104,7 +104,7 @@ def test_a_first_stage_that_is_not_whole_is_run_again(tmp_path: Path, damage: st
     assert not store.is_complete(FIRST.key, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DamageWarning)
-        run(jobs_of([SECOND], (0,)), store, workers=1)
+        run(jobs_of([SECOND], (0,)), store, Here())
     assert path.read_bytes() == whole
     assert len(store.records(SECOND.key)) == 1
     [again] = store.records(FIRST.key)
@@ -128,7 +128,7 @@ def test_killed_in_the_first_stage_it_goes_on_and_ends_with_the_same_bytes(tmp_p
     assert '"step":' in read_tensors(store.checkpoint_path(first.key, 0))[1]
     whole = Store(tmp_path / "whole")
     for folder in (store, whole):
-        run(jobs, folder, workers=1)
+        run(jobs, folder, Here())
     for key in (first.key, second.key):
         found, expected = (f.weights_path(key, 0).read_bytes() for f in (store, whole))
         assert found == expected
@@ -141,7 +141,7 @@ def test_what_starts_from_a_run_that_failed_is_not_tried(tmp_path: Path) -> None
         store.lock(FIRST.key, 1),
         pytest.raises(ExecutionError, match=r"2 of 4 runs did not finish: process \d+ is at"),
     ):
-        run(jobs, store, workers=1, report=news.append)
+        run(jobs, store, Here(), report=news.append)
     assert [record.seed for record in store.records(SECOND.key)] == [0]
     assert ("second", 1) not in wave([item.job for item in news])
 

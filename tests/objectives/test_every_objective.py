@@ -54,7 +54,11 @@ RULES = {
     ),
     "ict-without-teacher": ICT(decay=None, supervised_mixup=False),
 }
-OPTIMIZERS = [SGD(momentum=0.9, nesterov=True), AdamW(), RMSprop(momentum=0.5, centered=True)]
+OPTIMIZERS = {
+    "mean-teacher": SGD(momentum=0.9, nesterov=True),
+    "temporal-ensembling": RMSprop(momentum=0.5, centered=True),
+}
+"""Of some objectives, for the others AdamW: the state of one is no part of the other's."""
 
 
 def experiment_of(rule: Objective):
@@ -79,12 +83,10 @@ def test_networks_trained_together_are_networks_alone(name: str) -> None:
                 torch.testing.assert_close(found, tensor, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("name", RULES)
-def test_a_restored_state_goes_on_with_the_same_bytes(name: str, optimizer) -> None:
-    experiment = dataclasses.replace(
-        experiment_of(RULES[name]), recipe=Recipe(steps=4, batch_size=40, optimizer=optimizer)
-    )
+def test_a_restored_state_goes_on_with_the_same_bytes(name: str) -> None:
+    recipe = Recipe(steps=4, batch_size=40, optimizer=OPTIMIZERS.get(name, AdamW()))
+    experiment = dataclasses.replace(experiment_of(RULES[name]), recipe=recipe)
     for make in (lambda: OneNetwork(experiment, 3), lambda: Stack(experiment, (0, 3))):
         whole, resumed = make(), make()
         for step in range(2):

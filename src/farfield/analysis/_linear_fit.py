@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from scipy.stats import binned_statistic, linregress
 from torch import Tensor
 
 
@@ -46,6 +45,8 @@ def linear_fit(values: Float[Tensor, " batch"], heights: Float[Tensor, " batch"]
         raise ValueError("values and heights must be finite, got some that are not")
     if len(set(values.tolist())) < 2:
         raise ValueError("values must vary, got the same one throughout")
+    from scipy.stats import linregress  # noqa: PLC0415 — a quarter of a second to import
+
     line = linregress(*(part.double().cpu().numpy() for part in (values, heights)))
     return LinearFit(
         slope=float(line.slope),
@@ -75,6 +76,8 @@ def mean_line(
             "num_bins and the number of values must be at least 1, "
             f"got {num_bins} and {len(values)}"
         )
+    from scipy.stats import binned_statistic  # noqa: PLC0415 — a quarter of a second to import
+
     places, rises = (part.double().cpu().numpy() for part in (values, heights))
     means = torch.from_numpy(binned_statistic(places, [places, rises], bins=num_bins).statistic)
     return means[:, means[0].isfinite()]

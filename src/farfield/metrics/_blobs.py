@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Bool, Float64
-from scipy import ndimage
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 from torch import Tensor, from_numpy
 
 
@@ -59,6 +56,8 @@ def blob_distance(
 
 def _centers(white: Bool[np.ndarray, "height width"]) -> Float64[np.ndarray, "item 2"]:
     """Centers of the blobs of a frame, row and column."""
+    from scipy import ndimage  # noqa: PLC0415 — with optimize a quarter of a second to import
+
     labels, count = ndimage.label(white)
     rows, columns = np.nonzero(white)
     numbers = labels[rows, columns] - 1
@@ -71,6 +70,9 @@ def _distance(
     one: Float64[np.ndarray, "item 2"], other: Float64[np.ndarray, "slot 2"], cutoff: float
 ) -> float:
     """Mean distance of two sets of points, optimally matched."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+    from scipy.spatial.distance import cdist  # noqa: PLC0415
+
     most = max(len(one), len(other))
     if most == 0:
         return 0.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.stats import ttest_1samp
 
 
 @final
@@ -62,6 +61,8 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> PairedTest
     if not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
         raise ValueError("first and second must be finite numbers")
     differences = ours - theirs
+    from scipy.stats import ttest_1samp  # noqa: PLC0415 — a quarter of a second to import
+
     # Shifted by the first, so that equal differences have a spread of exactly 0.
     test = ttest_1samp(differences - differences[0], -differences[0])
     return PairedTest(

@@ -48,7 +48,8 @@ class ICT(TeacherRule):
             a gradient, in place of a teacher's.
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$, as in the released
             code.
-        scores_teacher: Whether the teacher is scored and kept, as published, and not the student.
+        scores_teacher: Whether the teacher, if there is one, is scored and kept, as published, and
+            not the student.
         independent_teacher: Whether the teacher starts from a draw of its own, as in the released
             code, and not from the weights of the student.
         averages_buffers: Whether buffers of the teacher are running means, as `MeanTeacher` has it.
