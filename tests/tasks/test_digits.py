@@ -29,7 +29,6 @@ from farfield.tasks import (
 )
 from farfield.tasks._digits import _digit_files as digit_files
 from farfield.tasks._digits._digit_images import BlendedImages, GreyImages, corners, upsampled
-from farfield.tasks._files import _labelled_images as labelled_images
 from farfield.tasks._files import _photographs as photographs
 from farfield.tasks._files._known_data_sets import SVHN_EXCERPT
 from oracles import digits as oracle
@@ -332,11 +331,7 @@ def test_another_matlab_file_is_never_opened(
     whole = data_folder / "svhn" / name
     content = whole.read_bytes()[:cut] if whole.is_file() and cut else b"\x80\x04]\x94."
     (nothing / "svhn" / name).write_bytes(content)
-<<<<<<< HEAD
-    monkeypatch.setattr(labelled_images, "loadmat", lambda *_, **__: pytest.fail("it was opened"))
-=======
     monkeypatch.setattr("scipy.io.loadmat", lambda *_, **__: pytest.fail("it was opened"))
->>>>>>> tests
     assert Digits(data_sets=("svhn-first1083",)).is_at_hand()
     with pytest.raises(ValueError, match=f"{name} must be the published file of 2656352 bytes"):
         Digits(data_sets=("svhn-first1083",)).draw(stream(0))

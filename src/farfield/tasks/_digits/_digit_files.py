@@ -6,12 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
 
-<<<<<<< HEAD
-=======
-import numpy as np
-from jaxtyping import Int64, UInt8
-
->>>>>>> tests
 from farfield.core import stream
 from farfield.tasks._digits._digit_images import (
     SMALL,
@@ -83,19 +77,9 @@ def _svhn_excerpt(photographs: str, is_test: bool) -> tuple[Images, Labels]:
 
 
 def _house_numbers(data_set: DataSet, name: str) -> tuple[ColorImages, Labels]:
-<<<<<<< HEAD
     """Images and labels of a file of SVHN."""
     images, labels = house_numbers(data_set, name)
     return ColorImages(images), labels
-=======
-    """A MATLAB file of SVHN, opened only if its bytes are those published."""
-    from scipy.io import loadmat  # noqa: PLC0415 — a tenth of a second to import
-
-    held = loadmat(io.BytesIO(data_set.content(name)), variable_names=("X", "y"))
-    images = np.ascontiguousarray(held["X"].transpose(3, 2, 0, 1))
-    # Label 10 is the digit 0.
-    return ColorImages(images), held["y"][:, 0].astype(np.int64) % 10
->>>>>>> tests
 
 
 DIGIT_FILES: Final[dict[str, DigitFiles]] = {

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import Int64, UInt8
-from scipy.io import loadmat
 
 from farfield.tasks._files._data_sets import DataSet
 
@@ -44,6 +43,8 @@ def house_numbers(data_set: DataSet, name: str) -> LabelledImages:
     Raises:
         ValueError: If it is missing, or differs from the published one.
     """
+    from scipy.io import loadmat  # noqa: PLC0415 — a tenth of a second to import
+
     held = loadmat(io.BytesIO(data_set.content(name)), variable_names=("X", "y"))
     images = np.ascontiguousarray(held["X"].transpose(3, 2, 0, 1))
     # Label 10 is the digit 0.
