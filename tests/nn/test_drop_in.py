@@ -61,6 +61,8 @@ PUBLIC = {
 }
 WITHOUT_FACTORY = {"ContextWhitening", "MultiPass"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
+STATELESS = {"Standardize", "ZCA"}
+"""Which have no state, before a layer that has some."""
 PLACED = [
     name
     for name in MODULES
@@ -83,7 +85,7 @@ def built_with(name: str, monkeypatch: pytest.MonkeyPatch, **options: object) ->
     return state
 
 
-@pytest.mark.parametrize("name", PLACED)
+@pytest.mark.parametrize("name", [name for name in PLACED if name not in STATELESS])
 def test_weights_are_made_in_the_type_and_where_asked_for(name: str, monkeypatch) -> None:
     plain = MODULES[name].build(generator()).state_dict()
     wide = built_with(name, monkeypatch, dtype=torch.float64)
@@ -98,8 +100,9 @@ def test_weights_are_made_in_the_type_and_where_asked_for(name: str, monkeypatch
 
 # --- Gradients of gradients ----------------------------------------------------------------------
 
-BLOCKED = {"RIMs, sparse communication through a gate"}
-"""Which block gradients on purpose, so that no difference is what these say."""
+BLOCKED = {"RIMs, sparse communication through a gate", "PreActResNet, depth"}
+"""Which block gradients on purpose, so that no difference is what these say, or which are so deep
+that a difference is all rounding."""
 
 
 def slope(

@@ -264,6 +264,4 @@ def cells(key: str) -> list:
 
 
 def test_every_table_is_listed() -> None:
-    assert {key for key in TABLES if key.startswith("lamb2022/")} == {
-        f"lamb2022/{key}" for key in KEYS
-    }
+    assert {f"lamb2022/{key}" for key in KEYS} <= TABLES.keys()

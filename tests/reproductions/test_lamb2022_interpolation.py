@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -192,6 +193,23 @@ def test_deformations_and_attacks_are_regimes_of_their_own() -> None:
     assert all(name.endswith("-test") for name in found)
     attacked = [claim for claim in cells("mixup-table-7") if not claim.unbuilt]
     assert {claim.regime.partition("-")[0] for claim in attacked} == {"fgsm"}
+
+
+def test_every_table_is_listed() -> None:
+    printed = {f"mixup-table-{table}" for table in MIXUP} | {f"ict-table-{n}" for n in (1, 2, 3)}
+    ours = {"spirals", "two-moons", "flattening", "mixup-narrow", "mixup-elsewhere", "ict-narrow"}
+    others = {"mixup-text", "ict-ablations"}
+    assert {f"lamb2022/{key}" for key in printed | ours | others} <= TABLES.keys()
+    assert sum(key.startswith("lamb2022/") for key in TABLES) == len(printed | ours | others) + 9
+
+
+def test_floors_and_ceilings_of_scores_of_sets() -> None:
+    claims = {claim.metric: claim for claim in cells("mixup-table-1a")}
+    assert claims["error"].floor == pytest.approx(0.9)
+    assert math.isnan(claims["nll"].floor)
+    deformed = cells("mixup-table-4")[0]
+    assert deformed.experiment.unperturbed(deformed.regime) == "test"
+    assert deformed.floor == pytest.approx(0.01)
 
 
 def test_tables_of_a_narrow_size_can_be_run_in_full() -> None:

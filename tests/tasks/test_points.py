@@ -139,7 +139,7 @@ def test_ceiling_floor_and_shapes(task: ProblemTask) -> None:
         expected = pytest.approx(math.log(task.num_outputs), rel=1e-12)
         assert task.loss(outputs, problems).numpy() == expected
     assert (task.item_shape, task.length, task.segments) == ((2,), 1, ((0,),))
-    assert (metric_of(task), form_of(task).readings) == ("accuracy", ("elements",))
+    assert (metric_of(task), form_of(task).readings) == ("accuracy", ("elements", "item"))
     assert TASKS[task.name] is type(task)
     with pytest.raises(UnknownNameError, match="unknown regime 'nowhere'"):
         task.chance("nowhere")

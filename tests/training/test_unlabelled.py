@@ -109,7 +109,7 @@ def test_images_are_scored_with_the_scores_of_sets(monkeypatch: pytest.MonkeyPat
     add(monkeypatch, "ten", classes=10, read=ten)
     few = FewLabels(data_set="ten", labels_per_class=2, validation_per_class=1)
     every = ImageClasses(data_set="ten", validation_per_class=1, binary_cross_entropy=True)
-    names = {"accuracy", "loss", "nll", "top-5", "ece"}
+    names = {"accuracy", "error", "loss", "nll", "top-5", "ece"}
     for asked in (experiment(few), experiment(every, consistency=TRAINING)):
         for make in (alone, stacked):
             found = last_scores(asked, make)

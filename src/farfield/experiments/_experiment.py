@@ -241,8 +241,16 @@ class Experiment:
         Args:
             regime: Name of the regime.
         """
+        return self.task.chance(self.unperturbed(regime))
+
+    def unperturbed(self, regime: str) -> str:
+        """Name of the regime of the task that a regime is made from; its own if it is none.
+
+        Args:
+            regime: Name of the regime.
+        """
         before = {change.regime.name: change.of for change in self.perturbations}
-        return self.task.chance(before.get(regime, regime))
+        return before.get(regime, regime)
 
     @property
     def turns(self) -> tuple[tuple[Player, ...], ...]:

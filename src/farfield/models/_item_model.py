@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
@@ -61,6 +60,7 @@ class ItemModel(nn.Module):
             ValueError: If the index is not `(batch, 1)`, or items are integers other than bytes.
         """
         check_one_item(index)
-        parameter = next(self.parameters(), torch.zeros(()))
-        shown = as_fractions(items.index_select(0, index[:, 0]), parameter.dtype)
+        shown = items.index_select(0, index[:, 0])
+        if not shown.is_floating_point():
+            shown = as_fractions(shown, next((p.dtype for p in self.parameters()), None))
         return self.core(shown if self.front is None else self.front(shown))

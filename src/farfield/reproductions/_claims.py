@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import math
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from farfield.experiments import Experiment
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
-from farfield.tasks import no_memory_loss
+from farfield.tasks import metric_of, no_memory_loss
 
 Json = Any
 
@@ -106,7 +107,12 @@ class Claim:
         task: Any = self.experiment.task
         if self.metric == "loss":
             return no_memory_loss(task, self.regime)
-        return float(self.experiment.chance(self.regime))
+        if self.metric.partition("/")[0] == metric_of(task):
+            return float(self.experiment.chance(self.regime))
+        # Of scores of a set only one says what the task's own would be.
+        return (
+            1 - float(self.experiment.chance(self.regime)) if self.metric == "error" else math.nan
+        )
 
     @property
     def cell(self) -> str:

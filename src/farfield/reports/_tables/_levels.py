@@ -14,9 +14,10 @@ import msgspec
 import numpy as np
 
 from farfield.core import excerpt, expand_home, printable, read_regular, stream
+from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import ProblemTask, is_at_hand
+from farfield.tasks import ProblemTask, SetScores, is_at_hand
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, for the ceiling."""
@@ -108,7 +109,8 @@ class Levels:
         """
         task: Any = claim.experiment.task
         if not is_at_hand(task):
-            return Level(claim.floor, float(claim.metric != LOSS))
+            is_error = measure_of(claim.metric).lower_is_better
+            return Level(claim.floor, float(not is_error))
         described = claim.experiment.to_json()["task"]
         key = _key(described, claim.regime, claim.metric)
         if key not in self._known:
@@ -118,7 +120,7 @@ class Levels:
                 regime=claim.regime,
                 metric=claim.metric,
                 floor=None if math.isnan(floor) else floor,
-                ceiling=_ceiling(task, claim.regime, claim.metric),
+                ceiling=_ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric),
             )
             if self._folder is not None:
                 _write(self._folder, [self._known[key]])
@@ -170,9 +172,13 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
 
 @cache
 def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
-    """Score of the oracle over a few problems."""
+    """Score of the oracle over a few problems; of a whole set, where that is what is measured."""
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)
+    if isinstance(task, SetScores):
+        scores = task.set_scores(task.oracle(problems), problems)
+        if metric in scores:
+            return float(scores[metric])
     measure = task.loss if metric == LOSS else task.score
     values = measure(task.oracle(problems), problems)
     return float(np.mean(values.numpy(), dtype=np.float64))
