@@ -92,7 +92,7 @@ def test_squares_are_zero_behind_a_layer_too() -> None:
     loss_of(rule, model, batch, cross_entropy, stream(4))
     rows = Sees()
     loss_of(Cutout(size=3), rows, batch, cross_entropy, stream(4))
-    assert torch.equal(seen[0], rows.seen.squeeze(1).float())
+    assert torch.equal(seen[0], rows.seen.squeeze(1))
     assert (seen[0] == 0).any()
     with pytest.raises(ValueError, match="layers must be layers of the network, got 'first'"):
         loss_of(Cutout(layer="first"), model, batch, cross_entropy, stream(4))
