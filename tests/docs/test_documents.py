@@ -28,6 +28,7 @@ WITH_PYTHON = ["README.md", "CONTRIBUTING.md"]
 SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
     "max_problems=1000": "max_problems=100",
+    "seeds=range(10)": "seeds=range(2)",
     "for _ in range(20)": "for _ in range(2)",
 }
 """What the examples are run with instead, so that the tests stay short."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from farfield.execution import jobs_of, results, run
+from farfield.execution import Executor, Here, Processes, jobs_of, results, run
 from farfield.experiments import Recipe
 from farfield.records import DIVERGED, Record, Score, Store
 from farfield.tasks import TRAINING
@@ -147,16 +147,16 @@ def test_a_network_may_diverge_far_from_training_alone() -> None:
     assert (far.diverged(), far.diverged("near"), far.diverged("far")) == (None, None, 8)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("executor", [Here(), Processes(1)], ids=["here", "in a worker"])
 def test_a_run_says_so_and_its_record_too(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, workers: int
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, executor: Executor
 ) -> None:
     recipe = Recipe(steps=4, learning_rate=1e30)
     fine = tiny_experiment()
     lost = dataclasses.replace(fine, recipe=recipe)
     store, jobs = Store(tmp_path), jobs_of([fine, lost], [0])
     with caplog.at_level(logging.WARNING, "farfield"):
-        run(jobs, store, workers=workers)
+        run(jobs, store, executor)
     first, second = results(jobs, store)
     assert first.diverged() is None
     step = second.diverged()

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from farfield.analysis import FGSM
 from farfield.core import Problems, RaggedItems, Stream, joined, stream
-from farfield.execution import jobs_of, results, run
+from farfield.execution import Here, jobs_of, results, run
 from farfield.experiments import Experiment, Recipe, SetNetwork, Spec
 from farfield.nn import PatchEncoder, PreNormTransformer
 from farfield.records import Store
@@ -313,7 +313,7 @@ def test_perturbed_regimes_change_no_other_score_and_are_the_same_again() -> Non
 
 def test_a_profile_goes_on_with_the_strength_of_the_attack(tmp_path) -> None:
     store, jobs = Store(tmp_path / "records"), jobs_of([PERTURBED], range(2))
-    run(jobs, store)
+    run(jobs, store, Here())
     profile = extrapolation_profile(PERTURBED.task, results(jobs, store), PERTURBED.perturbations)
     assert [point.regime for point in profile.points] == [r.name for r in PERTURBED.regimes]
     assert [point.distance for point in profile.points[-3:]] == [0.01, 0.3, 1]
