@@ -19,7 +19,7 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
 
 help:
 	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
-	@echo 'make test     format, lint, types, layers, spelling and tests; layers and training twice'
+	@echo 'make test     format, lint, types, layers, spelling and tests; some as on an older processor'
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make the cards of docs/ from the docstrings'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
@@ -52,7 +52,7 @@ format: env
 test: lint
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
-	    tests/nn tests/training -m 'not mutants and not slow'
+	    tests/functional tests/nn tests/training -m 'processor and not slow'
 
 demo: env
 	$(BIN)/farfield reproduce webb2021/demo

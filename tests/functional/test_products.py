@@ -9,6 +9,8 @@ from torch.nn import functional as F
 from farfield.functional._autograd import _products
 from farfield.functional._autograd._products import add_product, linear, product
 
+pytestmark = pytest.mark.processor
+
 needs_operator = pytest.mark.skipif(not _products._works(), reason="no faster kernel here")
 LARGE = (160, 128, 120)  # rows, inner, columns: enough for the operator
 

@@ -69,6 +69,7 @@ def test_the_layer_is_the_recurrence_with_its_weights(min_update: float) -> None
         np.testing.assert_allclose(found[:, row], expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.processor
 def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
     """In float32, for ten thousand steps, while the other groups move."""
     inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
@@ -84,6 +85,7 @@ def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
     assert states.abs().max() < HIDDEN
 
 
+@pytest.mark.processor
 def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
     """In float32, for ten thousand steps; asked for just enough, it moves."""
     inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))

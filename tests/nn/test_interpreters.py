@@ -388,6 +388,7 @@ def test_a_set_of_padding_alone_gives_zeros_and_finite_gradients() -> None:
     assert all(parameter.grad.isfinite().all() for parameter in core.parameters())
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("straight_through", [False, True])
 @pytest.mark.parametrize(
@@ -415,6 +416,7 @@ def test_a_bandwidth_that_has_become_negative_comes_back() -> None:
     assert bandwidth.grad > 0
 
 
+@pytest.mark.processor
 def test_types_that_are_zero_match_what_is_near_enough() -> None:
     shares = type_matching(torch.zeros(2, 3), drawn(4, 3).float(), torch.tensor(0.5))
     assert_same(shares, torch.full((4, 2), 0.25), 1e-5)
@@ -591,6 +593,7 @@ def test_masks_of_attention_of_another_kind_are_refused(core, unchecked) -> None
             layer(x, mask=mask)
 
 
+@pytest.mark.processor
 def test_a_bare_interpreter_keeps_elements_as_large_as_they_are(unchecked) -> None:
     x = drawn(4, 20, 32).float()
     bare = NeuralInterpreter(32, generator=generator())

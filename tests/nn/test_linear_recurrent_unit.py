@@ -97,6 +97,7 @@ def test_the_factor_starts_at_the_root_of_one_minus_the_square() -> None:
     torch.testing.assert_close(block.gamma.double().exp(), (1 - square).sqrt(), rtol=1e-5, atol=0)
 
 
+@pytest.mark.processor
 def test_carried_numbers_are_of_the_size_of_the_inputs() -> None:
     """What the factor is for: white inputs give states of the same spread at any memory."""
     for radius in ((0.1, 0.2), (0.9, 0.9), (0.99, 0.99)):
@@ -121,6 +122,7 @@ def test_what_was_given_is_held_for_ten_thousand_steps() -> None:
     )
 
 
+@pytest.mark.processor
 def test_a_gradient_crosses_ten_thousand_steps() -> None:
     module = small(num_layers=1, state_size=64, radius=(0.9999, 0.99999))
     x = torch.randn(10_000, 1, INPUTS, generator=generator(3)).requires_grad_()

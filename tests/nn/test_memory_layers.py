@@ -158,6 +158,7 @@ def test_the_weights_of_a_computer_sum_to_at_most_one() -> None:
         assert (weights.sum(-1) <= 1 + 1e-12).all()
 
 
+@pytest.mark.processor
 def test_an_empty_memory_has_gradients_of_moderate_size() -> None:
     module = DNC(INPUTS, HIDDEN, num_slots=4, slot_size=3, generator=generator())
     module(drawn(20, BATCH, INPUTS).float())[0].square().sum().backward()

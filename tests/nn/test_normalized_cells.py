@@ -106,6 +106,7 @@ def test_torch_gives_the_same_gradients(kind: str) -> None:
     assert theirs == {}
 
 
+@pytest.mark.processor
 @pairs
 def test_large_products_in_float32_are_those_of_torch(kind: str) -> None:
     """Large enough for the faster kernel, where there is one."""

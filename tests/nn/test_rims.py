@@ -298,6 +298,7 @@ def test_activation_goes_by_the_average_over_heads() -> None:
     assert torch.equal(trace.active, torch.zeros_like(trace.active).scatter(-1, least, True))
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("heads", [1, 2])
 def test_who_is_active_is_told_apart_where_attention_saturates(heads: int) -> None:
     attention = InputAttention(num_heads=heads)
@@ -311,6 +312,7 @@ def test_who_is_active_is_told_apart_where_attention_saturates(heads: int) -> No
     assert (single.active == exact.active).float().mean() > 0.99
 
 
+@pytest.mark.processor
 def test_an_input_and_its_one_element_activate_the_same() -> None:
     layer = built(active=1).float()
     x, state = 300 * drawn(1, 500, FEATURES).float(), tuple(p.float() for p in begun(layer, 500))

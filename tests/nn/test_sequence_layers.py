@@ -300,6 +300,7 @@ def test_many_gradients_at_once_are_those_one_by_one(name: str) -> None:
                 torch.testing.assert_close(each[number], expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.processor
 def test_many_gradients_of_large_products_at_once() -> None:
     """In float32, where products of many rows have a kernel of their own."""
     module = GRULayer(16, 64, generator=generator())
@@ -363,6 +364,7 @@ def test_a_generator_decides(name: str) -> None:
     assert any(not torch.equal(first[key], other[key]) for key in first)
 
 
+@pytest.mark.processor
 @layers
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_layers_train_where_torch_casts_on_any_processor(name: str, dtype: torch.dtype) -> None:
@@ -375,6 +377,7 @@ def test_layers_train_where_torch_casts_on_any_processor(name: str, dtype: torch
     assert all(p.grad.isfinite().all() for p in module.parameters() if p.grad is not None)
 
 
+@pytest.mark.processor
 def test_the_kernel_is_not_asked_for_under_autocast(monkeypatch) -> None:
     """It would ask for AVX-512, and answer on the processors that have it alone."""
     called = []

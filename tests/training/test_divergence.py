@@ -18,6 +18,8 @@ from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from farfield.training._divergence import mark, not_finite_since
 from small import small_experiment, tiny_experiment
 
+pytestmark = pytest.mark.processor
+
 EXPERIMENT = small_experiment(steps=12, evaluations=3)
 BROKEN_AT = 5
 """Number of the first step that a broken network does not survive, counted from 1."""

@@ -31,6 +31,8 @@ from farfield.tasks import TRAINING, DistributionOfThree, DynamicObjects, Regime
 from farfield.training import Clock, OneNetwork, Stack, train
 from small import SMALL_LSTM, small_experiment
 
+pytestmark = pytest.mark.processor
+
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,8 @@ from farfield.tasks import TRAINING, Candidates, ProblemTask, Regime
 from farfield.training import OneNetwork, Stack, evaluate, train
 from small import tiny_experiment
 
+pytestmark = pytest.mark.processor
+
 DRAWN: list[int] = []
 """How many items were drawn, call by call."""
 

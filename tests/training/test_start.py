@@ -20,6 +20,8 @@ from farfield.training._learner import SUBSET_NUMBERS, train_subset
 from farfield.training._start import embedded, has_fixed_encoder, without_encoder
 from small import SMALL_LSTM, prediction_experiment, reconstruction_experiment, tiny_experiment
 
+pytestmark = pytest.mark.processor
+
 FIRST = reconstruction_experiment()
 SECOND = prediction_experiment()
 DRAWN = dataclasses.replace(SECOND, starts_from=None)

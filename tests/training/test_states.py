@@ -20,6 +20,8 @@ from farfield.records import Store
 from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
 from small import SMALL_ENCODER, small_experiment
 
+pytestmark = pytest.mark.processor
+
 
 class Flat(nn.Module):
     """A reasoner of two layers, to which others add what is unusual."""

@@ -37,6 +37,8 @@ from farfield.training._loop import _kinds, _Note
 from farfield.training._turns import clip_grad_norm
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
+pytestmark = pytest.mark.processor
+
 RISE_AND_FALL = Warmup(fraction=0.5, then=Cosine())
 
 
