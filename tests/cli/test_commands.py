@@ -231,7 +231,7 @@ def test_train_takes_a_classifier_for_images() -> None:
     experiment = experiment_of(Train(task="digits", model="preact-resnet"), words)
     assert experiment.model == ItemNetwork(core=Spec(PreActResNet, depth=34, width=2))
     model = experiment.model.build(experiment.task, stream(0))
-    assert model.mixing_layers == ("core.group1", "core.group2", "core.group3", "core.group4")
+    assert model.mixing_layers == ("core.group1", "core.group2")
 
 
 @pytest.mark.parametrize(
