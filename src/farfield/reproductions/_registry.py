@@ -41,6 +41,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.SPIRALS,
         lamb2022.FLATTENING,
         lamb2022.MIXUP_NARROW,
+        lamb2022.MIXUP_NARROW_KMNIST,
         lamb2022.MIXUP_ELSEWHERE,
         lamb2022.ICT_TABLE_1,
         lamb2022.ICT_TABLE_2,
