@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
-from farfield.experiments import Experiment
+from farfield.experiments import Experiment, Selection
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -56,10 +56,12 @@ class Claim:
         free: Fields of the task in which a run may differ and still test the claim, e.g. which
             images are shown.
         data: Real data that the experiment needs and nobody can generate; `None` for none.
+        selection: The search by which fields of the experiment were chosen; `None` for none.
 
     Raises:
         ValueError: If the paper is unknown, a share lies outside (0, 1], a goal is no possible
-            score, or the rule accepts intervals wider than a tenth of the range of the measure.
+            score, the experiment has other values than its selection, or the rule accepts
+            intervals wider than a tenth of the range of the measure.
     """
 
     paper: str
@@ -78,10 +80,16 @@ class Claim:
     data: str | None = None
     quick_before: float | None = None
     unbuilt: bool = False
+    selection: Selection | None = None
 
     def __post_init__(self) -> None:
         if self.paper not in REFERENCES:
             raise UnknownNameError("paper", self.paper, REFERENCES)
+        if self.selection is not None and not self.selection.is_of(self.experiment):
+            raise ValueError(
+                f"experiment of {self.name} must have the values of its selection "
+                f"({self.selection}); make it by selection.of(experiment)"
+            )
         for name in ("quick", "quick_before"):
             share = getattr(self, name)
             if share is not None and not 0 < share <= 1:
