@@ -8,8 +8,7 @@ from typing import ClassVar, final
 
 from torch import Tensor
 
-from farfield.core import NonNegativeFloat, check_fields
-from farfield.objectives._bound import tapped
+from farfield.core import NonNegativeFloat, check_fields, tap_layers
 from farfield.objectives._objective import Objective, Tensors, Update
 from farfield.objectives._watching import Share, joined, share_of
 
@@ -67,7 +66,7 @@ class ActivationL1(Objective):
 
             return tap
 
-        with tapped(update.network, {name: see(name) for name in self.layers}):
+        with tap_layers(update.network.module, {name: see(name) for name in self.layers}):
             outputs = update.outputs()
         if missing := [name for name in self.layers if name not in seen]:
             raise ValueError(f"layers must be layers that the model calls, got {missing}")

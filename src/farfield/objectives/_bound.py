@@ -1,16 +1,15 @@
-"""Functional calls of a network, and hooks on its layers."""
+"""Functional calls of a network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, final
 
 from torch import Tensor, nn
 
-from farfield.core import Stream, call_with, layer_by_name, tap_layers
+from farfield.core import Stream, call_with
 
 
 @final
@@ -73,29 +72,3 @@ class Bound:
         other = Bound(module=self.build(stream)).tensors()
         own = self.tensors()
         return {name: (other if own[name].requires_grad else own)[name] for name in own}
-
-    def layer(self, name: str) -> nn.Module:
-        """A layer of the network.
-
-        Args:
-            name: Its name, as in `named_modules`.
-
-        Raises:
-            ValueError: If no layer has that name.
-        """
-        return layer_by_name(self.module, name)
-
-
-def tapped(
-    network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]
-) -> AbstractContextManager[None]:
-    """Replace the outputs of named layers as long as a `with` block lasts.
-
-    Args:
-        network: The network.
-        taps: Functions from the output of a layer to another output, by the name of the layer.
-
-    Raises:
-        ValueError: If a layer is not in the network, or its output is more than one tensor.
-    """
-    return tap_layers(network.module, taps)

@@ -9,9 +9,9 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor
 
-from farfield.core import EncodesWithPart, Problems
+from farfield.core import EncodesWithPart, Problems, tap_layers
 from farfield.functional import as_fractions, is_transformed
-from farfield.objectives._bound import Bound, tapped
+from farfield.objectives._bound import Bound
 from farfield.objectives._mixing_layers import INPUT, layers_of
 from farfield.objectives._objective import Tensors, Update
 from farfield.objectives._pairs import mix, mix_pairs
@@ -135,7 +135,7 @@ class _Mixing:
         taps = {name: partial(self._at_layer, name) for name in self.hidden}
         if self.encodes:
             taps.pop(ENCODER, None)
-        with tapped(self.network, taps):
+        with tap_layers(self.network.module, taps):
             if self.encodes and self.hidden:
                 outputs = self._in_two_stages()
             else:

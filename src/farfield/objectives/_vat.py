@@ -15,8 +15,10 @@ from farfield.core import (
     PositiveFloat,
     Problems,
     Stream,
+    layer_by_name,
+    tap_layers,
 )
-from farfield.objectives._bound import Bound, tapped
+from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
@@ -80,7 +82,7 @@ class VAT(ConsistencyRule):
                 has no layer of the name.
         """
         if self.layer is not None:
-            network.layer(self.layer)
+            layer_by_name(network.module, self.layer)
         return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
@@ -138,7 +140,7 @@ class VAT(ConsistencyRule):
                 )
             return output + flat.to(output.dtype)
 
-        with tapped(update.network, {self.layer: move}):
+        with tap_layers(update.network.module, {self.layer: move}):
             return cast(Tensor, update.outputs(problems.unshared(), parameters))
 
 
