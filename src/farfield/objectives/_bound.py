@@ -56,6 +56,19 @@ class Bound:
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
 
+    def mutable_buffers(self) -> list[str]:
+        """Names of the buffers that a call may change: all but those of modules that are pure.
+
+        A module whose class says `is_pure = True` keeps nothing, so that its buffers are fixed and
+        every call may read the same ones: the matrix of a whitening has millions of numbers.
+        """
+        fixed = tuple(
+            f"{path}." if path else ""
+            for path, part in self.module.named_modules()
+            if vars(type(part)).get("is_pure") is True
+        )
+        return [name for name, _ in self.module.named_buffers() if not name.startswith(fixed)]
+
     def redraw(self, stream: Stream) -> dict[str, Tensor]:
         """Parameters and buffers before the first step, those that are trained from another draw.
 

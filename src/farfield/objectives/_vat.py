@@ -145,9 +145,9 @@ class VAT(ConsistencyRule):
 
 
 def _buffers(update: Update) -> dict[str, Tensor]:
-    """Copies of the buffers of a network, which a call may change."""
+    """Copies of the buffers of a network that a call may change."""
     tensors = update.network.tensors()
-    return {name: tensors[name].clone() for name, _ in update.network.module.named_buffers()}
+    return {name: tensors[name].clone() for name in update.network.mutable_buffers()}
 
 
 def _unit(x: Tensor) -> Tensor:
