@@ -47,9 +47,11 @@ class TeacherRule(ConsistencyRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("warmup", "independent_teacher", "averages_buffers"):
-            if self.decay is None and getattr(self, name):
-                raise ValueError(f"{name} must be False where decay is None: there is no teacher")
+        for name in ("warmup", "scores_teacher", "independent_teacher", "averages_buffers"):
+            if self.decay is None and getattr(self, name) is not getattr(type(self), name):
+                raise ValueError(
+                    f"{name} must be left out where decay is None: there is no teacher"
+                )
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
