@@ -46,10 +46,10 @@ class Claim:
         rule: How the verdict is reached.
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
-        quick: Share of the paper's steps in the quick budget, in (0, 1].
+        quick: Fraction of the paper's steps in the quick budget, in (0, 1].
         unbuilt: Whether its model is not built here, so that it is never run.
-        quick_before: The same of everything that the experiment starts from; `None` for the same
-            share.
+        quick_before: The same of everything that the experiment starts from; `None` for the
+            same fraction.
         subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
         group: Set before the name of the cell where a table is about several tasks, e.g.
             `"identity-rules"`.
@@ -59,7 +59,7 @@ class Claim:
         selection: The search by which fields of the experiment were chosen; `None` for none.
 
     Raises:
-        ValueError: If the paper is unknown, a share lies outside (0, 1], a goal is no possible
+        ValueError: If the paper is unknown, a fraction lies outside (0, 1], a goal is no possible
             score, the experiment has other values than its selection, or the rule accepts
             intervals wider than a tenth of the range of the measure.
     """
@@ -91,9 +91,9 @@ class Claim:
                 f"({self.selection}); make it by selection.of(experiment)"
             )
         for name in ("quick", "quick_before"):
-            share = getattr(self, name)
-            if share is not None and not 0 < share <= 1:
-                raise ValueError(f"{name} must lie in (0, 1], got {share}")
+            fraction = getattr(self, name)
+            if fraction is not None and not 0 < fraction <= 1:
+                raise ValueError(f"{name} must lie in (0, 1], got {fraction}")
         measure, scale = measure_of(self.metric), self.published.scale
         lowest, highest = scale * measure.lowest, scale * measure.highest
         if isinstance(self.published, Unpublished):
@@ -181,15 +181,15 @@ class Claim:
             described: What `Experiment.to_json` returned.
         """
         pairs = list(zip(steps_of(described), self._steps, strict=True))
-        where = [*(" before" for _ in pairs[1:]), ""]
+        stages = [*(" before" for _ in pairs[1:]), ""]
         return [
-            f"{steps:,} of {paper:,} steps{place}"
-            for (steps, paper), place in zip(pairs, where, strict=True)
+            f"{steps:,} of {paper:,} steps{stage}"
+            for (steps, paper), stage in zip(pairs, stages, strict=True)
             if steps < paper
         ]
 
     def fraction(self, described: Mapping[str, Json]) -> float:
-        """Share of the paper's steps that an experiment as JSON takes, all stages together.
+        """Fraction of the paper's steps that an experiment as JSON takes, all stages together.
 
         Args:
             described: What `Experiment.to_json` returned.
