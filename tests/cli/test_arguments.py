@@ -13,6 +13,7 @@ import pytest
 from farfield.cli._arguments import COMMANDS
 
 TRAIN = "train --task same-different --model lstm"
+SEARCH = "search --task copying --model lstm --over"
 
 
 def test_help_of_every_command_is_printed_without_torch() -> None:
@@ -48,6 +49,10 @@ def test_help_of_every_command_is_printed_without_torch() -> None:
         (f"{TRAIN} --encoder convv", "encoder", "convv", "conv"),
         (f"{TRAIN} --sedes 3", "option", "--sedes", "--seeds"),
         (f"{TRAIN} --sedes=3", "option", "--sedes", "--seeds"),
+        (f"{SEARCH} recipe.sped=1", "field", "recipe.sped", "recipe.steps"),
+        (f"{SEARCH} model.hidden=8", "field", "model.core.hidden", "model.core.hidden_size"),
+        (f"{SEARCH} recipe.steps=1 --metric acc", "metric", "acc", "accuracy"),
+        (f"{SEARCH} recipe.steps=1 --sample 3", "option", "--sample", "--samples"),
         ("show same-different --with 5", "option", "--with", "--withheld"),
         ("show all-same --tsk.withheld 5", "option", "--tsk.withheld", "--withheld"),
         ("show all-same --recipe.seed 5", "option", "--recipe.seed", "--seed"),
@@ -102,6 +107,14 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         ("show all-same --withheld 2 --task.withheld 2", "withheld is given twice"),
         ("show all-same --withheld 2 --task.withheld=2", "withheld is given twice"),
         (f"{TRAIN} 3", "unrecognized: 3; `farfield train --help`"),
+        (f"{SEARCH} recipe.learning-rate", "a field and its values, e.g. recipe.learning-rate=0.1"),
+        (f"{SEARCH} recipe.learning-rate=x", "learning_rate must be a finite number above 0"),
+        (f"{SEARCH} recipe.learning-rate=uniform:1", "over must give two limits, e.g. uniform:"),
+        (f"{SEARCH} recipe.learning-rate=uniform:1:2", "samples must be a number where"),
+        (f"{SEARCH} task.dormant=5", "another task draws other problems, got 'task.dormant'"),
+        (f"{SEARCH} recipe.steps=1 --regime dormant-200", "'validation', got 'dormant-200'"),
+        (f"{SEARCH} recipe.steps=1 --seeds 0", "seeds must be at least 1, got 0"),
+        (f"{SEARCH} recipe.steps=1 --samples 0", "samples must be"),
         ("reproduce webb2021/demo --seeds 0", "seeds must be at least 1, got 0"),
         ("reproduce webb2021/demo --workers -1", "workers must be at least 1, got -1"),
         ("reproduce webb2021/demo --cell", "cell must name at least one cell, got none"),

@@ -27,6 +27,7 @@ from farfield.experiments import (
     Network,
     RollOutNetwork,
     ScoringNetwork,
+    Selection,
     SequenceNetwork,
     SetNetwork,
     Spec,
@@ -457,6 +458,30 @@ def test_cite_prints_each_paper_once(farfield) -> None:
     for key, paper in REFERENCES.items():
         assert paper.bibtex() in everything
         assert farfield(f"cite {key}").out.strip() == paper.bibtex().strip()
+
+
+def test_search_chooses_by_validation_and_finds_its_records_again(farfield, folder: Path) -> None:
+    fields = (
+        "--task.dormant 2 --task.test-dormant 3 --task.test-sequences 10 --recipe.steps 2 "
+        "--task.training-sequences 20 --task.validation-sequences 10"
+    )
+    words = f"search --task copying --model lstm --workers 1 --seeds 2 --out choice.json {fields}"
+    over = "--over recipe.learning-rate=0.1,0.01 --over model.hidden-size=4"
+    ended = farfield(f"{words} {over}")
+    assert (ended.status, ended.err) == (0, "")
+    found = Selection.from_json(json.loads((folder / "choice.json").read_text()))
+    assert f"\nChosen: {found}\n" in ended.out
+    assert f"\nexperiment {found.best.key} in runs\n" in ended.out
+    assert "\nNo score in dormant-3 was read\n" in ended.out
+    assert found.fields == ("recipe.learning_rate", "model.core.hidden_size")
+    assert [trial.values for trial in found.trials] == [(0.1, 4), (0.01, 4)]
+    for trial in found.trials:
+        records = Store("runs").records(trial.key)
+        assert trial.scores == tuple(record.final("validation") for record in records)
+    again = farfield(f"{words} {over}")
+    assert again.out.startswith("4/4 networks done, 4 of them found in the records")
+    drawn = farfield(f"{words} --over recipe.learning-rate=loguniform:1e-4:1e-1 --samples 3")
+    assert "chosen among 3 by validation accuracy over 2 networks each" in drawn.out
 
 
 def test_train_trains_once_and_then_finds_its_records(farfield, folder: Path) -> None:

@@ -105,3 +105,17 @@ def test_no_problems_point_nowhere() -> None:
     empty = made(batch=0)
     empty.check_index()
     assert empty.sequences().shape == (0, 3, 2, 2)
+
+
+def test_every_position_can_have_an_item_of_its_own() -> None:
+    index = torch.tensor([[0, 1, 0], [1, 1, 0]])
+    latent = {"kind": torch.tensor([3, 4])}
+    problems = Problems(items=torch.eye(2), index=index, target=torch.tensor([1, 0]), latent=latent)
+    items = torch.arange(12.0).reshape(6, 2)
+    changed = problems.with_items(items)
+    assert torch.equal(changed.sequences(), items.reshape(2, 3, 2))
+    assert (changed.target is problems.target, changed.latent) == (True, latent)
+    assert torch.equal(problems.unshared().sequences(), problems.sequences())
+    assert len(problems.unshared().items) == 6
+    with pytest.raises(ValueError, match="items must be one for each of 6 positions, got 2"):
+        problems.with_items(torch.eye(2))

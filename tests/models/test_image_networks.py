@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
-from farfield.core import HasMixingLayers
+from farfield.core import HasMixingLayers, tap_layers
 from farfield.models import CNN13, BottleneckMLP, ItemModel, PreActResNet, WideResNet
 from farfield.models._images._weight_norm import weight_norm
-from farfield.objectives import Bound, tapped
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import image_networks as oracle
 
@@ -162,11 +161,11 @@ def test_problems_can_be_mixed_at_the_layers_that_a_network_declares(name: str) 
         return first_of_all
 
     items, index = torch.rand(7, 3, 12, 12, generator=generator()), torch.arange(5).unsqueeze(1)
-    with tapped(Bound(module=model), {layer: tap(layer) for layer in model.mixing_layers}):
+    with tap_layers(model, {layer: tap(layer) for layer in model.mixing_layers}):
         model(items, index)
     assert tuple(seen) == model.mixing_layers
     for layer in model.mixing_layers:  # nothing passes a layer by
-        with tapped(Bound(module=model.eval()), {layer: tap(layer)}):
+        with tap_layers(model.eval(), {layer: tap(layer)}):
             answers = model(items, index)
         torch.testing.assert_close(answers, answers[:1].expand_as(answers))
     assert not hasattr(ItemModel(nn.Flatten()), "mixing_layers")

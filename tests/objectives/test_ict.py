@@ -222,9 +222,10 @@ def test_a_network_of_no_experiment_is_not_redraw() -> None:
         ({"decay": 2.0}, "decay must be"),
         ({"weight": -1.0}, "weight must be"),
         ({"layers": ()}, "layers must be at least one name"),
-        ({"decay": None, "warmup": True}, "warmup must be False where decay is None"),
-        ({"decay": None, "independent_teacher": True}, "independent_teacher must be False where"),
-        ({"decay": None, "averages_buffers": True}, "averages_buffers must be False where decay"),
+        ({"decay": None, "warmup": True}, "warmup must be left out where decay is None"),
+        ({"decay": None, "scores_teacher": False}, "scores_teacher must be left out where decay"),
+        ({"decay": None, "independent_teacher": True}, "independent_teacher must be left out"),
+        ({"decay": None, "averages_buffers": True}, "averages_buffers must be left out where"),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:

@@ -132,3 +132,19 @@ def test_a_claim_on_a_regime_that_is_not_there_is_named():
     object.__setattr__(row.claim, "regime", "withheld-97")
     with pytest.raises(ValueError, match=r"regime that its task has not: 'withheld-97'"):
         _ = row.distance
+
+
+def test_what_a_search_chose_is_said_once_for_each_choice():
+    claims = tuple(
+        dataclasses.replace(
+            made_up.claim(row=row, hidden_size=size, withheld=withheld),
+            selection=made_up.selection(size),
+        )
+        for row, size in (("LSTM", 8), ("RNN", 8), ("ESBN", 4))
+        for withheld in (95, 98)
+    )
+    table = Table(key="webb2021/table-9", title="Sizes", claims=claims)
+    notes = text.own_notes(tabulate(table, lambda _: []))
+    by = "chosen among 3 by validation accuracy over 2 networks each."
+    chosen = [note for note in notes if "chosen" in note]
+    assert chosen == [f"LSTM; RNN: hidden size 8, {by}", f"ESBN: hidden size 4, {by}"]

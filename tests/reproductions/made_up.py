@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.experiments import Experiment, Network, Recipe, ScoredTrial, Selection, Spec
 from farfield.models import LSTM
 from farfield.records import DIVERGED, Record, Score
 from farfield.reproductions import Claim, Published, Unpublished, VerdictRule
@@ -28,6 +28,21 @@ def published(mean: float, spread: float, runs: int = 10, decimals: tuple = (1, 
         unit="percent",
         selection="last epoch",
         split="test",
+    )
+
+
+def selection(hidden_size: int = 512) -> Selection:
+    """A made-up choice of a size by two networks each."""
+    trials = [
+        ScoredTrial(values=(size,), key=f"size {size}", scores=(score, score))
+        for size, score in ((hidden_size // 2, 0.5), (hidden_size, 0.7), (2 * hidden_size, 0.6))
+    ]
+    return Selection(
+        fields=("model.reasoner.hidden_size",),
+        metric="accuracy",
+        regime="validation",
+        seeds=(0, 1),
+        trials=tuple(trials),
     )
 
 

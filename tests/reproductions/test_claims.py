@@ -48,6 +48,14 @@ def test_claims_refuse_unknown_papers_and_shares():
         changed(quick=0)
 
 
+def test_a_claim_has_the_values_that_were_chosen_for_it():
+    chosen = made_up.selection(hidden_size=512)
+    own = made_up.claim(hidden_size=512)
+    assert dataclasses.replace(own, selection=chosen).experiment.key == own.experiment.key
+    with pytest.raises(ValueError, match=r"its selection \(hidden size 512, chosen among 3"):
+        dataclasses.replace(made_up.claim(hidden_size=256), selection=chosen)
+
+
 def test_a_claim_has_a_name_and_a_command():
     claim = made_up.claim(row="ESBN + TCN", withheld=95)
     assert claim.cell == "esbn+tcn/withheld-95"

@@ -49,9 +49,9 @@ def values(scores) -> list[float]:
 
 
 def teacher_of(learner: OneNetwork) -> dict[str, torch.Tensor]:
-    state = learner.state()
-    names = learner.model.state_dict()
-    return {name: state[f"objective.{name}"] for name in names}
+    """The tensors that the teacher has of its own, and the others of the network."""
+    state, own = learner.state(), learner.model.state_dict()
+    return {name: state.get(f"objective.{name}", tensor) for name, tensor in own.items()}
 
 
 @pytest.mark.parametrize("rule", [TEACHER, ICT(decay=0.5)])

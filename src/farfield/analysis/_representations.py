@@ -10,8 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from farfield.core import Problems
-from farfield.objectives import Bound, tapped
+from farfield.core import Problems, tap_layers
 
 CHUNK: Final = 512
 """Problems that a network is shown at once."""
@@ -81,7 +80,7 @@ def _outputs(
     network: nn.Module, problems: Problems, taps: Mapping[str, Callable[[Tensor], Tensor]]
 ) -> Tensor:
     """Outputs of a network with hooks on its layers, without gradients."""
-    with torch.inference_mode(), tapped(Bound(module=network), taps):
+    with torch.inference_mode(), tap_layers(network, taps):
         outputs: Tensor = network(problems.table(), problems.index)
     return outputs
 

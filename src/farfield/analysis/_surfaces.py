@@ -149,7 +149,4 @@ def _answers(network: nn.Module, problems: Problems, mixture: Tensor, layer: str
     """Probabilities of a network whose items, or outputs of a layer, are mixtures."""
     if layer is not None:
         return probabilities_of(network, problems, {layer: mixture})
-    index = torch.arange(problems.index.numel(), device=mixture.device)
-    items = mixture.flatten(0, 1)
-    mixed = Problems(items=items, index=index.reshape_as(problems.index), target=problems.target)
-    return probabilities_of(network, mixed)
+    return probabilities_of(network, problems.with_items(mixture.flatten(0, 1)))

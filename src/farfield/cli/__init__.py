@@ -1,4 +1,4 @@
-"""The command line: list · show · train · reproduce · report · fetch · cite."""
+"""The command line: list · show · train · search · reproduce · report · fetch · cite."""
 
 from farfield.cli._main import main as main
 

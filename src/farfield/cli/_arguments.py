@@ -53,15 +53,9 @@ class Show:
     """File to write; problems-TASK.png if not given."""
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
-class Train:
-    """Train a model on a task over several seeds and print its extrapolation profile.
-
-    Fields of the task, the model and the recipe follow their names: --task.withheld 95,
-    --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
-    show them all, --help behind the names of both says what theirs are.
-    """
+class Training:
+    """A model, the task that it is trained on, and the machine."""
 
     task: str
     """Name of the task."""
@@ -87,6 +81,42 @@ class Train:
     """Where networks train."""
     workers: int | None = None
     """Processes on a CPU; as many as there are cores if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Train(Training):
+    """Train a model on a task over several seeds and print its extrapolation profile.
+
+    Fields of the task, the model and the recipe follow their names: --task.withheld 95,
+    --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
+    show them all, --help behind the names of both says what theirs are.
+    """
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Search(Training):
+    """Train a model with several values of its fields and choose among them by validation.
+
+    Fields of the task, the model and the recipe follow their names, as for `farfield train`. The
+    scores of tests are not read.
+    """
+
+    over: Annotated[tuple[str, ...], tyro.conf.UseAppendAction]
+    """Field and its values, e.g. recipe.learning-rate=0.1,0.01 or model.hidden-size=64,128; several
+    of these make a grid. With --samples also an interval: recipe.learning-rate=loguniform:1e-4:1,
+    or uniform."""
+    samples: int | None = None
+    """Combinations to draw at random; all if not given."""
+    metric: str | None = None
+    """Name of the score to choose by; that of the task if not given."""
+    regime: str = "validation"
+    """Name of the regime to choose on: validation."""
+    seeds: int = 1
+    """Networks to train for each combination, seeds 0 to N-1."""
+    out: Path | None = None
+    """File for the choice and all trials as JSON; none if not given."""
 
 
 @final
@@ -170,6 +200,7 @@ Command = (
     Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Show, tyro.conf.subcommand("show")]
     | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Search, tyro.conf.subcommand("search")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Fetch, tyro.conf.subcommand("fetch")]
@@ -177,7 +208,7 @@ Command = (
 )
 """One command and what it takes."""
 
-COMMANDS = ("list", "show", "train", "reproduce", "report", "fetch", "cite")
+COMMANDS = ("list", "show", "train", "search", "reproduce", "report", "fetch", "cite")
 """Names of the commands."""
 
 

@@ -25,8 +25,10 @@ from farfield.cli._arguments import (
     List,
     Report,
     Reproduce,
+    Search,
     Show,
     Train,
+    Training,
     options_of,
 )
 
@@ -66,7 +68,7 @@ def _run(words: Sequence[str]) -> int:
         return _print_fields(words)
     command, rest = _parsed(words)
     prefix = "--task." if isinstance(command, Show) else "--"
-    takes_fields = isinstance(command, Show | Train)
+    takes_fields = isinstance(command, Show | Training)
     for word in rest:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
@@ -100,7 +102,7 @@ def _asks_for_fields(words: Sequence[str]) -> bool:
         return False
     if words[0] == "show":
         return not words[1].startswith("-")
-    return words[0] == "train" and {"--task", "--model"} <= options
+    return words[0] in ("train", "search") and {"--task", "--model"} <= options
 
 
 def _print_fields(words: Sequence[str]) -> int:
@@ -116,7 +118,7 @@ def _fields_of(command: object) -> tuple[str, ...]:
     from farfield.cli._names import options_of_task
     from farfield.tasks import TASKS
 
-    if not isinstance(command, Train) or command.task not in TASKS:
+    if not isinstance(command, Training) or command.task not in TASKS:
         return ()
     fields = dataclasses.fields(options_of_task(TASKS[command.task]))
     return tuple(f"--task.{field.name.replace('_', '-')}" for field in fields)
@@ -170,12 +172,12 @@ def _check(command: object) -> None:
     """Raise `ValueError` for impossible options, before a folder is made."""
     from farfield.execution import check_machine
 
-    seeds = command.seeds if isinstance(command, Train | Reproduce | Report) else None
+    seeds = command.seeds if isinstance(command, Training | Reproduce | Report) else None
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
-    if isinstance(command, Train | Reproduce):
+    if isinstance(command, Training | Reproduce):
         check_machine(command.device, command.workers)
-    if isinstance(command, Train | Reproduce | Report):
+    if isinstance(command, Training | Reproduce | Report):
         _nearest_folder("records", command.records)
     if isinstance(command, Reproduce | Report):
         _check_writable("out", command.out or REPORTS)
@@ -203,7 +205,7 @@ def _check_writable(name: str, folder: Path) -> None:
 
 
 def _dispatch(command: object, rest: Sequence[str]) -> None:
-    from farfield.cli import _commands, _reproduce, _train
+    from farfield.cli import _commands, _reproduce, _search, _train
 
     match command:
         case List():
@@ -212,6 +214,8 @@ def _dispatch(command: object, rest: Sequence[str]) -> None:
             _commands.show(command, rest)
         case Train():
             _train.train(command, rest)
+        case Search():
+            _search.search(command, rest)
         case Reproduce():
             _reproduce.reproduce(command)
         case Report():

@@ -11,7 +11,7 @@ import tyro
 from rich.console import Console
 from torch import nn
 
-from farfield.cli._arguments import Train
+from farfield.cli._arguments import Train, Training
 from farfield.cli._display import Display, at_once
 from farfield.cli._names import (
     PLAIN,
@@ -60,9 +60,7 @@ def train(command: Train, rest: Sequence[str]) -> None:
         rest: Words with the fields of task, model and recipe.
     """
     experiment = experiment_of(command, rest)
-    experiment.model.build(experiment.task, stream(0, "trial"))  # says what is wrong
-    if not is_at_hand(experiment.task):
-        experiment.task.draw(stream(0))  # says which file is missing, and where to get it
+    check_trainable(experiment)
     jobs = jobs_of([experiment], range(command.seeds))
     store, console = Store(command.records), Console()
     labels = {experiment.key: f"{command.model} on {command.task}"}
@@ -75,7 +73,18 @@ def train(command: Train, rest: Sequence[str]) -> None:
     console.print(place, soft_wrap=True, markup=False, emoji=False)
 
 
-def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
+def check_trainable(experiment: Experiment) -> None:
+    """Raise the error of a network that cannot be made, or of files that are missing.
+
+    Args:
+        experiment: What is to be trained.
+    """
+    experiment.model.build(experiment.task, stream(0, "trial"))
+    if not is_at_hand(experiment.task):
+        experiment.task.draw(stream(0))
+
+
+def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     """The experiment that the words describe.
 
     Args:
@@ -89,9 +98,10 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
     ]
     fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
+    name = type(command).__name__.lower()
     options: Any = tyro.cli(
         dataclasses.make_dataclass("Options", fields, frozen=True),
-        prog=f"farfield train --task {command.task} --model {command.model}",
+        prog=f"farfield {name} --task {command.task} --model {command.model}",
         args=list(rest),
     )
     made = task(**fields_of_task(task, options.task, command.images))
@@ -120,7 +130,7 @@ def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
             return "linear"
 
 
-def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) -> Architecture:
+def _network(task: ProblemTask, reading: Reading, part: Spec, command: Training) -> Architecture:
     """A network with a model that reads a task in one way.
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
@@ -151,7 +161,7 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) ->
 
 
 def _network_in_context(
-    reading: Reading, part: Spec, encoder: Spec, command: Train
+    reading: Reading, part: Spec, encoder: Spec, command: Training
 ) -> Architecture:
     """A network with a model that looks at several items together."""
     context = None

@@ -105,10 +105,23 @@ class Problems:
 
     def unshared(self) -> Problems:
         """The same problems over a table in which no two positions share an item."""
-        rows = self.index.reshape(-1)
-        index = torch.arange(rows.numel(), device=rows.device).reshape(self.index.shape)
-        items = self.items.index_select(0, rows)
-        return Problems(items=items, index=index, target=self.target, latent=self.latent)
+        return self.with_items(self.items.index_select(0, self.index.reshape(-1)))
+
+    def with_items(self, items: Tensor | LazyItems | RaggedItems) -> Problems:
+        """The same problems with an item of its own at each position.
+
+        Args:
+            items: The items, problem by problem and position by position, `(batch · time, *shape)`.
+
+        Raises:
+            ValueError: If they are not as many as positions.
+        """
+        if len(items) != self.index.numel():
+            raise ValueError(
+                f"items must be one for each of {self.index.numel()} positions, got {len(items)}"
+            )
+        index = torch.arange(len(items), device=self.index.device).reshape(self.index.shape)
+        return dataclasses.replace(self, items=items, index=index)
 
     def table(self) -> Tensor:
         """All items as one tensor; lazy items are rendered.

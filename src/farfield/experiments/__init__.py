@@ -6,6 +6,8 @@ from farfield.experiments._describe import public_path as public_path
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._fields import field_of as field_of
+from farfield.experiments._fields import with_field as with_field
 from farfield.experiments._item_network import ItemNetwork as ItemNetwork
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
@@ -30,6 +32,12 @@ from farfield.experiments._schedules import Halving as Halving
 from farfield.experiments._schedules import Schedule as Schedule
 from farfield.experiments._schedules import Steps as Steps
 from farfield.experiments._schedules import Warmup as Warmup
+from farfield.experiments._search import Choice as Choice
+from farfield.experiments._search import Search as Search
+from farfield.experiments._search import Trial as Trial
+from farfield.experiments._search import Uniform as Uniform
+from farfield.experiments._selection import ScoredTrial as ScoredTrial
+from farfield.experiments._selection import Selection as Selection
 from farfield.experiments._set_network import SetNetwork as SetNetwork
 from farfield.experiments._spec import TASK_ARGUMENTS as TASK_ARGUMENTS
 from farfield.experiments._spec import Spec as Spec
@@ -41,6 +49,7 @@ __all__ = [
     "AdamW",
     "Architecture",
     "AutoencoderNetwork",
+    "Choice",
     "Constant",
     "Cosine",
     "Experiment",
@@ -57,15 +66,22 @@ __all__ = [
     "Recipe",
     "RollOutNetwork",
     "Schedule",
+    "ScoredTrial",
     "ScoringNetwork",
+    "Search",
+    "Selection",
     "SequenceNetwork",
     "SetNetwork",
     "Spec",
     "Steps",
+    "Trial",
+    "Uniform",
     "Warmup",
     "array_digest",
     "arrays_of",
     "check_parts",
+    "field_of",
     "is_ours",
     "public_path",
+    "with_field",
 ]

@@ -388,6 +388,15 @@ def _split(paths: set[str]) -> list[tuple[str, str]]:
     return [(path.rpartition(".")[0], path.rpartition(".")[2]) for path in paths]
 
 
+def source_of_value(value: object) -> str:
+    """The Python that makes a part of an experiment, without imports.
+
+    Args:
+        value: The part.
+    """
+    return _source(value, set())
+
+
 def _source(value: object, modules: set[str]) -> str:
     if isinstance(value, Spec):
         parts = [_source(value.cls, modules)]

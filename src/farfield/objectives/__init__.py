@@ -3,7 +3,6 @@
 from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
 from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
-from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
 from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
 from farfield.objectives._cutout import Cutout as Cutout
@@ -64,5 +63,4 @@ __all__ = [
     "Supervised",
     "TemporalEnsembling",
     "Update",
-    "tapped",
 ]

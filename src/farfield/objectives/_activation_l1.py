@@ -8,10 +8,9 @@ from typing import ClassVar, final
 
 from torch import Tensor
 
-from farfield.core import NonNegativeFloat, check_fields
-from farfield.objectives._bound import tapped
+from farfield.core import NonNegativeFloat, check_fields, tap_layers
 from farfield.objectives._objective import Objective, Tensors, Update
-from farfield.objectives._watching import Share, joined, share_of
+from farfield.objectives._watching import AbsoluteMean, absolute_mean, over_calls
 
 
 @final
@@ -58,19 +57,19 @@ class ActivationL1(Objective):
             ValueError: If the model has no layer of a name, does not call it, or gets more than a
                 tensor from it.
         """
-        seen: dict[str, list[Share]] = {}
+        seen: dict[str, list[AbsoluteMean]] = {}
 
         def see(name: str) -> Callable[[Tensor], Tensor]:
             def tap(output: Tensor) -> Tensor:
-                seen.setdefault(name, []).append(share_of(output))
+                seen.setdefault(name, []).append(absolute_mean(output))
                 return output
 
             return tap
 
-        with tapped(update.network, {name: see(name) for name in self.layers}):
+        with tap_layers(update.network.module, {name: see(name) for name in self.layers}):
             outputs = update.outputs()
         if missing := [name for name in self.layers if name not in seen]:
             raise ValueError(f"layers must be layers that the model calls, got {missing}")
-        penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
+        penalty = sum(over_calls(means, mean=self.mean_over_steps) for means in seen.values())
         total = update.task_loss(outputs, update.problems).mean() + self.weight * penalty
         return total, update.state

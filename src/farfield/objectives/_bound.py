@@ -1,16 +1,15 @@
-"""Functional calls of a network, and hooks on its layers."""
+"""Functional calls of a network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, final
 
 from torch import Tensor, nn
 
-from farfield.core import Stream, call_with, layer_by_name, tap_layers
+from farfield.core import Stream, call_with
 
 
 @final
@@ -57,6 +56,19 @@ class Bound:
         own = chain(self.module.named_parameters(), self.module.named_buffers())
         return {**dict(own), **self.parameters}
 
+    def mutable_buffers(self) -> list[str]:
+        """Names of the buffers that a call may change: all but those of modules that are pure.
+
+        A module whose class says `is_pure = True` keeps nothing, so that its buffers are fixed and
+        every call may read the same ones: the matrix of a whitening has millions of numbers.
+        """
+        fixed = tuple(
+            f"{path}." if path else ""
+            for path, part in self.module.named_modules()
+            if vars(type(part)).get("is_pure") is True
+        )
+        return [name for name, _ in self.module.named_buffers() if not name.startswith(fixed)]
+
     def redraw(self, stream: Stream) -> dict[str, Tensor]:
         """Parameters and buffers before the first step, those that are trained from another draw.
 
@@ -73,29 +85,3 @@ class Bound:
         other = Bound(module=self.build(stream)).tensors()
         own = self.tensors()
         return {name: (other if own[name].requires_grad else own)[name] for name in own}
-
-    def layer(self, name: str) -> nn.Module:
-        """A layer of the network.
-
-        Args:
-            name: Its name, as in `named_modules`.
-
-        Raises:
-            ValueError: If no layer has that name.
-        """
-        return layer_by_name(self.module, name)
-
-
-def tapped(
-    network: Bound, taps: Mapping[str, Callable[[Tensor], Tensor]]
-) -> AbstractContextManager[None]:
-    """Replace the outputs of named layers as long as a `with` block lasts.
-
-    Args:
-        network: The network.
-        taps: Functions from the output of a layer to another output, by the name of the layer.
-
-    Raises:
-        ValueError: If a layer is not in the network, or its output is more than one tensor.
-    """
-    return tap_layers(network.module, taps)

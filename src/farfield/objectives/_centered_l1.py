@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import NonNegativeFloat, check_fields
 from farfield.objectives._objective import Objective, Tensors, Update
-from farfield.objectives._watching import Share, joined, share_of
+from farfield.objectives._watching import AbsoluteMean, absolute_mean, over_calls
 
 
 @final
@@ -64,10 +64,10 @@ class CenteredL1(Objective):
         normalizers: list[Any] = [
             part for part in model.modules() if callable(getattr(part, "center", None))
         ]
-        seen: dict[nn.Module, list[Share]] = {}
+        seen: dict[nn.Module, list[AbsoluteMean]] = {}
 
         def see(part: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            seen.setdefault(part, []).append(share_of(part.center(*inputs, **options)))
+            seen.setdefault(part, []).append(absolute_mean(part.center(*inputs, **options)))
 
         with ExitStack() as hooks:
             for part in normalizers:
@@ -80,6 +80,6 @@ class CenteredL1(Objective):
                 f"got {type(model).__name__} with {len(normalizers)} and none called; "
                 "ActivationL1 takes any layers by name"
             )
-        penalty = sum(joined(shares, mean=self.mean_over_steps) for shares in seen.values())
+        penalty = sum(over_calls(means, mean=self.mean_over_steps) for means in seen.values())
         total = update.task_loss(outputs, update.problems).mean() + self.weight * penalty
         return total, update.state

@@ -81,7 +81,7 @@ class CropAndFlip(Objective):
         images = {
             f"{view}.{name}": items for view, each in views.items() for name, items in each.items()
         }
-        shown = {name: _over(batches[name], views["first"][name]) for name in self.sets}
+        shown = {name: batches[name].with_items(views["first"][name]) for name in self.sets}
         drawn = self.objective.draw(shown, stream.child("objective"))
         return {**images, **{f"objective.{name}": tensor for name, tensor in drawn.items()}}
 
@@ -96,7 +96,7 @@ class CropAndFlip(Objective):
             part, _, rest = name.partition(".")
             parts[part][rest] = tensor
         first, second = (
-            {name: _over(update.batches[name], items) for name, items in parts[view].items()}
+            {name: update.batches[name].with_items(items) for name, items in parts[view].items()}
             for view in ("first", "second")
         )
         return self.objective.loss(
@@ -159,9 +159,3 @@ def crop_and_flip(
     flat = padded.reshape(len(images), -1, padded.shape[-2] * padded.shape[-1])
     every = pixels.reshape(len(images), 1, -1).expand(-1, flat.shape[1], -1)
     return flat.gather(2, every).reshape(images.shape)
-
-
-def _over(problems: Problems, items: Tensor) -> Problems:
-    """Problems over a table with an item for each position."""
-    index = torch.arange(problems.index.numel(), device=items.device)
-    return dataclasses.replace(problems, items=items, index=index.reshape(problems.index.shape))

@@ -10,8 +10,7 @@ from typing import final
 import torch
 from torch import Tensor
 
-from farfield.core import TRAINING, Problems, Size, Stream, check_fields
-from farfield.objectives._bound import tapped
+from farfield.core import TRAINING, Problems, Size, Stream, check_fields, tap_layers
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -82,7 +81,7 @@ class Cutout(Objective):
 
         if self.layer is None:
             shown = dataclasses.replace(shown, items=left(items))
-        with tapped(update.network, {} if self.layer is None else {self.layer: left}):
+        with tap_layers(update.network.module, {} if self.layer is None else {self.layer: left}):
             outputs = update.outputs(shown)
         return update.task_loss(outputs, shown).mean(), update.state
 

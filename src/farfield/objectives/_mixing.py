@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, final
 
 import torch
 from torch import Tensor
 
-from farfield.core import EncodesWithPart, Problems
+from farfield.core import EncodesWithPart, Problems, tap_layers
 from farfield.functional import as_fractions, is_transformed
-from farfield.objectives._bound import Bound, tapped
+from farfield.objectives._bound import Bound
 from farfield.objectives._mixing_layers import INPUT, layers_of
 from farfield.objectives._objective import Tensors, Update
 from farfield.objectives._pairs import mix, mix_pairs
@@ -116,27 +117,25 @@ class _Mixing:
         if self.is_shared:  # all pairs of items are fewer than positions
             items = torch.arange(count, device=rows.device)
             first, second = items.repeat_interleave(count), items.repeat(count)
-            index = rows * count + partners
         else:
-            first, second, index = rows.flatten(), partners.flatten(), _positions(rows)
+            first, second = rows.flatten(), partners.flatten()
             weight = weight.unsqueeze(-1).expand(rows.shape).flatten() if weight.ndim else weight
         tensors = self.network.tensors().values()
         dtype = next((each.dtype for each in tensors if each.is_floating_point()), None)
         items = problems.table()
         table = as_fractions(items, None if items.is_floating_point() else dtype)
         x, other = table.index_select(0, first), table.index_select(0, second)
-        return Problems(
-            items=self._where_drawn(INPUT, mix(x, other, weight), x),
-            index=index,
-            target=problems.target,
-        )
+        mixed = self._where_drawn(INPUT, mix(x, other, weight), x)
+        if self.is_shared:
+            return replace(problems, items=mixed, index=rows * count + partners)
+        return problems.with_items(mixed)
 
     def outputs(self) -> Any:
         """Outputs of the network."""
         taps = {name: partial(self._at_layer, name) for name in self.hidden}
         if self.encodes:
             taps.pop(ENCODER, None)
-        with tapped(self.network, taps):
+        with tap_layers(self.network.module, taps):
             if self.encodes and self.hidden:
                 outputs = self._in_two_stages()
             else:
@@ -149,7 +148,8 @@ class _Mixing:
         """Outputs of a network that encodes items before it reads problems."""
         embeddings, index = self.network.call("encode", self.shown.items), self.shown.index
         if self.is_shared:
-            embeddings, index = embeddings.index_select(0, index.flatten()), _positions(index)
+            shown = self.shown.with_items(embeddings.index_select(0, index.flatten()))
+            embeddings, index = shown.table(), shown.index
         if ENCODER in self.hidden:
             embeddings = self._at_layer(ENCODER, embeddings)
         return self.network.call("answer", embeddings, index)
@@ -183,8 +183,3 @@ class _Mixing:
         if len(self.layers) == 1:
             return mixture
         return torch.where(self.pairs["layer"] == self.layers.index(name), mixture, x)
-
-
-def _positions(index: Tensor) -> Tensor:
-    """Index into a table with an item for each position."""
-    return torch.arange(index.numel(), device=index.device).reshape(index.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.core import HasMixingLayers
+from farfield.core import HasMixingLayers, layer_by_name
 from farfield.objectives._bound import Bound
 
 INPUT: Final = "input"
@@ -57,4 +57,4 @@ def check_hidden(network: Bound, layers: tuple[str, ...] | None) -> None:
     """
     for name in layers_of(network, layers):
         if name != INPUT:
-            network.layer(name)
+            layer_by_name(network.module, name)

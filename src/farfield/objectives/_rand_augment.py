@@ -56,10 +56,10 @@ def rand_augmented(images: Images, *, operations: int, magnitude: float, stream:
     drawn = torch.randint(choices, (operations, len(images)), generator=stream.torch())
     with torch.no_grad(), drawing_from(stream.child("kornia")):
         for chosen in drawn:
-            for place in range(len(OPERATIONS)):
-                rows = torch.nonzero(chosen == place)[:, 0].to(images.device)
+            for operation in range(len(OPERATIONS)):
+                rows = torch.nonzero(chosen == operation)[:, 0].to(images.device)
                 if len(rows):
-                    shown[rows] = _operation(place, magnitude)(shown[rows]).clamp(0, 1)
+                    shown[rows] = _operation(operation, magnitude)(shown[rows]).clamp(0, 1)
     return (255 * shown).round().to(torch.uint8) if are_bytes else shown.to(images.dtype)
 
 
@@ -99,9 +99,9 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 
 
 @lru_cache(maxsize=256)
-def _operation(place: int, magnitude: float) -> nn.Module:
+def _operation(operation: int, magnitude: float) -> nn.Module:
     """One operation of kornia at one strength."""
-    made: nn.Module = _kornia().RandAugment(n=1, m=magnitude, policy=[[OPERATIONS[place]]])
+    made: nn.Module = _kornia().RandAugment(n=1, m=magnitude, policy=[[OPERATIONS[operation]]])
     return made
 
 

@@ -22,6 +22,8 @@ COUNT: Final = "number of updates"
 class TeacherRule(ConsistencyRule):
     """A learning rule that remembers a teacher, by the names of its parameters and buffers.
 
+    Parameters that are not trained and buffers that no call changes are those of the student.
+
     Args:
         weight: Largest weight of the distance from the teacher's answers.
         ramp: Fraction of the run over which the weight grows.
@@ -45,9 +47,11 @@ class TeacherRule(ConsistencyRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("warmup", "independent_teacher", "averages_buffers"):
-            if self.decay is None and getattr(self, name):
-                raise ValueError(f"{name} must be False where decay is None: there is no teacher")
+        for name in ("warmup", "scores_teacher", "independent_teacher", "averages_buffers"):
+            if self.decay is None and getattr(self, name) is not getattr(type(self), name):
+                raise ValueError(
+                    f"{name} must be left out where decay is None: there is no teacher"
+                )
 
     def start(self, network: Bound, sets: Mapping[str, Problems], stream: Stream) -> Tensors:
         """The teacher, if there is one: the first weights and buffers of the network.
@@ -65,7 +69,9 @@ class TeacherRule(ConsistencyRule):
             return {}
         own = self.independent_teacher
         first = network.redraw(stream.child("teacher")) if own else network.tensors()
-        tensors = {name: tensor.detach().clone() for name, tensor in first.items()}
+        learned = (name for name, p in network.module.named_parameters() if p.requires_grad)
+        names = (*learned, *network.mutable_buffers())
+        tensors = {name: first[name].detach().clone() for name in names}
         if self.warmup:
             device = next(iter(tensors.values())).device
             tensors[COUNT] = torch.zeros((), dtype=torch.int64, device=device)
@@ -78,7 +84,7 @@ class TeacherRule(ConsistencyRule):
             update: The step, whose state is the teacher.
             problems: What is answered.
         """
-        buffers = {name: update.state[name].clone() for name in _buffers(update)}
+        buffers = {name: update.state[name].clone() for name in update.network.mutable_buffers()}
         state = {**update.state, **buffers}
         return update.outputs(problems, state), update.state if self.averages_buffers else state
 
@@ -92,7 +98,8 @@ class TeacherRule(ConsistencyRule):
         if not self.averages_buffers or self.decay is None:
             return state
         tensors = update.network.tensors()
-        buffers = {name: tensors[name].detach().clone() for name in _buffers(update)}
+        names = update.network.mutable_buffers()
+        buffers = {name: tensors[name].detach().clone() for name in names}
         return {**state, **_mean(state, buffers, _kept(state, self.decay))}
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
@@ -119,12 +126,6 @@ class TeacherRule(ConsistencyRule):
         if not self.scores_teacher:
             return {}
         return {name: tensor for name, tensor in state.items() if name != COUNT}
-
-
-def _buffers(update: Update) -> list[str]:
-    """Names of the buffers of the teacher."""
-    names = (name for name, _ in update.network.module.named_buffers())
-    return [name for name in names if name in update.state]
 
 
 def _kept(state: Tensors, decay: float) -> float | Tensor:

@@ -15,8 +15,10 @@ from farfield.core import (
     PositiveFloat,
     Problems,
     Stream,
+    layer_by_name,
+    tap_layers,
 )
-from farfield.objectives._bound import Bound, tapped
+from farfield.objectives._bound import Bound
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
@@ -80,7 +82,7 @@ class VAT(ConsistencyRule):
                 has no layer of the name.
         """
         if self.layer is not None:
-            network.layer(self.layer)
+            layer_by_name(network.module, self.layer)
         return super().start(network, sets, stream)
 
     def draw(self, batches: Mapping[str, Problems], stream: Stream) -> Tensors:
@@ -138,14 +140,14 @@ class VAT(ConsistencyRule):
                 )
             return output + flat.to(output.dtype)
 
-        with tapped(update.network, {self.layer: move}):
+        with tap_layers(update.network.module, {self.layer: move}):
             return cast(Tensor, update.outputs(problems.unshared(), parameters))
 
 
 def _buffers(update: Update) -> dict[str, Tensor]:
-    """Copies of the buffers of a network, which a call may change."""
+    """Copies of the buffers of a network that a call may change."""
     tensors = update.network.tensors()
-    return {name: tensors[name].clone() for name, _ in update.network.module.named_buffers()}
+    return {name: tensors[name].clone() for name in update.network.mutable_buffers()}
 
 
 def _unit(x: Tensor) -> Tensor:

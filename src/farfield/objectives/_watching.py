@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-Share = tuple[Tensor, int]
+AbsoluteMean = tuple[Tensor, int]
 """Mean absolute value and number of the elements of one call."""
 
 
-def share_of(x: Tensor) -> Share:
+def absolute_mean(x: Tensor) -> AbsoluteMean:
     """Mean absolute value and number of the elements of a tensor.
 
     Args:
@@ -20,14 +20,14 @@ def share_of(x: Tensor) -> Share:
     return x.abs().mean(), x.numel()
 
 
-def joined(shares: Sequence[Share], *, mean: bool) -> Tensor:
+def over_calls(means: Sequence[AbsoluteMean], *, mean: bool) -> Tensor:
     """The mean absolute values of all calls of one module, summed up, or their mean.
 
     Args:
-        shares: Of each call; at least one.
+        means: Of each call; at least one.
         mean: Whether it is the mean, in which every number counts the same.
     """
     if not mean:
-        return torch.stack([each for each, _ in shares]).sum()
-    numbers = sum(count for _, count in shares)
-    return torch.stack([each * (count / numbers) for each, count in shares]).sum()
+        return torch.stack([each for each, _ in means]).sum()
+    numbers = sum(count for _, count in means)
+    return torch.stack([each * (count / numbers) for each, count in means]).sum()

@@ -13,6 +13,8 @@ from farfield.records._frame import scores_frame as scores_frame
 from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
 from farfield.records._record import Score as Score
+from farfield.records._selection import selection_of as selection_of
+from farfield.records._selection import trials_frame as trials_frame
 from farfield.records._states import JSON as JSON
 from farfield.records._states import from_tensors as from_tensors
 from farfield.records._states import to_tensors as to_tensors
@@ -32,8 +34,10 @@ __all__ = [
     "from_tensors",
     "read_tensors",
     "scores_frame",
+    "selection_of",
     "set_aside",
     "to_tensors",
+    "trials_frame",
     "write_tensors",
     "write_whole",
 ]

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, cast, final
 
 from farfield.core import REFERENCES, UnknownNameError
-from farfield.experiments import Experiment
+from farfield.experiments import Experiment, Selection
 from farfield.metrics import measure_of
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
@@ -46,20 +46,22 @@ class Claim:
         rule: How the verdict is reached.
         metric: Name of the score compared, e.g. `"accuracy"`.
         regime: Name of the regime scored, e.g. `"withheld-95"`.
-        quick: Share of the paper's steps in the quick budget, in (0, 1].
+        quick: Fraction of the paper's steps in the quick budget, in (0, 1].
         unbuilt: Whether its model is not built here, so that it is never run.
-        quick_before: The same of everything that the experiment starts from; `None` for the same
-            share.
+        quick_before: The same of everything that the experiment starts from; `None` for the
+            same fraction.
         subject: What its table is about, for headings, e.g. `"Distribution-of-three"`.
         group: Set before the name of the cell where a table is about several tasks, e.g.
             `"identity-rules"`.
         free: Fields of the task in which a run may differ and still test the claim, e.g. which
             images are shown.
         data: Real data that the experiment needs and nobody can generate; `None` for none.
+        selection: The search by which fields of the experiment were chosen; `None` for none.
 
     Raises:
-        ValueError: If the paper is unknown, a share lies outside (0, 1], a goal is no possible
-            score, or the rule accepts intervals wider than a tenth of the range of the measure.
+        ValueError: If the paper is unknown, a fraction lies outside (0, 1], a goal is no possible
+            score, the experiment has other values than its selection, or the rule accepts
+            intervals wider than a tenth of the range of the measure.
     """
 
     paper: str
@@ -78,14 +80,20 @@ class Claim:
     data: str | None = None
     quick_before: float | None = None
     unbuilt: bool = False
+    selection: Selection | None = None
 
     def __post_init__(self) -> None:
         if self.paper not in REFERENCES:
             raise UnknownNameError("paper", self.paper, REFERENCES)
+        if self.selection is not None and not self.selection.is_of(self.experiment):
+            raise ValueError(
+                f"experiment of {self.name} must have the values of its selection "
+                f"({self.selection}); make it by selection.of(experiment)"
+            )
         for name in ("quick", "quick_before"):
-            share = getattr(self, name)
-            if share is not None and not 0 < share <= 1:
-                raise ValueError(f"{name} must lie in (0, 1], got {share}")
+            fraction = getattr(self, name)
+            if fraction is not None and not 0 < fraction <= 1:
+                raise ValueError(f"{name} must lie in (0, 1], got {fraction}")
         measure, scale = measure_of(self.metric), self.published.scale
         lowest, highest = scale * measure.lowest, scale * measure.highest
         if isinstance(self.published, Unpublished):
@@ -173,15 +181,15 @@ class Claim:
             described: What `Experiment.to_json` returned.
         """
         pairs = list(zip(steps_of(described), self._steps, strict=True))
-        where = [*(" before" for _ in pairs[1:]), ""]
+        stages = [*(" before" for _ in pairs[1:]), ""]
         return [
-            f"{steps:,} of {paper:,} steps{place}"
-            for (steps, paper), place in zip(pairs, where, strict=True)
+            f"{steps:,} of {paper:,} steps{stage}"
+            for (steps, paper), stage in zip(pairs, stages, strict=True)
             if steps < paper
         ]
 
     def fraction(self, described: Mapping[str, Json]) -> float:
-        """Share of the paper's steps that an experiment as JSON takes, all stages together.
+        """Fraction of the paper's steps that an experiment as JSON takes, all stages together.
 
         Args:
             described: What `Experiment.to_json` returned.

@@ -266,6 +266,6 @@ def _direction(
 
 def _same_column(claim: Claim, other: Claim) -> bool:
     """True if `other` is another row of the claim's column."""
-    place = (claim.home, claim.group, claim.column, claim.metric)
-    there = (other.home, other.group, other.column, other.metric)
-    return other.row != claim.row and there == place
+    own = (claim.home, claim.group, claim.column, claim.metric)
+    others = (other.home, other.group, other.column, other.metric)
+    return other.row != claim.row and others == own

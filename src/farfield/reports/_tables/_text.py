@@ -210,6 +210,7 @@ def own_notes(report: Report) -> list[str]:
         *(f"{what} over n trained networks{how}." for what, how in _numbers(report).items()),
         *(f"Scored: {what}." for what in scored),
         *([f"Tuned: {report.tuned}."] if report.tuned is not None else []),
+        *_selections(report),
         *_diverged(report),
         *(_rule(rule) for rule in rules),
         *_goals(report),
@@ -228,6 +229,15 @@ def _numbers(report: Report) -> dict[str, str]:
         how = ", in percent" if one.percent else ""
         said[f"{name}{mean} ± standard error of the mean"] = how
     return said
+
+
+def _selections(report: Report) -> list[str]:
+    """The fields that were chosen by a search, with the rows that they were chosen for."""
+    rows: dict[str, dict[str, None]] = {}
+    for row in report.rows:
+        if row.claim.selection is not None:
+            rows.setdefault(str(row.claim.selection), {})[row.claim.row] = None
+    return [f"{'; '.join(names)}: {words}." for words, names in rows.items()]
 
 
 def _diverged(report: Report) -> list[str]:

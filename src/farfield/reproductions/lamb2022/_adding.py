@@ -13,7 +13,7 @@ from farfield.nn import LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as published
 from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 from farfield.tasks import Adding
@@ -30,7 +30,7 @@ MORE_NUMBERS: Final = "Adding more numbers"
 MORE_PLACES: Final = "Adding in longer sequences"
 
 MEASURED: Final = Unpublished(
-    runs=printed.TRIALS,
+    runs=published.TRIALS,
     selection="weights of the last step",
     split="new sequences",
     decimals=(4, 4),

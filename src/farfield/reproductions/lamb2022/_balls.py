@@ -17,7 +17,7 @@ from farfield.nn import LinearDecoder, LinearEncoder, LSTMLayer, RIMs
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions._rule import VerdictRule
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as published
 from farfield.tasks import BouncingBalls
 
 GIVEN: Final = 15
@@ -33,7 +33,7 @@ FOUR: Final = BouncingBalls(given=GIVEN)
 MANY: Final = BouncingBalls(given=GIVEN, balls=(6, 8))
 
 MEASURED: Final = Unpublished(
-    runs=printed.TRIALS,
+    runs=published.TRIALS,
     selection="weights of the last step",
     split="new sequences, frames 16 to 51 from the model's own",
     decimals=(4, 4),

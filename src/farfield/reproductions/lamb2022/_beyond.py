@@ -25,7 +25,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Unpublished
 from farfield.reproductions.lamb2022 import _copying as copying
 from farfield.reproductions.lamb2022 import _digits as digits
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as published
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 
 HOLDING: Final = Recipe(
@@ -48,7 +48,7 @@ DIGITS_STEPS: Final = 750
 """Updates: one epoch."""
 
 MEASURED: Final = Unpublished(
-    runs=printed.TRIALS, selection="weights of the last step", split="new problems"
+    runs=published.TRIALS, selection="weights of the last step", split="new problems"
 )
 RECALL: Final = dataclasses.replace(MEASURED, goal=100.0)
 ACCURACY: Final = dataclasses.replace(MEASURED, goal=60.0)

@@ -15,7 +15,7 @@ from farfield.nn import LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as published
 from farfield.reproductions.lamb2022._cores import PRINTED, RIVALS
 from farfield.tasks import TRAINING, Copying
 
@@ -36,11 +36,11 @@ RECALL_RULE: Final = VerdictRule()
 COLUMNS: Final = ((TRAINING, "Train (50)"), ("dormant-200", "Test (200)"))
 """Regimes of Table 1 by its columns."""
 
-ROWS: Final = {row: PRINTED[row] for row in printed.COPYING} | RIVALS
+ROWS: Final = {row: PRINTED[row] for row in published.COPYING} | RIVALS
 """Layers of the published rows, and those of no published row."""
 
 MEASURED: Final = Unpublished(
-    runs=printed.TRIALS, selection="weights of the last step", split="new sequences"
+    runs=published.TRIALS, selection="weights of the last step", split="new sequences"
 )
 
 
@@ -69,11 +69,11 @@ def _loss_claim(row: str, mean: float, regime: str, column: str) -> Claim:
             mean=mean,
             spread=None,
             spread_kind="standard error",
-            runs=printed.TRIALS,
-            decimals=printed.CROSS_ENTROPY_DECIMALS,
+            runs=published.TRIALS,
+            decimals=published.CROSS_ENTROPY_DECIMALS,
             unit="fraction",
-            selection=printed.SELECTION,
-            split=printed.COPYING_SPLIT,
+            selection=published.SELECTION,
+            split=published.COPYING_SPLIT,
         ),
         experiment=experiment(PRINTED[row]),
         rule=LOSS_RULE,
@@ -106,9 +106,9 @@ TABLE_1_COPYING: Final = Table(
     steps_printed=False,
     tuned=NOT_TUNED,
     claims=tuple(
-        _loss_claim(row, means[place], regime, column)
-        for place, (regime, column) in enumerate(COLUMNS)
-        for row, means in printed.COPYING.items()
+        _loss_claim(row, means[number], regime, column)
+        for number, (regime, column) in enumerate(COLUMNS)
+        for row, means in published.COPYING.items()
     ),
 )
 """The left half of Table 1."""

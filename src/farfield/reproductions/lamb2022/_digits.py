@@ -13,7 +13,7 @@ from farfield.nn import LinearEncoder
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published
 from farfield.reproductions._rule import VerdictRule
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as published
 from farfield.reproductions.lamb2022._copying import NOT_TUNED
 from farfield.reproductions.lamb2022._cores import PRINTED
 from farfield.tasks import SequentialMNIST
@@ -45,7 +45,7 @@ def experiment(core: Spec) -> Experiment:
 
 def _claim(row: str, mean: float, regime: str) -> Claim:
     side = regime.rpartition("-")[2]
-    decimals = (2, 2) if round(mean, 1) != mean else printed.ACCURACY_DECIMALS
+    decimals = (2, 2) if round(mean, 1) != mean else published.ACCURACY_DECIMALS
     return Claim(
         paper="lamb2022",
         table="table-1-digits",
@@ -55,11 +55,11 @@ def _claim(row: str, mean: float, regime: str) -> Claim:
             mean=mean,
             spread=None,
             spread_kind="standard error",
-            runs=printed.TRIALS,
+            runs=published.TRIALS,
             decimals=decimals,
             unit="percent",
-            selection=printed.SELECTION,
-            split=printed.DIGITS_SPLIT,
+            selection=published.SELECTION,
+            split=published.DIGITS_SPLIT,
         ),
         experiment=experiment(PRINTED[row]),
         rule=RULE,
@@ -77,9 +77,9 @@ TABLE_1_DIGITS: Final = Table(
     steps_printed=False,
     tuned=NOT_TUNED,
     claims=tuple(
-        _claim(row, means[place], regime)
-        for place, regime in enumerate(REGIMES)
-        for row, means in printed.DIGITS.items()
+        _claim(row, means[number], regime)
+        for number, regime in enumerate(REGIMES)
+        for row, means in published.DIGITS.items()
     ),
 )
 """The right half of Table 1."""

@@ -24,7 +24,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published, Unpublished
 from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022 import _copying, _digits
-from farfield.reproductions.lamb2022 import _print as printed
+from farfield.reproductions.lamb2022 import _print as paper
 from farfield.reproductions.lamb2022._cores import AS_ANSWERED, PRINTED, RELEASED
 from farfield.tasks import Copying, SequentialMNIST
 
@@ -51,7 +51,7 @@ COPYING: Final = {
 
 EVERYWHERE: Final = Copying()
 """Copying with the loss of the released code, over all places."""
-MEASURED_ACCURACY: Final = replace(_copying.MEASURED, split=printed.DIGITS_SPLIT)
+MEASURED_ACCURACY: Final = replace(_copying.MEASURED, split=paper.DIGITS_SPLIT)
 MEASURED_LOSS: Final = replace(_copying.MEASURED, decimals=(4, 4), unit="fraction")
 LOSS_RULE: Final = VerdictRule(margin=0.01, widest=0.01)
 """A tenth of what a network without memory loses at T = 200, where the loss is over all places."""
@@ -90,17 +90,17 @@ def _reported(
     )
 
 
-def _digits_claim(row: str, place: int) -> Claim:
+def _digits_claim(row: str, number: int) -> Claim:
     core, learning_rate = DIGITS[row]
-    regime = _digits.REGIMES[place]
+    regime = _digits.REGIMES[number]
     side = regime.rpartition("-")[2]
     published: Published | Unpublished = MEASURED_ACCURACY
-    if row in printed.REPORTED_DIGITS:
+    if row in paper.REPORTED_DIGITS:
         published = _reported(
-            printed.REPORTED_DIGITS[row][place],
+            paper.REPORTED_DIGITS[row][number],
             MEASURED_ACCURACY,
-            printed.REPORTED_ACCURACY_DECIMALS[row],
-            printed.REPORTED_SELECTION,
+            paper.REPORTED_ACCURACY_DECIMALS[row],
+            paper.REPORTED_SELECTION,
         )
     return Claim(
         paper="lamb2022",
@@ -119,15 +119,15 @@ def _digits_claim(row: str, place: int) -> Claim:
     )
 
 
-def _copying_claim(row: str, place: int) -> Claim:
+def _copying_claim(row: str, number: int) -> Claim:
     core, width = COPYING[row]
-    regime, column = _copying.COLUMNS[place]
+    regime, column = _copying.COLUMNS[number]
     published: Published | Unpublished = MEASURED_LOSS
-    if row in printed.REPORTED_COPYING:
+    if row in paper.REPORTED_COPYING:
         published = _reported(
-            printed.REPORTED_COPYING[row][place],
+            paper.REPORTED_COPYING[row][number],
             MEASURED_LOSS,
-            printed.REPORTED_LOSS_DECIMALS,
+            paper.REPORTED_LOSS_DECIMALS,
             "weights of the last step; which were reported is not said",
         )
     return Claim(
@@ -157,8 +157,12 @@ DISPUTE: Final = Table(
         "scripts, or of the author's answer"
     ),
     claims=(
-        *(_digits_claim(row, place) for place in range(len(_digits.REGIMES)) for row in DIGITS),
-        *(_copying_claim(row, place) for place in range(len(_copying.COLUMNS)) for row in COPYING),
+        *(_digits_claim(row, number) for number in range(len(_digits.REGIMES)) for row in DIGITS),
+        *(
+            _copying_claim(row, number)
+            for number in range(len(_copying.COLUMNS))
+            for row in COPYING
+        ),
     ),
 )
 """Issues 2 and 8 of the released code."""

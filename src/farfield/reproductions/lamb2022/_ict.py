@@ -32,7 +32,7 @@ from farfield.objectives import (
 )
 from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._unbuilt import Unbuilt
-from farfield.reproductions.lamb2022 import _print_ict as printed
+from farfield.reproductions.lamb2022 import _print_ict as published
 from farfield.reproductions.lamb2022._mixup import NAMES, RULE, number_of
 from farfield.reproductions.lamb2022._print_ict import Number
 from farfield.tasks import FewLabels
@@ -41,7 +41,7 @@ UNLABELLED: Final = "unlabelled"
 BATCH_SIZE: Final = 100
 EPOCHS: Final = {CNN13: 400, WideResNet: 600}
 SPAN: Final = 400 / 450
-"""Share of the half cosine that is trained."""
+"""Fraction of the half cosine that is trained."""
 IMAGES: Final = {"cifar10": 45_000, "svhn": 72_257}
 """Unlabelled images: the training file less those of validation."""
 VALIDATION: Final = {"cifar10": 500, "svhn": 100}
@@ -52,12 +52,12 @@ SELECTION: Final = "weights of the last step; published: the best in validation"
 CNN: Final = Spec(CNN13)
 WIDE: Final = Spec(WideResNet, widen_factor=2, negative_slope=0.01)
 WEIGHTS: Final = {
-    "cifar10": dict(zip(printed.LABELS_CIFAR, printed.WEIGHTS_CIFAR, strict=True)),
-    "svhn": dict.fromkeys(printed.LABELS_SVHN, printed.WEIGHT_SVHN),
+    "cifar10": dict(zip(published.LABELS_CIFAR, published.WEIGHTS_CIFAR, strict=True)),
+    "svhn": dict.fromkeys(published.LABELS_SVHN, published.WEIGHT_SVHN),
 }
 ALPHAS: Final = {
-    "cifar10": dict(zip(printed.LABELS_CIFAR, printed.ALPHAS_CIFAR, strict=True)),
-    "svhn": dict.fromkeys(printed.LABELS_SVHN, printed.ALPHA_SVHN),
+    "cifar10": dict(zip(published.LABELS_CIFAR, published.ALPHAS_CIFAR, strict=True)),
+    "svhn": dict.fromkeys(published.LABELS_SVHN, published.ALPHA_SVHN),
 }
 SAME: Final = {"MT": "Mean Teacher", "Mean-Teacher": "Mean Teacher", "VAT-EM": "VAT + Ent"}
 """Rows with other names in Tables 2 and 3."""
@@ -149,7 +149,7 @@ def _claim(table: str, row: str, data_set: str, labels: int, number: Number, cor
         column=f"{images}, {labels:,} labels",
         published=number_of(
             number,
-            1 if number[1] is None else printed.RUNS,
+            1 if number[1] is None else published.RUNS,
             SELECTION,
             f"test images of {images}",
             "percent",
@@ -186,18 +186,18 @@ ICT_TABLE_1: Final = _by_labels(
     "table-1",
     "Few labels on CIFAR-10, CNN-13",
     "cifar10",
-    printed.LABELS_CIFAR,
-    printed.TABLE_1,
+    published.LABELS_CIFAR,
+    published.TABLE_1,
 )
 ICT_TABLE_2: Final = _by_labels(
-    "table-2", "Few labels on SVHN, CNN-13", "svhn", printed.LABELS_SVHN, printed.TABLE_2
+    "table-2", "Few labels on SVHN, CNN-13", "svhn", published.LABELS_SVHN, published.TABLE_2
 )
 ICT_TABLE_3: Final = Table(
     key="lamb2022/ict-table-3",
     title="Few labels, Wide ResNet 28-2",
     claims=tuple(
         _claim("table-3", row, data_set, labels, number, WIDE)
-        for row, numbers in printed.TABLE_3.items()
+        for row, numbers in published.TABLE_3.items()
         for (data_set, labels), number in zip(
             (("cifar10", 4_000), ("svhn", 1_000)), numbers, strict=True
         )
@@ -207,9 +207,9 @@ ICT_ABLATIONS: Final = _by_labels(
     "ablations",
     "Ablations of Interpolation Consistency Training on CIFAR-10",
     "cifar10",
-    printed.LABELS_CIFAR,
+    published.LABELS_CIFAR,
     {
-        "ICT, no mean teacher": printed.WITHOUT_TEACHER,
-        "ICT, no supervised mixup": printed.WITHOUT_MIXUP,
+        "ICT, no mean teacher": published.WITHOUT_TEACHER,
+        "ICT, no supervised mixup": published.WITHOUT_MIXUP,
     },
 )

@@ -22,7 +22,7 @@ from farfield.reproductions._claims import Claim, Table
 from farfield.reproductions._published import Published
 from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions._unbuilt import Unbuilt
-from farfield.reproductions.lamb2022 import _print_mixup as printed
+from farfield.reproductions.lamb2022 import _print_mixup as published
 from farfield.reproductions.lamb2022._print_mixup import (
     INPUT_MIXUP,
     MANIFOLD_MIXUP,
@@ -43,7 +43,7 @@ EPOCHS_WIDE: Final = 400
 QUARTERS: Final = Steps(factors=((0.25, 0.1), (0.5, 0.01), (0.75, 0.001)))
 HALVES: Final = Steps(factors=((0.5, 0.1), (0.75, 0.01)))
 QUICK: Final = 1 / 10_000
-"""Share of the steps in the quick budget: sixty updates of twelve hundred epochs."""
+"""Fraction of the steps in the quick budget: sixty updates of twelve hundred epochs."""
 
 LAYERS: Final = ("input", "core.group1", "core.group2", "core.group3")
 """Layers by their numbers in Table 5: the input, then the groups of residual blocks."""
@@ -141,7 +141,7 @@ def quoted(data_set: str, model: str) -> Experiment:
 
 
 def number_of(number: Number, runs: int, selection: str, split: str, unit: Any) -> Published:
-    """A printed number with the digits that the page gives it.
+    """A published number with its published digits.
 
     Args:
         number: Mean and spread, a standard deviation.
@@ -187,7 +187,7 @@ def _claim(
         column=column,
         published=number_of(
             number,
-            1 if number[1] is None else printed.RUNS,
+            1 if number[1] is None else published.RUNS,
             SELECTION,
             f"test images of {images}",
             "fraction" if is_nll else "percent",
@@ -232,13 +232,13 @@ def _table_of_errors(
 
 
 MIXUP_TABLE_1A: Final = _table_of_errors(
-    "table-1a", "Manifold Mixup on CIFAR-10", "cifar10", printed.TABLE_1A
+    "table-1a", "Manifold Mixup on CIFAR-10", "cifar10", published.TABLE_1A
 )
 MIXUP_TABLE_1B: Final = _table_of_errors(
-    "table-1b", "Manifold Mixup on CIFAR-100", "cifar100", printed.TABLE_1B
+    "table-1b", "Manifold Mixup on CIFAR-100", "cifar100", published.TABLE_1B
 )
 MIXUP_TABLE_2: Final = _table_of_errors(
-    "table-2", "Manifold Mixup on SVHN", "svhn", printed.TABLE_2
+    "table-2", "Manifold Mixup on SVHN", "svhn", published.TABLE_2
 )
 
 
@@ -264,7 +264,7 @@ MIXUP_TABLE_3: Final = Table(
             metric={"top-1": "accuracy", "top-5": "top-5"}[column],
             group=column,
         )
-        for (row, alpha), means in printed.TABLE_3.items()
+        for (row, alpha), means in published.TABLE_3.items()
         for column, mean in zip(("top-1", "top-5"), means, strict=True)
     ),
 )
@@ -286,8 +286,8 @@ MIXUP_TABLE_4: Final = Table(
             ),
             regime=change.regime.name,
         )
-        for (column, means), change in zip(printed.TABLE_4.items(), DEFORMATIONS, strict=True)
-        for (row, alpha), mean in zip(printed.COLUMNS_4, means, strict=True)
+        for (column, means), change in zip(published.TABLE_4.items(), DEFORMATIONS, strict=True)
+        for (row, alpha), mean in zip(published.COLUMNS_4, means, strict=True)
     ),
 )
 
@@ -308,7 +308,7 @@ MIXUP_TABLE_5: Final = Table(
             ),
             group=data_set,
         )
-        for layers, means in printed.TABLE_5.items()
+        for layers, means in published.TABLE_5.items()
         for data_set, mean in zip(("cifar10", "cifar100"), means, strict=True)
     ),
 )
@@ -329,7 +329,7 @@ MIXUP_TABLE_6: Final = Table(
                 epochs=EPOCHS_SENSITIVITY,
             ),
         )
-        for alpha, means in printed.TABLE_6.items()
+        for alpha, means in published.TABLE_6.items()
         for row, mean in zip((INPUT_MIXUP, MANIFOLD_MIXUP), means, strict=True)
     ),
 )
@@ -354,7 +354,7 @@ MIXUP_TABLE_7: Final = Table(
             regime="test" if row == "PGD training" else ATTACK.regime.name,
             group=data_set,
         )
-        for data_set, means in printed.TABLE_7.items()
+        for data_set, means in published.TABLE_7.items()
         for row, mean in means.items()
     ),
 )
@@ -369,7 +369,7 @@ MIXUP_TEXT: Final = Table(
             "text",
             "Manifold Mixup, zeroed gradients",
             "Test error",
-            (printed.ZEROED, None),
+            (published.ZEROED, None),
             experiment(
                 "cifar10",
                 NETWORKS["PreActResNet18"],
@@ -391,7 +391,7 @@ MIXUP_TEXT: Final = Table(
                 ),
                 metric="error",
             )
-            for row, number in printed.REGULARIZERS.items()
+            for row, number in published.REGULARIZERS.items()
         ),
     ),
 )

@@ -1,0 +1,252 @@
+"""Searches over fields of an experiment, whose trials are chosen from by validation alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from farfield.core import (
+    ArgumentError,
+    NonNegativeInt,
+    Size,
+    UnknownNameError,
+    check_fields,
+    stream,
+)
+from farfield.experiments._experiment import Experiment
+from farfield.experiments._fields import field_of, with_field
+from farfield.tasks import VALIDATION, SetScores, metric_of
+
+SEARCHED: Final = ("model", "recipe", "objective", "starts_from")
+"""Fields of an experiment that may be searched over: another task draws other problems."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A field of an experiment with the values that a search tries.
+
+    Args:
+        field: Dotted path of the field, e.g. `"recipe.learning_rate"` or
+            `"model.reasoner.hidden_size"`.
+        values: The values, at least one.
+
+    Raises:
+        ValueError: If there are no values.
+    """
+
+    field: str
+    values: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.values:
+            raise ValueError(f"values of {self.field} must not be empty")
+
+    def draw(self, generator: np.random.Generator) -> Any:
+        """One of the values, each as likely as any other.
+
+        Args:
+            generator: Source of random numbers.
+        """
+        return self.values[int(generator.integers(len(self.values)))]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Uniform:
+    """A field of an experiment with the interval from which a search draws its values.
+
+    Args:
+        field: Dotted path of the field, e.g. `"recipe.learning_rate"`.
+        low: Least value.
+        high: Greatest value.
+        log: Whether the logarithm of the value is uniform, and not the value.
+
+    Raises:
+        ValueError: If the interval is empty, or holds 0 or less where the logarithm is drawn.
+    """
+
+    field: str
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.low < self.high:
+            raise ValueError(f"high must be greater than low ({self.low}), got {self.high}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"low must be above 0 where log is True, got {self.low}")
+
+    def draw(self, generator: np.random.Generator) -> float:
+        """A value of the interval.
+
+        Args:
+            generator: Source of random numbers.
+        """
+        if self.log:
+            return math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
+        return float(generator.uniform(self.low, self.high))
+
+
+@final
+class Trial(NamedTuple):
+    """One combination of values of a search.
+
+    Attributes:
+        values: The values, in the order of the search's fields.
+        experiment: The experiment with these values.
+    """
+
+    values: tuple[Any, ...]
+    experiment: Experiment
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Search over fields of an experiment: a grid of values, or a number of random draws.
+
+    Every trial is an ordinary experiment: `run(jobs_of(search.experiments, search.seeds), store)`
+    trains what has no record yet, and `selection_of(search, store)` chooses among them.
+
+    A choice is made on new problems of the training kind: the regime is `"validation"`, or one that
+    a perturbation makes from it. The task is the same in all trials.
+
+    Args:
+        experiment: The experiment, with any values of the fields.
+        over: The fields, each with its values.
+        samples: Number of random draws of a combination; `None` for all combinations of all
+            values. What is drawn again is one trial.
+        sampling_seed: Seed of the draws.
+        metric: Name of the score by which trials are chosen; `None` for that of the task.
+        regime: Name of the regime that is scored.
+        seeds: Seeds of each trial's networks.
+
+    Raises:
+        ValueError: If a field does not exist, takes no such value or is one of the task, a grid is
+            asked for over an interval, or the regime is one of the tests.
+
+    Example:
+        >>> from farfield.experiments import Choice, Network, Recipe, Spec
+        >>> from farfield.models import LSTM
+        >>> from farfield.tasks import ProgressiveMatrices
+        >>> search = Search(
+        ...     experiment=Experiment(
+        ...         task=ProgressiveMatrices(),
+        ...         model=Network(reasoner=Spec(LSTM)),
+        ...         recipe=Recipe(steps=1_000),
+        ...     ),
+        ...     over=(
+        ...         Choice(field="recipe.learning_rate", values=(1e-3, 1e-4)),
+        ...         Choice(field="model.reasoner.hidden_size", values=(128, 256, 512)),
+        ...     ),
+        ... )
+        >>> len(search.trials)
+        6
+    """
+
+    experiment: Experiment
+    over: tuple[Choice | Uniform, ...]
+    samples: Size | None = None
+    sampling_seed: NonNegativeInt = 0
+    metric: str | None = None
+    regime: str = VALIDATION
+    seeds: tuple[NonNegativeInt, ...] = (0,)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.over or not self.seeds:
+            raise ValueError(f"{'seeds' if self.over else 'over'} must not be empty")
+        self._check_over()
+        _check_regime(self.experiment, self.regime)
+        _check_metric(self.experiment, self.chosen_by)
+
+    def _check_over(self) -> None:
+        """Raise `ValueError` for a field that cannot be searched over."""
+        for name in self.fields:
+            field_of(self.experiment, name)
+            if name.partition(".")[0] not in SEARCHED:
+                wanted = f"fields of {', '.join(SEARCHED)}, as another task draws other problems"
+                raise ArgumentError("over", wanted, name)
+            if self.fields.count(name) > 1:
+                raise ValueError(f"over must name each field once, got {name!r} twice")
+        for one in self.over:
+            if isinstance(one, Uniform) and self.samples is None:
+                raise ValueError(
+                    f"samples must be a number where values of {one.field} are drawn, got None"
+                )
+            tried = one.values if isinstance(one, Choice) else (one.low, one.high)
+            for value in tried:
+                with_field(self.experiment, one.field, value)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Dotted paths of the fields."""
+        return tuple(one.field for one in self.over)
+
+    @property
+    def chosen_by(self) -> str:
+        """Name of the score by which trials are chosen."""
+        return self.metric or metric_of(self.experiment.task)
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials, each once; the values of the last field change first."""
+        found: dict[str, Trial] = {}
+        for values in self._combinations():
+            experiment = self.experiment
+            for name, value in zip(self.fields, values, strict=True):
+                experiment = with_field(experiment, name, value)
+            taken = tuple(field_of(experiment, name) for name in self.fields)
+            found.setdefault(experiment.key, Trial(taken, experiment))
+        return tuple(found.values())
+
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """The experiment of each trial."""
+        return tuple(trial.experiment for trial in self.trials)
+
+    def _combinations(self) -> Sequence[tuple[Any, ...]]:
+        """All combinations of values, or those that are drawn."""
+        if self.samples is None:
+            grids = [one.values for one in self.over if isinstance(one, Choice)]
+            return [*itertools.product(*grids)]
+        base = stream(self.sampling_seed, "search")
+        generators = [base.child(name).numpy() for name in self.fields]
+        pairs = [*zip(self.over, generators, strict=True)]
+        return [tuple(one.draw(numbers) for one, numbers in pairs) for _ in range(self.samples)]
+
+
+def _check_regime(experiment: Experiment, regime: str) -> None:
+    """Raise `ValueError` unless a regime is validation, perturbed or not."""
+    names = [known.name for known in experiment.regimes]
+    fitting = [name for name in names if experiment.unperturbed(name) == VALIDATION]
+    if regime in fitting:
+        return
+    task = experiment.task.name
+    if not fitting:
+        raise ValueError(
+            f"experiment must have a task with a regime {VALIDATION!r} to choose on, "
+            f"got {task} with {', '.join(names)}"
+        )
+    if regime not in names:
+        raise UnknownNameError("regime", regime, fitting)
+    raise ValueError(
+        f"regime must be {' or '.join(map(repr, fitting))}, got {regime!r} of {task}: nothing is "
+        "chosen on problems of a test or of training"
+    )
+
+
+def _check_metric(experiment: Experiment, metric: str) -> None:
+    """Raise `ValueError` for a score that a task does not have, where it is known before a run."""
+    known = (metric_of(experiment.task), "loss")
+    if metric.partition("/")[0] not in known and not isinstance(experiment.task, SetScores):
+        raise UnknownNameError("metric", metric, known)
