@@ -12,8 +12,10 @@ from farfield.analysis import KeyOverlap, PhaseDifference
 from farfield.metrics import paired_t_test
 from farfield.reports import (
     FIGURES,
+    ActivationCurves,
     ActivationOverTime,
     AgainstColumns,
+    ConstantsByLayer,
     DecisionBoundaries,
     DecisionSurfaces,
     EmbeddingsByDimension,
@@ -25,13 +27,15 @@ from farfield.reports import (
     NearestNeighbors,
     PairedTests,
     Quote,
+    ResponsePairs,
     RollOuts,
     RoutingPaths,
     ScoredMatrix,
+    ScoresBySetting,
     TimeCourses,
     TypesByIteration,
 )
-from farfield.reports._figures import _gondal2021, _lamb2022, _webb2020, _webb2021
+from farfield.reports._figures import _gondal2021, _lamb2022, _ren2017, _webb2020, _webb2021
 from farfield.reproductions import (
     TABLES,
     Published,
@@ -46,7 +50,7 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (_gondal2021, _lamb2022, _webb2020, _webb2021)
+    papers = (_gondal2021, _lamb2022, _ren2017, _webb2020, _webb2021)
     declared = [
         value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
     ]
@@ -167,6 +171,14 @@ MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
     Flattening: lambda figure, analysis: pairs(
         pairs(rows(figure), *analysis.layers), "largest", "others"
     ),
+    ActivationCurves: lambda figure, _: (),
+    ConstantsByLayer: lambda figure, _: pairs(figure.table.cells, "depth", "last"),
+    ResponsePairs: lambda figure, _: pairs(
+        (claim.row for claim in figure.table.claims), "correlation", "information"
+    ),
+    ScoresBySetting: lambda figure, _: [
+        f"{claim.row}/{claim.column[0]}" for claim in figure.table.claims
+    ],
     NearestNeighbors: lambda figure, _: [claim.row for claim in figure.table.claims],
     PairedTests: lambda figure, _: (),
     **dict.fromkeys(

@@ -13,6 +13,7 @@ from farfield.reproductions import (
     Table,
     gondal2021,
     lamb2022,
+    ren2017,
     webb2020,
     webb2021,
 )
@@ -27,7 +28,7 @@ CELLS = [pytest.param(claim, id=claim.name) for table in FULL for claim in table
 def test_the_registry_is_complete_and_keyed_by_name():
     declared = {
         value.key: value
-        for paper in (gondal2021, lamb2022, webb2020, webb2021)
+        for paper in (gondal2021, lamb2022, ren2017, webb2020, webb2021)
         for value in vars(paper).values()
         if isinstance(value, Table)
     }

@@ -10,6 +10,11 @@ from farfield.analysis._class_spectra import class_spectra as class_spectra
 from farfield.analysis._deformations import Rotation as Rotation
 from farfield.analysis._deformations import Shear as Shear
 from farfield.analysis._deformations import Zoom as Zoom
+from farfield.analysis._dependence import Dependence as Dependence
+from farfield.analysis._dependence import dependence as dependence
+from farfield.analysis._dependence import map_responses as map_responses
+from farfield.analysis._dependence import mutual_information as mutual_information
+from farfield.analysis._divisive_activation import divisive_activation as divisive_activation
 from farfield.analysis._dormant_phases import recall_by_length as recall_by_length
 from farfield.analysis._embeddings import ComponentFit as ComponentFit
 from farfield.analysis._embeddings import Embeddings as Embeddings
@@ -22,10 +27,14 @@ from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_
 from farfield.analysis._keys import Keys as Keys
 from farfield.analysis._keys import keys_of as keys_of
 from farfield.analysis._keys import second_appearance as second_appearance
+from farfield.analysis._light import Brightness as Brightness
+from farfield.analysis._light import Contrast as Contrast
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
+from farfield.analysis._normalizer_scales import NormalizerScale as NormalizerScale
+from farfield.analysis._normalizer_scales import normalizer_scales as normalizer_scales
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
 from farfield.analysis._representations import probabilities_of as probabilities_of
@@ -52,13 +61,17 @@ from farfield.analysis._tsne import tsne as tsne
 __all__ = [
     "FGSM",
     "PGD",
+    "Brightness",
     "ClassSpectra",
     "ComponentFit",
+    "Contrast",
+    "Dependence",
     "Embeddings",
     "FirstComponent",
     "KeyOverlap",
     "Keys",
     "LinearFit",
+    "NormalizerScale",
     "PhaseDifference",
     "PrincipalComponents",
     "Rotation",
@@ -72,15 +85,20 @@ __all__ = [
     "clustering",
     "confidence_between",
     "copy_last_frame",
+    "dependence",
+    "divisive_activation",
     "embeddings_of",
     "first_component",
     "interpreter_of",
     "key_overlap",
     "keys_of",
     "linear_fit",
+    "map_responses",
     "mean_line",
+    "mutual_information",
     "nearest_centroid_accuracy",
     "nearest_neighbor_error",
+    "normalizer_scales",
     "path_similarity",
     "phase_difference",
     "plane_axes",

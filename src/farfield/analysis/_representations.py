@@ -31,18 +31,35 @@ def representations_of(
             anything but a row for each problem or each item of each problem.
     """
     found = []
-    for _, some in _chunks(problems):
+    for some, output in layer_outputs(network, problems, layer):
+        if not output.ndim or len(output) not in (len(some), some.index.numel()):
+            raise ValueError(
+                f"layer must give a row for each of {len(some)} problems or "
+                f"{some.index.numel()} items, got {tuple(output.shape)} from {layer!r}"
+            )
+        found.append(output.reshape(len(some), -1))
+    return torch.cat(found)
+
+
+def layer_outputs(
+    network: nn.Module, problems: Problems, layer: str
+) -> Iterator[tuple[Problems, Tensor]]:
+    """Some of the problems at a time, with the output of a layer.
+
+    Args:
+        network: A trained network, in evaluation mode.
+        problems: What it is shown.
+        layer: Name of the layer, as in `network.named_modules()`.
+
+    Raises:
+        ValueError: If the network has no such layer or does not call it once.
+    """
+    for _, some in chunks(problems):
         seen: list[Tensor] = []
         _outputs(network, some, {layer: _keep(seen)})
         if len(seen) != 1:
             raise ValueError(f"layer must be called once, got {len(seen)} calls of {layer!r}")
-        if not seen[0].ndim or len(seen[0]) not in (len(some), some.index.numel()):
-            raise ValueError(
-                f"layer must give a row for each of {len(some)} problems or "
-                f"{some.index.numel()} items, got {tuple(seen[0].shape)} from {layer!r}"
-            )
-        found.append(seen[0].reshape(len(some), -1))
-    return torch.cat(found)
+        yield some, seen[0]
 
 
 def probabilities_of(
@@ -61,7 +78,7 @@ def probabilities_of(
         ValueError: If the network has no such layer, or its outputs are of another size.
     """
     found = []
-    for rows, some in _chunks(problems):
+    for rows, some in chunks(problems):
         taps = {name: _instead(name, own[rows]) for name, own in (replaced or {}).items()}
         outputs = _outputs(network, some, taps)
         logits = F.pad(outputs, (1, 0)) if outputs.shape[-1] == 1 else outputs
@@ -69,8 +86,12 @@ def probabilities_of(
     return torch.cat(found)
 
 
-def _chunks(problems: Problems) -> Iterator[tuple[slice, Problems]]:
-    """The problems some at a time, each with items of its own."""
+def chunks(problems: Problems) -> Iterator[tuple[slice, Problems]]:
+    """The problems some at a time, each with items of its own.
+
+    Args:
+        problems: All of them.
+    """
     for start in range(0, len(problems), CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, problems[rows].unshared()

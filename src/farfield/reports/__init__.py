@@ -1,7 +1,9 @@
 """Tables, curves and pictures of problems, for people; from records alone."""
 
 from farfield.reports._exhibits._activation import ActivationOverTime as ActivationOverTime
+from farfield.reports._exhibits._activation_curves import ActivationCurves as ActivationCurves
 from farfield.reports._exhibits._against_columns import AgainstColumns as AgainstColumns
+from farfield.reports._exhibits._constants_by_layer import ConstantsByLayer as ConstantsByLayer
 from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries as DecisionBoundaries
 from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces as DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases as DormantPhases
@@ -18,9 +20,11 @@ from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
 from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
 from farfield.reports._exhibits._plates import Finding as Finding
 from farfield.reports._exhibits._plates import Plate as Plate
+from farfield.reports._exhibits._response_pairs import ResponsePairs as ResponsePairs
 from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
 from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
 from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
+from farfield.reports._exhibits._scores_by_setting import ScoresBySetting as ScoresBySetting
 from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemoved
 from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
 from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
@@ -61,8 +65,10 @@ __all__ = [
     "DARK",
     "FIGURES",
     "LIGHT",
+    "ActivationCurves",
     "ActivationOverTime",
     "AgainstColumns",
+    "ConstantsByLayer",
     "DecisionBoundaries",
     "DecisionSurfaces",
     "DormantPhases",
@@ -88,10 +94,12 @@ __all__ = [
     "PublishedTest",
     "Quote",
     "Report",
+    "ResponsePairs",
     "RollOuts",
     "RoutingPaths",
     "Row",
     "ScoredMatrix",
+    "ScoresBySetting",
     "Theme",
     "TimeCourses",
     "TrainedNetwork",

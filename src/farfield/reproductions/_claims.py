@@ -126,7 +126,8 @@ class Claim:
     def cell(self) -> str:
         """Name within its table, e.g. `"esbn+tcn/withheld-95"`."""
         row = self.row.lower().replace(" + ", "+").replace(" ", "-").replace("/", "-")
-        plain = row.translate(str.maketrans("", "", "().,"))
+        # In patterns of cells a star stands for anything.
+        plain = row.replace("*", "-star").translate(str.maketrans("", "", "().,"))
         return "/".join(part for part in (self.group, plain, self.regime) if part)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
+from farfield.reproductions import gondal2021, lamb2022, ren2017, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._statements import Statement
 
@@ -58,6 +58,13 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.ADDING,
         lamb2022.BALLS,
         lamb2022.BEYOND,
+        ren2017.TABLE_3,
+        ren2017.TABLE_7_CIFAR,
+        ren2017.SETTINGS,
+        ren2017.RESNET,
+        ren2017.CIFAR_NARROW,
+        ren2017.SETTINGS_NARROW,
+        ren2017.RESNET_NARROW,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
         webb2021.TABLE_11,
@@ -85,7 +92,7 @@ TABLES: Final[dict[str, Table]] = {
 
 STATEMENTS: Final[dict[str, Statement]] = {
     statement.key: statement
-    for paper in (gondal2021, lamb2022, webb2020, webb2021)
+    for paper in (gondal2021, lamb2022, ren2017, webb2020, webb2021)
     for statement in paper.STATEMENTS
 }
 """Statements of the papers on several cells, and curves without a table, by name."""

@@ -1,0 +1,126 @@
+"""Figures of the CIFAR experiments of ren2017."""
+
+from __future__ import annotations
+
+import glob
+from typing import Final
+
+from farfield.reports._exhibits._activation_curves import ActivationCurves
+from farfield.reports._exhibits._constants_by_layer import ConstantsByLayer
+from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._response_pairs import ResponsePairs
+from farfield.reports._exhibits._scores_by_setting import ScoresBySetting
+from farfield.reproductions import Table
+from farfield.reproductions.ren2017 import (
+    CIFAR_NARROW,
+    DEPENDENCE,
+    RESNET,
+    RESNET_NARROW,
+    SETTINGS,
+    SETTINGS_NARROW,
+    TABLE_7_CIFAR,
+)
+
+FIGURE_2: Final = Figure(
+    table=Table(
+        key="ren2017/figure-2",
+        title="Divisive normalization and a ReLU as an activation function",
+        claims=TABLE_7_CIFAR.select("cifar10/dn/test").claims,
+    ),
+    exhibits=(ActivationCurves(),),
+    quick_networks=1,
+)
+"""The paper does not say which constants and inputs it draws."""
+
+DEPTH: Final = (
+    Quote(of="*/depth", words="“it tends to decrease with depth” (section 4.1)"),
+    Quote(of="*/last", words="“in the last convolution layer it approaches 0” (section 4.1)"),
+)
+
+FIGURE_3: Final = Figure(
+    table=Table(
+        key="ren2017/figure-3",
+        title="Learned constants of ResNet-32 against input scales",
+        claims=RESNET.select("*/dn-star/test").claims,
+    ),
+    exhibits=(ConstantsByLayer(regime="test"),),
+    says=DEPTH,
+    quick_networks=1,
+)
+
+FIGURE_3_NARROW: Final = Figure(
+    table=Table(
+        key="ren2017/figure-3-narrow",
+        title="Learned constants of a narrow ResNet-32 against input scales, JPEG copies",
+        claims=RESNET_NARROW.select("dn-star/test", "dn-learned/test").claims,
+    ),
+    exhibits=(ConstantsByLayer(regime="test"),),
+    says=DEPTH,
+    quick_networks=1,
+)
+
+CAPTIONS: Final = tuple(
+    Quote(of=f"{glob.escape(row)}/{quantity}", words=f"{value} (Figure 5)")
+    for row, values in DEPENDENCE.items()
+    for quantity, value in zip(("correlation", "information"), values, strict=True)
+)
+FIRST: Final = ResponsePairs(layer="core.convolutions.0", regime="test")
+"""Pairs of channels of the first convolution, before anything is normalized."""
+
+
+def _of_figure_5(table: Table, group: str) -> Table:
+    """The cells of the rows that Figure 5 has."""
+    claims = (
+        claim
+        for claim in table.claims
+        if (claim.regime, claim.group) == ("test", group) and claim.row in DEPENDENCE
+    )
+    narrow = "" if group else "-narrow"
+    return Table(
+        key=f"ren2017/figure-5{narrow}",
+        title=f"Responses of pairs of channels, {'CIFAR-10' if group else 'JPEG copies'}",
+        claims=tuple(claims),
+    )
+
+
+FIGURE_5: Final = Figure(
+    table=_of_figure_5(TABLE_7_CIFAR, "cifar10"),
+    exhibits=(FIRST,),
+    says=CAPTIONS,
+    quick_networks=1,
+)
+"""The paper says neither of which images nor how mutual information is estimated."""
+
+FIGURE_5_NARROW: Final = Figure(
+    table=_of_figure_5(CIFAR_NARROW, ""),
+    exhibits=(FIRST,),
+    says=CAPTIONS,
+    quick_networks=1,
+)
+
+CHOICES: Final = (
+    Quote(of="?N/σ", words="“sigma makes the most contributions” (appendix A)"),
+    Quote(of="[BL]N/α", words="“much gain for the original version of LN and BN” (appendix A)"),
+)
+
+FIGURE_6: Final = Figure(
+    table=Table(
+        key="ren2017/figure-6",
+        title="Smoothing constants and L1 penalties on validation images of CIFAR",
+        claims=SETTINGS.claims,
+    ),
+    exhibits=(ScoresBySetting(),),
+    says=CHOICES,
+    quick_networks=1,
+)
+
+FIGURE_6_NARROW: Final = Figure(
+    table=Table(
+        key="ren2017/figure-6-narrow",
+        title="Smoothing constants and L1 penalties on validation images, JPEG copies",
+        claims=SETTINGS_NARROW.claims,
+    ),
+    exhibits=(ScoresBySetting(),),
+    says=CHOICES,
+    quick_networks=1,
+)

@@ -1,0 +1,14 @@
+"""Claims of ren2017: normalizers in image classification."""
+
+from farfield.reproductions.ren2017._cifar import RESNET as RESNET
+from farfield.reproductions.ren2017._cifar import SETTINGS as SETTINGS
+from farfield.reproductions.ren2017._cifar import TABLE_3 as TABLE_3
+from farfield.reproductions.ren2017._cifar import TABLE_7_CIFAR as TABLE_7_CIFAR
+from farfield.reproductions.ren2017._cifar_statements import CIFAR_STATEMENTS as CIFAR_STATEMENTS
+from farfield.reproductions.ren2017._narrow import CIFAR_NARROW as CIFAR_NARROW
+from farfield.reproductions.ren2017._narrow import RESNET_NARROW as RESNET_NARROW
+from farfield.reproductions.ren2017._narrow import SETTINGS_NARROW as SETTINGS_NARROW
+from farfield.reproductions.ren2017._print_cifar import DEPENDENCE as DEPENDENCE
+
+STATEMENTS = CIFAR_STATEMENTS
+"""Statements of the paper on several cells."""

@@ -1,0 +1,190 @@
+"""The CIFAR experiments of ren2017 as claims: every published number, and what is behind it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from farfield.core import stream
+from farfield.experiments import SGD
+from farfield.nn import CenterImages, MapNormalizer
+from farfield.objectives import ActivationL1, CenteredL1, CropAndFlip, Supervised
+from farfield.reports import FIGURES
+from farfield.reproductions import STATEMENTS, TABLES, Published, judge
+from farfield.reproductions.ren2017 import _networks as networks
+from farfield.reproductions.ren2017 import _print_cifar as printed
+from farfield.tasks import ImageClasses
+
+
+def cells(key: str):
+    return TABLES[f"ren2017/{key}"].claims
+
+
+def written(row: str) -> str:
+    """A row as the page has it."""
+    return row.replace("+ ", "+")
+
+
+def test_table_3_is_that_of_the_page(paper_text) -> None:
+    text = paper_text("ren2017")
+    page = text[text.index("Table 3: CIFAR-10/100 experiments") :]
+    page = page[: page.index("Refer to caption")]
+    rows = [" ".join([written(row), *numbers]) for row, numbers in printed.TABLE_3.items()]
+    assert page.strip().splitlines()[2:] == rows
+
+
+def test_columns_of_images_of_table_7_are_those_of_the_page(paper_text) -> None:
+    text = paper_text("ren2017")
+    page = text[text.index("Model CIFAR-10 CIFAR-100 LSTM Tanh RNN ReLU RNN") :]
+    lines = page.splitlines()[1 : 1 + len(printed.TABLE_7)]
+    rows = [" ".join([written(row), *numbers]) for row, numbers in printed.TABLE_7.items()]
+    assert [" ".join(line.split()[:-3]) for line in lines] == rows
+
+
+def test_numbers_of_residual_networks_are_those_of_the_text(paper_text) -> None:
+    text = paper_text("ren2017")
+    for (first, second), words in (
+        (printed.RESNET["BN"], "obtaining {}% accuracy on CIFAR-10, and {}% on CIFAR-100"),
+        (printed.RESNET["DN*"], "Our best DN model achieves {}% and {}%, respectively"),
+        (
+            (printed.SIGMA_GAIN, printed.L1_GAIN),
+            "sigma ({}% gain on CIFAR-100) and the L1 regularizer ({}%)",
+        ),
+    ):
+        assert words.format(first, second) in text
+    assert f"helps the performance ({printed.LEARNED_GAIN}% gain on CIFAR-100)" in text
+
+
+def test_captions_of_figure_5_are_those_of_the_page(paper_text) -> None:
+    text = paper_text("ren2017")
+    page = text[text.index("in the first layer at the same spatial location") :]
+    caption = r"^(\S.*)\n\nRefer to caption\n\nCorr. (\S+)\n\nMI (\S+)$"
+    found = re.findall(caption, page, re.MULTILINE)
+    captions = {row.replace("BN-S", "BN-s").replace("LN-S", "LN-s"): pair for row, *pair in found}
+    assert captions == {written(row): [*pair] for row, pair in printed.DEPENDENCE.items()}
+
+
+def test_every_published_number_is_a_claim() -> None:
+    for key, count in (("table-3", 14), ("table-7-cifar", 24), ("resnet", 4)):
+        published = [c for c in cells(key) if isinstance(c.published, Published)]
+        assert len(published) == count
+    numbers = Counter(str(claim.published) for claim in cells("table-7-cifar"))
+    assert numbers == Counter(number for pair in printed.TABLE_7.values() for number in pair)
+    assert len(printed.DEPENDENCE) == 11
+
+
+def test_cells_of_both_tables_are_the_same_experiments() -> None:
+    first, second = (
+        {(claim.row, claim.column): claim.experiment for claim in cells(key)}
+        for key in ("table-3", "table-7-cifar")
+    )
+    shared = first.keys() & second.keys()
+    assert len(shared) == 12
+    assert all(first[cell] == second[cell] for cell in shared)
+
+
+def test_learning_rates_fall_after_the_published_steps() -> None:
+    for claim in cells("table-7-cifar"):
+        recipe = claim.experiment.recipe
+        falls = (5_000, 30_000, 50_000) if "Base" in claim.row else (30_000, 50_000, 80_000)
+        assert recipe.steps == falls[-1]
+        for number, fall in enumerate(falls):
+            assert recipe.rate(fall - 1) == pytest.approx(1e-3 / 10**number)
+        assert (recipe.batch_size, recipe.optimizer) == (100, SGD(momentum=0.9))
+
+
+def test_only_the_regularized_baseline_decays_and_drops() -> None:
+    for claim in cells("table-3"):
+        decays = claim.row == printed.REGULARIZED
+        assert (claim.experiment.recipe.optimizer.weight_decay == 0.1) == decays
+        core = dict(claim.experiment.model.core.options)
+        assert (core.get("dropout", 0) == 0.5) == decays
+
+
+def test_a_star_is_smoothing_and_a_penalty() -> None:
+    for data_set, rows in networks.METHODS.items():
+        for row, method in rows.items():
+            penalized = row.endswith(("*", "L1"))
+            kind = CenteredL1 if method.normalizer else ActivationL1
+            assert isinstance(method.objective, kind if penalized else Supervised)
+            if method.normalizer:
+                smoothed = row.endswith(("*", "-s", "DN"))
+                assert (method.normalizer.sigma > networks.PLAIN) == smoothed
+                affine = row.startswith("BN") or row in {"LN", "LN + L1"}
+                assert method.normalizer.affine == affine
+        assert rows["BN*"].normalizer.sigma == {"cifar10": 1.0, "cifar100": 0.25}[data_set]
+        assert rows["DN*"].alpha == {"cifar10": 0.005, "cifar100": 0.001}[data_set]
+
+
+def test_networks_read_images_without_their_mean_and_normalize_convolutions() -> None:
+    experiment = TABLES["ren2017/table-3"].cells["cifar10/dn-star/test"].experiment
+    assert experiment.model.front.cls is CenterImages
+    made = experiment.model.core.build({"item_shape": (3, 32, 32), "num_outputs": 10}, stream(0))
+    assert made.norms[0].window == 5
+    assert set(networks.CONVOLUTIONS) == {f"core.convolutions.{k}" for k in range(3)}
+
+
+def test_residual_networks_learn_one_constant_a_normalizer() -> None:
+    found = {claim.row: claim.experiment for claim in cells("resnet") if "100" in claim.column}
+    normalizers = {
+        row: dict(one.model.core.options).get("normalizer") for row, one in found.items()
+    }
+    assert normalizers["DN*"] == MapNormalizer(field="window", sigma=2.0, learned_sigma=True)
+    assert normalizers["DN*"] == normalizers["DN, learned"]
+    assert normalizers["DN, fixed"] == MapNormalizer(field="window", sigma=2.0)
+    for experiment in found.values():
+        assert isinstance(experiment.objective, CropAndFlip)
+        assert experiment.objective.padding == 4
+    assert found["DN*"].objective.objective == CenteredL1(weight=0.01)
+    assert found["DN, learned"].objective.objective == Supervised()
+
+
+def test_full_cells_need_data_and_narrow_ones_can_be_run_in_full(monkeypatch) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", "nowhere")
+    for claim in cells("table-3"):
+        assert not claim.experiment.task.is_at_hand()
+        assert judge(claim, [], data_missing=True).verdict.name == "NEEDS_DATA"
+    for key in ("cifar-narrow", "settings-narrow", "resnet-narrow"):
+        assert {claim.quick for claim in cells(key)} == {1}
+
+
+def test_rows_of_our_table_are_those_of_the_paper_under_one_recipe() -> None:
+    claims = cells("cifar-narrow")
+    assert {claim.row for claim in claims} == {*printed.TABLE_3, *printed.TABLE_7}
+    rates = {(claim.experiment.recipe.steps, claim.experiment.recipe.schedule) for claim in claims}
+    assert len(rates) == 1
+    assert sum(claim.regime.startswith(("brightness", "contrast")) for claim in claims) == 13 * 8
+    shared = {claim.experiment.key for claim in claims}
+    swept = {
+        (claim.row, claim.column): claim.experiment.key in shared
+        for claim in cells("settings-narrow")
+    }
+    assert swept["LN", "σ = 0.5"]
+    assert swept["BN", "α = 0.005"]
+
+
+def test_settings_are_chosen_on_validation_images_alone() -> None:
+    for key in ("settings", "settings-narrow"):
+        for claim in cells(key):
+            assert claim.regime == "validation"
+            task = claim.experiment.task
+            assert isinstance(task, ImageClasses)
+            assert task.validation_per_class > 0
+
+
+def test_statements_are_on_cells_of_these_tables() -> None:
+    names = ("ren2017/cifar", "ren2017/resnet")
+    own = [one for key, one in STATEMENTS.items() if key.startswith(names)]
+    assert len(own) == 7
+    homes = {claim.home for one in own for claim in one.claims}
+    assert homes == {"ren2017/table-3", "ren2017/table-7-cifar", "ren2017/resnet"}
+
+
+def test_the_words_of_figures_are_of_quantities_that_they_measure() -> None:
+    for key in ("ren2017/figure-5", "ren2017/figure-5-narrow"):
+        figure = FIGURES[key]
+        assert {claim.row for claim in figure.table.claims} == set(printed.DEPENDENCE)
+        assert figure.words("BN + L1/correlation") == "0.17 (Figure 5)"
+        assert figure.words("LN/information") == "1.41 (Figure 5)"
