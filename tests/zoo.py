@@ -35,6 +35,7 @@ from farfield.functional import (
     TypingParameters,
     WrittenState,
     as_fractions,
+    bicubic_resize,
     causal_attention,
     compatibilities,
     content_scores,
@@ -91,6 +92,7 @@ from farfield.functional import (
     relational_memory,
     relative_position_scores,
     rescale_state,
+    rgb_to_ycbcr,
     rims,
     rims_trace,
     running_context_statistics,
@@ -111,6 +113,7 @@ from farfield.functional import (
     type_distance,
     type_inference,
     type_matching,
+    ycbcr_to_rgb,
 )
 from farfield.models import (
     CNN13,
@@ -1224,6 +1227,9 @@ FUNCTIONS = {
     "sliding_context_center": (sliding_context_center, (SEQUENCES,), SEQUENCES.shape),
     "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
     "divisive_center_1d": (lambda z: divisive_center_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "bicubic_resize": (lambda z: bicubic_resize(z, (3, 9)), (MAPS,), (*MAPS.shape[:2], 3, 9)),
+    "rgb_to_ycbcr": (rgb_to_ycbcr, (MAPS[:, :3],), MAPS[:, :3].shape),
+    "ycbcr_to_rgb": (ycbcr_to_rgb, (MAPS[:, :3],), MAPS[:, :3].shape),
     "divisive_norm_2d": (lambda z: divisive_norm_2d(z, 3), (MAPS,), MAPS.shape),
     "divisive_center_2d": (lambda z: divisive_center_2d(z, 3), (MAPS,), MAPS.shape),
     "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),
