@@ -27,6 +27,8 @@ from farfield.models import (
     CoRelNet,
     PreActResNet,
     PrediNet,
+    QuickCNN,
+    ResNet,
     Transformer,
     WideResNet,
 )
@@ -89,6 +91,8 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         BottleneckMLP,
         CNN13,
         PreActResNet,
+        QuickCNN,
+        ResNet,
         WideResNet,
     }
     assert set(farfield.models.REASONERS.values()) == {

@@ -18,6 +18,7 @@ from farfield.functional import (
     InputAttentionParameters,
     LineParameters,
     LineRules,
+    MeanImages,
     MemoryLayer,
     MNMParameters,
     ModulatedLayer,
@@ -135,8 +136,10 @@ from farfield.models import (
     ObjectPredictor,
     PreActResNet,
     PrediNet,
+    QuickCNN,
     Relational,
     ResizedSequence,
+    ResNet,
     RNNScorer,
     RollOut,
     SequenceModel,
@@ -153,6 +156,7 @@ from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
+    CenterImages,
     Communication,
     ComponentEncoder,
     ContextNorm,
@@ -178,6 +182,7 @@ from farfield.nn import (
     LinearRecurrentUnit,
     LineOfCode,
     LSTMLayer,
+    MapNormalizer,
     MisalignedContextNorm,
     MLPEncoder,
     ModAttn,
@@ -530,6 +535,21 @@ MODULES = {
     "PreActResNet, depth": classifier(
         lambda source: PreActResNet((8, 8), 3, depth=50, width=3, generator=source)
     ),
+    "QuickCNN": classifier(
+        lambda source: QuickCNN(
+            (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source
+        )
+    ),
+    "ResNet": classifier(
+        lambda source: ResNet(
+            (8, 8),
+            3,
+            depth=8,
+            width=3,
+            normalizer=MapNormalizer(learned_sigma=True),
+            generator=source,
+        )
+    ),
     "WideResNet": classifier(
         lambda source: WideResNet((8, 8), 3, depth=10, widen_factor=1, generator=source)
     ),
@@ -538,6 +558,9 @@ MODULES = {
         inputs=(SEQUENCES,),
         shape=SEQUENCES.shape,
         drawing=False,
+    ),
+    "CenterImages": preprocessing(
+        lambda: CenterImages(MeanImages(torch.full((2, 2, 2), 0.4), torch.full((2, 2, 2), 0.5)))
     ),
     "Standardize": preprocessing(lambda: Standardize((0.4, 0.5), (0.2, 0.3))),
     "ZCA": preprocessing(
@@ -1572,6 +1595,8 @@ TOGETHER = {
 }
 # Initializations, slopes and fields have tests of their own; the others are no mechanisms.
 ELSEWHERE = {
+    "MapNormalizer",
+    "MeanImages",
     "PixelSpectrum",
     "zca_matrix",
     "EncodesItems",
@@ -1650,6 +1675,7 @@ ELSEWHERE = {
     "is_transformed",
     "kaiming_normal_",
     "lstm_init_",
+    "normal_",
     "ntm_head_sizes",
     "over_batch",
     "over_batch_and_places",

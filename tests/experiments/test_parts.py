@@ -11,7 +11,7 @@ from torch import nn
 from farfield.core import stream
 from farfield.experiments import Spec
 from farfield.experiments._parts import Parts
-from farfield.nn import ZCA, MLPEncoder, PanelEncoder, Standardize
+from farfield.nn import ZCA, CenterImages, MLPEncoder, PanelEncoder, Standardize
 from farfield.tasks import ImageClasses, RelationalMatchToSample, VisualAnalogies
 from tasks.image_sets import add, read
 
@@ -81,6 +81,10 @@ def test_a_part_has_the_statistics_that_it_asks_for(
     for spec, expected in (
         (Spec(Standardize), Standardize(*statistics)),
         (Spec(ZCA, eps=0.1), ZCA(*statistics, task.pixel_spectrum(), eps=0.1)),
+        (
+            Spec(CenterImages, includes_test=True),
+            CenterImages(task.mean_images(), includes_test=True),
+        ),
     ):
         assert torch.equal(parts.part("front", spec)(images), expected(images))
 

@@ -135,6 +135,23 @@ def test_blocks_of_images_are_normalized_as_one(monkeypatch) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
 
 
+def test_channels_that_lie_last_stay_there_and_change_nothing(monkeypatch) -> None:
+    first, gradient = drawn(7, 3, 4, 5), drawn(7, 3, 4, 5, seed=1)
+    monkeypatch.setattr(_divisive_norm_by_hand, "_BLOCK", 150)
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "highest")
+    results = []
+    for order in (torch.contiguous_format, torch.channels_last):
+        z = first.contiguous(memory_format=order).requires_grad_()
+        out = divisive_norm_2d(z, 3, suppression_window=5, sigma=0.7)
+        (found,) = torch.autograd.grad(out, z, gradient.contiguous(memory_format=order))
+        assert out.is_contiguous(memory_format=order)
+        assert found.is_contiguous(memory_format=order)
+        (mixed,) = torch.autograd.grad(divisive_norm_2d(z, 3), z, gradient)
+        results.append((out, found, mixed))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # What torch does itself.
 @pytest.mark.parametrize("sides", [(3, 4), (4, 5)])
 def test_what_a_compiler_sees_is_the_same(monkeypatch, sides: tuple[int, int]) -> None:

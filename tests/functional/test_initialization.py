@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.functional import kaiming_normal_, lstm_init_, uninitialized, xavier_normal_
+from farfield.functional import kaiming_normal_, lstm_init_, normal_, uninitialized, xavier_normal_
 
 SIZE, INPUTS = 300, 200
 
@@ -39,6 +39,18 @@ def test_xavier_and_kaiming() -> None:
     assert kaiming_normal_(nn.Linear(2, 3, bias=False), generator()).bias is None
 
 
+def test_a_normal_distribution_is_whole_or_cut_off_at_two_deviations() -> None:
+    for layer in (nn.Linear(INPUTS, SIZE), nn.Conv2d(32, 32, 4)):
+        whole = normal_(layer, 0.3, generator=generator())
+        assert_normal(whole.weight, 0.3)
+        assert (whole.bias == 0).all()
+        cut = normal_(layer, 0.3, truncated=True, generator=generator()).weight.detach() / 0.3
+        assert 1.99 < cut.abs().max() < 2
+        # of a normal cut off at ±2: 1 − 4 φ(2) / (2 Φ(2) − 1)
+        assert cut.square().mean() == pytest.approx(0.7737, abs=6 / math.sqrt(cut.numel()))
+    assert normal_(nn.Linear(2, 3, bias=False), 1.0, generator=generator()).bias is None
+
+
 @pytest.mark.parametrize("name, inputs", [("weight_ih", INPUTS), ("weight_hh", SIZE)])
 def test_lstm_rows_are_drawn_by_kind_of_gate(name: str, inputs: int) -> None:
     cell = lstm_init_(nn.LSTMCell(INPUTS, SIZE), generator())
@@ -55,6 +67,8 @@ def initialize(source: torch.Generator | None) -> list[torch.Tensor]:
     modules = (
         lstm_init_(uninitialized(nn.LSTMCell, 3, 4), source),
         xavier_normal_(uninitialized(nn.Linear, 3, 4), source),
+        normal_(uninitialized(nn.Linear, 3, 4), 0.5, generator=source),
+        normal_(uninitialized(nn.Linear, 3, 4), 0.5, truncated=True, generator=source),
         kaiming_normal_(uninitialized(nn.Conv2d, 1, 2, kernel_size=4), source),
     )
     return [parameter for module in modules for parameter in module.parameters()]

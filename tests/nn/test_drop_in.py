@@ -61,7 +61,7 @@ PUBLIC = {
 }
 WITHOUT_FACTORY = {"ContextWhitening", "MultiPass"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
-STATELESS = {"Standardize", "ZCA"}
+STATELESS = {"CenterImages", "Standardize", "ZCA"}
 """Which have no state, before a layer that has some."""
 PLACED = [
     name

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
@@ -26,6 +26,7 @@ from farfield.nn import (
     LinearDecoder,
     LinearEncoder,
     LineOfCode,
+    MapNormalizer,
     MisalignedContextNorm,
     MLPEncoder,
     ModAttn,
@@ -105,6 +106,12 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
     "CNN13": lambda **options: CNN13((12, 12), 2, width=2, generator=generator(), **options),
     "PreActResNet": lambda **options: PreActResNet(
         (4, 4), 2, width=2, generator=generator(), **options
+    ),
+    "QuickCNN": lambda **options: QuickCNN(
+        (8, 8), 2, width=2, normalizer=MapNormalizer(affine=True), generator=generator(), **options
+    ),
+    "ResNet": lambda **options: ResNet(
+        (4, 4), 2, depth=8, width=2, generator=generator(), **options
     ),
     "WideResNet": lambda **options: WideResNet(
         (4, 4), 2, depth=10, widen_factor=1, generator=generator(), **options

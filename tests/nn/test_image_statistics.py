@@ -1,4 +1,4 @@
-"""Fixed preprocessing of images: standardization and whitening."""
+"""Fixed preprocessing of images: standardization, whitening and centering."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.functional import PixelSpectrum, zca_matrix
-from farfield.nn import ZCA, Standardize
+from farfield.functional import MeanImages, PixelSpectrum, zca_matrix
+from farfield.nn import ZCA, CenterImages, Standardize
 from oracles import whitening as oracle
 
 MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)
@@ -78,8 +78,23 @@ def test_released_components(golden) -> None:
     np.testing.assert_allclose(applied, arrays["out.applied"], rtol=0, atol=1e-4)
 
 
+def test_images_are_centered_by_one_of_both_means() -> None:
+    some, means = images(5), MeanImages(*drawn_means())
+    for includes_test, mean in ((False, means.training), (True, means.with_test)):
+        module = CenterImages(means, includes_test=includes_test, scale=2.0, dtype=torch.float64)
+        expected = (some.numpy() / 255.0 - mean.numpy()) * 2
+        np.testing.assert_allclose(module(some), expected, rtol=1e-12, atol=1e-12)
+    levels = CenterImages(MeanImages(*(torch.zeros(3, 2, 2),) * 2))(some)
+    torch.testing.assert_close(levels, some.float())
+
+
+def drawn_means() -> tuple[torch.Tensor, torch.Tensor]:
+    return tuple(images(1, seed)[0].double() / 255 for seed in (2, 3))
+
+
 def test_statistics_are_in_no_state_dictionary_but_move_with_the_module() -> None:
-    for module in (Standardize(MEAN, STD), whitener(images(40))):
+    centering = CenterImages(MeanImages(*drawn_means()))
+    for module in (Standardize(MEAN, STD), whitener(images(40)), centering):
         assert module.state_dict() == {}
         assert not list(module.parameters())
         buffers = dict(module.double().named_buffers())
@@ -109,6 +124,10 @@ def test_statistics_and_images_of_other_sizes_are_refused() -> None:
             ValueError, match=r"items must be \(item, 3, height, width\), got shape"
         ):
             module(torch.zeros(shape))
+    with pytest.raises(
+        ValueError, match=r"items must be \(item, 3, 2, 2\), got shape \(2, 3, 4, 4\)"
+    ):
+        CenterImages(MeanImages(*drawn_means()))(torch.zeros(2, 3, 4, 4))
     with pytest.raises(ValueError, match=r"items must have 12 values each, .*got shape"):
         whitener(images(40))(torch.zeros(2, 3, 4, 4))
     with pytest.raises(ValueError, match="items must be uint8 of 0…255 or floating-point"):

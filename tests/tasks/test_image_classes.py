@@ -315,6 +315,15 @@ def test_other_channels_are_standardized_by_their_own_statistics() -> None:
     assert found.std == pytest.approx(images.std((0, 2, 3)).tolist(), rel=1e-12)
 
 
+def test_the_mean_image_is_that_of_all_training_images_or_of_the_test_too() -> None:
+    training, test = (read(is_test)[0].astype(float) / 255 for is_test in (False, True))
+    found = small(labels_per_class=1).mean_images()
+    np.testing.assert_allclose(found.training, training.mean(0), rtol=1e-12)
+    every = np.concatenate([training, test]).mean(0)
+    np.testing.assert_allclose(found.with_test, every, rtol=1e-12)
+    assert not np.allclose(found.training, every)
+
+
 def test_mnist_has_the_mean_and_deviation_that_everybody_uses(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from farfield.core import stream
 from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
-from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
+from farfield.nn import MapNormalizer
 from farfield.objectives import ManifoldMixup
 from farfield.tasks import TRAINING
 from farfield.training import OneNetwork, Stack, problems_of_run
@@ -21,6 +22,15 @@ CORES = {
     "preact-resnet": (IMAGES, Spec(PreActResNet, width=2)),
     "wide-resnet": (IMAGES, Spec(WideResNet, depth=10, widen_factor=1)),
     "cnn-13": (IMAGES, Spec(CNN13, width=2)),
+    "quick-cnn": (
+        IMAGES,
+        Spec(QuickCNN, width=2, normalizer=MapNormalizer(field="window", learned_sigma=True)),
+    ),
+    "quick-cnn, batch": (IMAGES, Spec(QuickCNN, width=2, normalizer=MapNormalizer())),
+    "resnet": (
+        IMAGES,
+        Spec(ResNet, depth=8, width=2, normalizer=MapNormalizer(learned_sigma=True, affine=True)),
+    ),
     "mlp": (VECTORS, Spec(BottleneckMLP, hidden_sizes=(5, 4), bottleneck=2, batch_norm=True)),
 }
 

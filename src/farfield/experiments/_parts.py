@@ -86,4 +86,6 @@ class Parts:
                 known["channel_mean"], known["channel_std"] = self._task.channel_statistics()
             if "pixel_spectrum" in asked:
                 known["pixel_spectrum"] = self._task.pixel_spectrum()
+            if "mean_images" in asked:
+                known["mean_images"] = self._task.mean_images()
         return known

@@ -23,6 +23,7 @@ from farfield.functional._esbn._esbn import esbn as esbn
 from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
 from farfield.functional._images._as_fractions import as_fractions as as_fractions
 from farfield.functional._images._bicubic import bicubic_resize as bicubic_resize
+from farfield.functional._images._mean_images import MeanImages as MeanImages
 from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
@@ -33,6 +34,7 @@ from farfield.functional._images._zca import PixelSpectrum as PixelSpectrum
 from farfield.functional._images._zca import zca_matrix as zca_matrix
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
 from farfield.functional._init._initialization import lstm_init_ as lstm_init_
+from farfield.functional._init._initialization import normal_ as normal_
 from farfield.functional._init._initialization import uninitialized as uninitialized
 from farfield.functional._init._initialization import xavier_normal_ as xavier_normal_
 from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
@@ -179,6 +181,7 @@ __all__ = [
     "LineRules",
     "MNMOutputs",
     "MNMParameters",
+    "MeanImages",
     "MemoryLayer",
     "ModulatedLayer",
     "NFMRead",
@@ -252,6 +255,7 @@ __all__ = [
     "modulated_weight",
     "nfm_read",
     "norm_by_statistics",
+    "normal_",
     "ntm",
     "ntm_head_sizes",
     "ntm_heads_init_",

@@ -17,6 +17,8 @@ from farfield.models._esbn import ESBN as ESBN
 from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
 from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
+from farfield.models._images._quick_cnn import QuickCNN as QuickCNN
+from farfield.models._images._resnet import ResNet as ResNet
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -45,6 +47,8 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet": PreActResNet,
     "wide-resnet": WideResNet,
     "cnn-13": CNN13,
+    "quick-cnn": QuickCNN,
+    "resnet": ResNet,
     "mlp": BottleneckMLP,
 }
 """Classifiers of single items by their name on the command line."""
@@ -100,8 +104,10 @@ __all__ = [
     "ObjectPredictor",
     "PreActResNet",
     "PrediNet",
+    "QuickCNN",
     "RNNScorer",
     "Relational",
+    "ResNet",
     "ResizedSequence",
     "RollOut",
     "SequenceModel",

@@ -19,6 +19,7 @@ from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
+from farfield.nn._images._center_images import CenterImages as CenterImages
 from farfield.nn._images._standardize import Standardize as Standardize
 from farfield.nn._images._zca import ZCA as ZCA
 from farfield.nn._interpreter._line_of_code import LineOfCode as LineOfCode
@@ -46,6 +47,7 @@ from farfield.nn._norm._group_norm import GroupNorm as GroupNorm
 from farfield.nn._norm._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._norm._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._norm._layer_norm import LayerNorm as LayerNorm
+from farfield.nn._norm._map_normalizer import MapNormalizer as MapNormalizer
 from farfield.nn._norm._misaligned_context_norm import (
     MisalignedContextNorm as MisalignedContextNorm,
 )
@@ -136,6 +138,7 @@ __all__ = [
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
+    "CenterImages",
     "Communication",
     "ComponentEncoder",
     "ContextNorm",
@@ -164,6 +167,7 @@ __all__ = [
     "LinearEncoder",
     "LinearRecurrentUnit",
     "MLPEncoder",
+    "MapNormalizer",
     "MisalignedContextNorm",
     "ModAttn",
     "ModLin",

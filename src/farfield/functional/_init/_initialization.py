@@ -83,6 +83,33 @@ def kaiming_normal_(layer: _Layer, generator: torch.Generator | None = None) -> 
     return layer
 
 
+def normal_(
+    layer: _Layer,
+    std: float,
+    *,
+    truncated: bool = False,
+    generator: torch.Generator | None = None,
+) -> _Layer:
+    """Draw the weights from a normal distribution around 0; set the bias to 0.
+
+    Args:
+        layer: What is initialized, in place.
+        std: Standard deviation of the distribution.
+        truncated: Whether numbers beyond two standard deviations are drawn again, as TensorFlow's
+            truncated normal initializer does; that leaves 0.88 of the deviation.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        ren2017, sections 4.1 and 4.3; its released code truncates.
+    """
+    if truncated:
+        nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std, generator=generator)
+    else:
+        nn.init.normal_(layer.weight, std=std, generator=generator)
+    _zero_bias(layer)
+    return layer
+
+
 @torch.no_grad()
 def lstm_init_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
     r"""Initialize an LSTM for tanh candidates and sigmoid gates; all biases 0.

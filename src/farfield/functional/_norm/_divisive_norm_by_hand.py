@@ -1,8 +1,9 @@
 """Divisive normalization with its gradient written out, a block of images at a time.
 
 The windows slide over maps of one channel, the mean of all; what costs is the passes over all
-channels. They run over a block of images that the processor's cache holds. A compiler makes few
-passes by itself, over the whole batch.
+channels. They run over a block of images that the processor's cache holds, in the order in which
+the images lie in memory, channels first or last. A compiler makes few passes by itself, over the
+whole batch.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ class DivisiveNormByHand(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, smoothing: Tensor, windows: Windows) -> Tensor:
-        out = torch.empty_like(z, memory_format=torch.contiguous_format)
+        out = torch.empty_like(z, memory_format=_format(z))
         offsets, means, roots = z.new_empty(3, len(z), 1, *z.shape[2:])
         rows = _rows(z)
-        buffers = z.new_empty(2, rows, *z.shape[1:])
+        buffers = _buffers(z, rows)
         area = windows.summation[0] * windows.summation[1]
         for block, result, offset, mean, root in _blocks(rows, z, out, offsets, means, roots):
-            v, vv = buffers[:, : len(block)]
+            v, vv = (buffer[: len(block)] for buffer in buffers)
             average = _mean_of_channels(block)
             torch.div(_box(average, windows.summation), area, out=mean)
             # The mean of the centered activations, which the gradient needs.
@@ -79,7 +80,7 @@ class DivisiveNormByHand(torch.autograd.Function):
             plain = partial(divisive_norm_plain, windows=ctx.windows)
             again = differentiable_gradients(plain, (z, smoothing), [gradient])
             return (*again, None)
-        of_z = torch.empty_like(z, memory_format=torch.contiguous_format)
+        of_z = torch.empty_like(z, memory_format=_format(z))
         products = torch.empty_like(roots)
         of_rows = (gradient, z, of_z, offsets, means, roots, products)
         _gradient_of_rows(of_rows, ctx.windows)
@@ -137,10 +138,10 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], windows: Windows) -> None:
     """
     z = tensors[1]
     rows = _rows(z)
-    buffers = z.new_empty(2, rows, *z.shape[1:])
+    buffers = _buffers(z, rows)
     area = windows.summation[0] * windows.summation[1]
     for g, block, result, offset, mean, root, product in _blocks(rows, *tensors):
-        v, gv = buffers[:, : len(block)]
+        v, gv = (buffer[: len(block)] for buffer in buffers)
         torch.sub(block, mean, out=v)
         product.copy_(_mean_of_channels(torch.mul(g, v, out=gv)))
         along = _box(product * root.pow(3), windows.suppression, adjoint=True)
@@ -166,6 +167,21 @@ def _rows(z: Tensor) -> int:
     return max(1, _BLOCK // max(1, z[0].numel())) if z.is_cpu and len(z) else max(1, len(z))
 
 
+def _format(z: Tensor) -> torch.memory_format:
+    """The order in memory of results: channels last for activations that have them there."""
+    if not z.is_contiguous() and z.is_contiguous(memory_format=torch.channels_last):
+        return torch.channels_last
+    return torch.contiguous_format
+
+
+def _buffers(z: Tensor, rows: int) -> tuple[Tensor, Tensor]:
+    """Two blocks of so many images."""
+    first = torch.empty(
+        (rows, *z.shape[1:]), dtype=z.dtype, device=z.device, memory_format=_format(z)
+    )
+    return first, torch.empty_like(first)
+
+
 def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
     return zip(*(torch.split(tensor, rows) for tensor in tensors), strict=True)
 
@@ -175,6 +191,10 @@ def _mean_of_channels(block: Tensor) -> Tensor:
     channels = block.shape[1]
     if channels > 1 and block.is_cpu and torch.get_float32_matmul_precision() == "highest":
         # A product streams them several times as fast as torch's sum over such an axis.
+        if _format(block) is torch.channels_last:
+            weights = block.new_full((channels,), 1 / channels)
+            pixels = block.movedim(1, -1)
+            return torch.mv(pixels.flatten(0, 2), weights).view(pixels.shape[:3]).unsqueeze(1)
         ones = block.new_full((1, 1, channels), 1 / channels)
         maps = block.new_empty(len(block), 1, *block.shape[2:])
         torch.bmm(ones.expand(len(block), -1, -1), block.flatten(2), out=maps.flatten(2))

@@ -32,14 +32,15 @@ class Window(NamedTuple):
 class ResidualBlock(nn.Module):
     r"""Convolutions of normalized and activated maps, added to a shortcut.
 
-    $$y = s(x) + u_n(\dots u_1(x)), \qquad u_i(x) = W_i * \phi(\mathrm{BN}_i(x))$$
+    $$y = s(x) + u_n(\dots u_1(x)), \qquad u_i(x) = W_i * \phi(N_i(x))$$
 
-    with $s$ the identity, or a convolution of 1×1 where the shape changes, of $x$ or of what
-    $W_1$ reads.
+    with normalizers $N_i$ and $s$ the identity, or a convolution of 1×1 where the shape changes, of
+    $x$ or of what $W_1$ reads.
 
     Args:
         in_channels: Channels of $x$.
         windows: The convolutions.
+        norm: What makes a normalizer from a number of channels.
         bias: Whether convolutions add a number to each channel.
         negative_slope: Slope of the activation below 0.
         dropout: Probability that a number between two convolutions is dropped in training.
@@ -55,6 +56,7 @@ class ResidualBlock(nn.Module):
         in_channels: int,
         windows: Sequence[Window],
         *,
+        norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
         bias: bool = False,
         negative_slope: float = 0.0,
         dropout: float = 0.0,
@@ -63,7 +65,7 @@ class ResidualBlock(nn.Module):
     ) -> None:
         super().__init__()
         sizes = (in_channels, *(window.channels for window in windows))
-        self.norms = nn.ModuleList(nn.BatchNorm2d(channels) for channels in sizes[:-1])
+        self.norms = nn.ModuleList(norm(channels) for channels in sizes[:-1])
         self.convolutions = nn.ModuleList(
             convolution(*pair, window.side, stride=window.stride, bias=bias, generator=generator)
             for pair, window in zip(itertools.pairwise(sizes), windows, strict=True)

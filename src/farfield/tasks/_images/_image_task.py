@@ -12,7 +12,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from farfield.core import Problems, Stream, UnknownNameError
-from farfield.functional import PixelSpectrum
+from farfield.functional import MeanImages, PixelSpectrum
 from farfield.metrics import (
     expected_calibration_error,
     negative_log_likelihood,
@@ -20,7 +20,11 @@ from farfield.metrics import (
 )
 from farfield.tasks._files._labelled_images import Images, Labels
 from farfield.tasks._images._image_files import IMAGE_FILES, ImageFiles
-from farfield.tasks._images._pixel_statistics import channel_statistics, pixel_spectrum
+from farfield.tasks._images._pixel_statistics import (
+    channel_statistics,
+    mean_images,
+    pixel_spectrum,
+)
 from farfield.tasks._protocol._abilities import ChannelStatistics
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import check_number
@@ -152,6 +156,14 @@ class ImageTask(ClassTask):
             ValueError: If a file is missing.
         """
         return pixel_spectrum(self._files.read(False)[0], self.channel_statistics())
+
+    def mean_images(self) -> MeanImages:
+        """Means of all images of the training file, and of those of both files.
+
+        Raises:
+            ValueError: If a file is missing.
+        """
+        return mean_images(*(self._files.read(is_test)[0] for is_test in (False, True)))
 
 
 def _problems(images: Images, labels: Labels | None, rows: Int64[np.ndarray, " batch"]) -> Problems:

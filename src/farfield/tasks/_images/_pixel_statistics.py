@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float64, UInt8
 
-from farfield.functional import PixelSpectrum
+from farfield.functional import MeanImages, PixelSpectrum
 from farfield.tasks._files._cache import cached_array
 from farfield.tasks._files._labelled_images import Images
 from farfield.tasks._protocol._abilities import ChannelStatistics
@@ -37,6 +37,19 @@ def channel_statistics(images: Images) -> ChannelStatistics:
         tuple(one / total / 255 for one in first),
         tuple(math.sqrt(variance) / 255 for variance in variances),
     )
+
+
+def mean_images(training: Images, test: UInt8[np.ndarray, "_ channel height width"]) -> MeanImages:
+    """Means of images, pixel by pixel, as fractions; sums are exact.
+
+    Args:
+        training: All training images.
+        test: All images of the test.
+    """
+    own, other = (images.sum(0, dtype=np.int64) for images in (training, test))
+    count = len(training)
+    means = own / count / 255, (own + other) / (count + len(test)) / 255
+    return MeanImages(*map(torch.from_numpy, means))
 
 
 def pixel_spectrum(images: Images, statistics: ChannelStatistics) -> PixelSpectrum:

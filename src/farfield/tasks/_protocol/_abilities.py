@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 from torch import Tensor
 
 from farfield.core import Problems, Stream
-from farfield.functional import PixelSpectrum
+from farfield.functional import MeanImages, PixelSpectrum
 from farfield.tasks._protocol._form import Form, axes_of
 from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
@@ -204,7 +204,7 @@ class ChannelStatistics(NamedTuple):
 
 @runtime_checkable
 class HasPixelStatistics(Protocol):
-    """A task of images with statistics of all its training images, for fixed preprocessing."""
+    """A task of images with statistics of all of them, for fixed preprocessing."""
 
     def channel_statistics(self) -> ChannelStatistics:
         """Mean and standard deviation of each channel."""
@@ -212,6 +212,10 @@ class HasPixelStatistics(Protocol):
 
     def pixel_spectrum(self) -> PixelSpectrum:
         """Mean and principal directions of images that are standardized by these."""
+        ...
+
+    def mean_images(self) -> MeanImages:
+        """Mean of all training images, pixel by pixel, and of those of the test with them."""
         ...
 
 

@@ -1,0 +1,122 @@
+"""The small convolutional network of Caffe that normalizers are compared on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import ClassVar, Final, TypeVar, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Dropout, Size, check_arguments
+from farfield.functional import normal_, uninitialized
+from farfield.models._images._maps import maps_of, num_channels_of
+
+_Layer = TypeVar("_Layer", nn.Conv2d, nn.Linear)
+
+_SIDE: Final = 5
+"""Side of the windows of the convolutions."""
+
+_POOLS: Final[tuple[Callable[..., Tensor], ...]] = (F.max_pool2d, F.avg_pool2d, F.avg_pool2d)
+_STDS: Final = (1e-4, 1e-2, 1e-2)
+"""Standard deviations of the first weights of the convolutions."""
+
+_STD: Final = 1e-1
+"""Standard deviation of the first weights of the linear layers."""
+
+_LEAST_SIDE: Final = 8
+"""Side of an image of which the last pooling leaves a pixel."""
+
+
+@final
+class QuickCNN(nn.Module):
+    """Three convolutions of 5×5, each with a normalizer, a ReLU and a pooling, and linear layers.
+
+    The convolutions have `width`, `width` and twice as many channels, and biases; behind each come
+    the normalizer, the ReLU and the maximum, behind the second and third the mean, of windows of
+    3×3 two pixels apart. Two linear layers follow, the first with twice `width` units, and nothing
+    between them. A window that reaches beyond the last row or column pools the pixels inside.
+
+    Args:
+        item_shape: Channels, height and width of a square image, or height and width of a gray one;
+            8 pixels or more.
+        num_outputs: Numbers in an answer.
+        width: Channels of the first convolution.
+        normalizer: What makes a normalizer from a number of channels and the side of a window,
+            such as a `MapNormalizer`; None for no normalizers.
+        windows: Sides of the windows of the normalizers, pixels.
+        dropout: Probability that an output of either linear layer is dropped in training, the
+            logits among them, as in the released code.
+        truncated: Whether first weights beyond two standard deviations are drawn again, as in the
+            released code.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, *item_shape)` to `(batch, num_outputs)`.
+
+    Attributes:
+        convolutions: The convolutions, whose outputs are normalized.
+        norms: The normalizers.
+        mixing_layers: The first two convolutions.
+
+    Raises:
+        ValueError: If a number is out of range, or the images are not square, smaller, or of
+            another shape.
+
+    Reference:
+        ren2017, section 4.1 and table 2.
+    """
+
+    mixing_layers: ClassVar[tuple[str, ...]] = ("convolutions.0", "convolutions.1")
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        item_shape: tuple[Size, ...],
+        num_outputs: Size,
+        *,
+        width: Size = 32,
+        normalizer: Callable[[int, int], nn.Module] | None = None,
+        windows: tuple[Size, Size, Size] = (5, 3, 3),
+        dropout: Dropout = 0.0,
+        truncated: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.item_shape, self.dropout = tuple(item_shape), dropout
+        channels = (width, width, 2 * width)
+        sizes = (num_channels_of(self.item_shape, least_side=_LEAST_SIDE), *channels)
+
+        def draw(layer: _Layer, std: float) -> _Layer:
+            return normal_(layer, std, truncated=truncated, generator=generator)
+
+        self.convolutions = nn.ModuleList(
+            draw(uninitialized(nn.Conv2d, *pair, _SIDE, padding=_SIDE // 2), std)
+            for pair, std in zip(itertools.pairwise(sizes), _STDS, strict=True)
+        )
+        self.norms = nn.ModuleList(
+            nn.Identity() if normalizer is None else normalizer(number, window)
+            for number, window in zip(channels, windows, strict=True)
+        )
+        pixels = (self.item_shape[-1] // 2 ** len(_POOLS)) ** 2
+        self.hidden = draw(uninitialized(nn.Linear, pixels * channels[-1], 2 * width), _STD)
+        self.output = draw(uninitialized(nn.Linear, 2 * width, num_outputs), _STD)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image."""
+        maps = maps_of(items, self.item_shape)
+        for convolve, norm, pool in zip(self.convolutions, self.norms, _POOLS, strict=True):
+            maps = pool(F.relu(norm(convolve(maps))), 3, stride=2, ceil_mode=True)
+        hidden = maps.flatten(1)
+        for layer in (self.hidden, self.output):
+            hidden = F.dropout(layer(hidden), self.dropout, self.training)
+        return hidden

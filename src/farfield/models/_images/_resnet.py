@@ -1,0 +1,113 @@
+"""The residual networks of CIFAR, with any normalizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Depth, Size, check_arguments
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._images._maps import convolution, maps_of, num_channels_of
+from farfield.models._images._residual import ResidualBlock, Window, residual_group
+from farfield.nn import MapNormalizer
+
+_GROUPS: Final = ("group1", "group2", "group3")
+_BATCH_NORM: Final = MapNormalizer(affine=True)
+
+
+@final
+class ResNet(nn.Module):
+    """A thin residual network of small images that normalizes before every ReLU.
+
+    A stem of 3×3, three groups of as many blocks, of which the second and third halve the sides and
+    double the channels, a last normalizer with its ReLU, and a linear layer on the mean of each
+    channel over the image. A block normalizes and activates before each of its two convolutions of
+    3×3, none of which has a bias. `PreActResNet` has four groups, four times as many channels, and
+    batch normalization alone.
+
+    Args:
+        item_shape: Channels, height and width of a square image, or height and width of a gray one.
+        num_outputs: Numbers in an answer.
+        depth: Number of layers, $6n + 2$ for $n$ blocks a group.
+        width: Channels of the stem and of the first group.
+        normalizer: What makes a normalizer from a number of channels and the side of a window;
+            None for no normalizers.
+        windows: Sides of the windows of the normalizers, pixels: of that behind the stem, and of
+            those of each group; the last normalizer has that of the last group.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, *item_shape)` to `(batch, num_outputs)`.
+
+    Attributes:
+        mixing_layers: The first two groups.
+
+    Raises:
+        ValueError: If a number is out of range, there is no network of such a depth, or the images
+            are not square or have another shape.
+
+    Reference:
+        He et al. 2016, section 4.2; ren2017, section 4.1. The order within a block is that of He et
+        al. 2016b, as in the released code of ren2017. Shortcuts between groups are convolutions of
+        1×1; the papers do not say what ren2017 has there.
+    """
+
+    mixing_layers: ClassVar[tuple[str, ...]] = ("group1", "group2")
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        item_shape: tuple[Size, ...],
+        num_outputs: Size,
+        *,
+        depth: Depth = 32,
+        width: Size = 16,
+        normalizer: Callable[[int, int], nn.Module] | None = _BATCH_NORM,
+        windows: tuple[Size, Size, Size, Size] = (7, 5, 5, 5),
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        num_blocks, rest = divmod(depth - 2, 6)
+        if num_blocks < 1 or rest:
+            raise ValueError(f"depth must be 6n + 2, as 32, got {depth}")
+        self.item_shape = tuple(item_shape)
+
+        def norm(channels: int, window: int) -> nn.Module:
+            return nn.Identity() if normalizer is None else normalizer(channels, window)
+
+        channels = num_channels_of(self.item_shape)
+        self.stem = convolution(channels, width, 3, generator=generator)
+        channels = width
+        for number, name in enumerate(_GROUPS):
+            block = partial(
+                ResidualBlock, norm=partial(norm, window=windows[number + 1]), generator=generator
+            )
+            own = width * 2**number
+            blocks = [
+                (Window(own, 3, 2 if number and not k else 1), Window(own, 3, 1))
+                for k in range(num_blocks)
+            ]
+            self.add_module(name, residual_group(block, channels, blocks))
+            channels = own
+        self.set_submodule("group1.0.norms.0", norm(width, windows[0]))
+        self.final_norm = norm(channels, windows[-1])
+        self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image."""
+        maps = self.stem(maps_of(items, self.item_shape))
+        for name in _GROUPS:
+            maps = self.get_submodule(name)(maps)
+        return self.output(F.relu(self.final_norm(maps)).mean((-2, -1)))
