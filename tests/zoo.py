@@ -124,6 +124,7 @@ from farfield.models import (
     NTM,
     RN,
     SRAN,
+    SRCNN,
     TRN,
     AnalogyScoring,
     BottleneckMLP,
@@ -539,6 +540,18 @@ MODULES = {
         lambda source: QuickCNN(
             (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source
         )
+    ),
+    "SRCNN": Animal(
+        build=lambda source: SRCNN(
+            channels=(3, 2), normalizer=MapNormalizer(field="window"), generator=source
+        ),
+        inputs=(drawn(BATCH, 18, 19),),
+        shape=(BATCH, 2, 3),
+    ),
+    "SRCNN, padded": Animal(
+        build=lambda source: SRCNN(channels=(3, 2), padded=True, generator=source),
+        inputs=(drawn(BATCH, 6, 7),),
+        shape=(BATCH, 6, 7),
     ),
     "ResNet": classifier(
         lambda source: ResNet(

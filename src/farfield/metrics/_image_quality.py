@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import torch
@@ -11,8 +12,9 @@ from torch.nn import functional as F
 
 from farfield.core import PositiveFloat, check_arguments
 
-_WINDOW: Final = 11
-"""Side of the window of the structural similarity, pixels."""
+_RADIUS: Final = 5
+"""Pixels of the window of the structural similarity on either side of its middle."""
+_WINDOW: Final = 2 * _RADIUS + 1
 _DEVIATION: Final = 1.5
 """Standard deviation of its weights, pixels."""
 _CONSTANTS: Final = (0.01, 0.03)
@@ -90,25 +92,29 @@ def ssim(
             f"first must be of at least {_WINDOW} × {_WINDOW} pixels, or padded, "
             f"got shape {tuple(first.shape)}"
         )
-    x, y = (images.double().reshape(-1, 1, *images.shape[-2:]) for images in (first, second))
+    x, y = (images.double().reshape(-1, *images.shape[-2:]) for images in (first, second))
     if padded:
-        x, y = (F.pad(images, [_WINDOW // 2] * 4, mode="replicate") for images in (x, y))
+        x, y = (F.pad(images, [_RADIUS] * 4, mode="replicate") for images in (x, y))
     mean_x, mean_y = _blurred(x), _blurred(y)
     variances = _blurred(x * x) - mean_x**2 + _blurred(y * y) - mean_y**2
     covariance = _blurred(x * y) - mean_x * mean_y
     luminance, contrast = ((constant * peak) ** 2 for constant in _CONSTANTS)
     similarity = (2 * mean_x * mean_y + luminance) * (2 * covariance + contrast)
     similarity /= (mean_x**2 + mean_y**2 + luminance) * (variances + contrast)
-    return similarity.mean((-3, -2, -1)).reshape(first.shape[:-2])
+    return similarity.mean((-2, -1)).reshape(first.shape[:-2])
 
 
-def _blurred(images: Float64[Tensor, "item 1 height width"]) -> Float64[Tensor, "item 1 _ _"]:
+def _blurred(images: Float64[Tensor, "item height width"]) -> Float64[Tensor, "item _ _"]:
     """Gaussian means over the windows that lie within the images."""
-    steps = torch.arange(_WINDOW, dtype=images.dtype, device=images.device) - _WINDOW // 2
-    weights = (-(steps**2) / (2 * _DEVIATION**2)).exp()
-    weights = weights / weights.sum()
-    down = F.conv2d(images, weights.reshape(1, 1, -1, 1))
-    return F.conv2d(down, weights.reshape(1, 1, 1, -1))
+    weights = [math.exp(-(step**2) / (2 * _DEVIATION**2)) for step in range(-_RADIUS, _RADIUS + 1)]
+    # Not a convolution, for which torch has no fast code in float64.
+    for dim in (-2, -1):
+        length = images.shape[dim] - 2 * _RADIUS
+        total = images.narrow(dim, 0, length) * (weights[0] / sum(weights))
+        for place, weight in enumerate(weights[1:], start=1):
+            total.add_(images.narrow(dim, place, length), alpha=weight / sum(weights))
+        images = total
+    return images
 
 
 def _check(first: Tensor, second: Tensor) -> None:
