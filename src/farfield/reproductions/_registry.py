@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
+from farfield.reproductions import gondal2021, lamb2022, ren2017, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._statements import Statement
 
@@ -57,6 +57,11 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.ADDING,
         lamb2022.BALLS,
         lamb2022.BEYOND,
+        ren2017.TABLE_5,
+        ren2017.TABLE_6,
+        ren2017.TABLE_8,
+        ren2017.CAPTIONS,
+        ren2017.T91,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
         webb2021.TABLE_11,
@@ -84,7 +89,7 @@ TABLES: Final[dict[str, Table]] = {
 
 STATEMENTS: Final[dict[str, Statement]] = {
     statement.key: statement
-    for paper in (gondal2021, lamb2022, webb2020, webb2021)
+    for paper in (gondal2021, lamb2022, ren2017, webb2020, webb2021)
     for statement in paper.STATEMENTS
 }
 """Statements of the papers on several cells, and curves without a table, by name."""

@@ -1,0 +1,8 @@
+"""Claims of ren2017: normalizers in super-resolution."""
+
+from farfield.reproductions.ren2017._super_resolution import CAPTIONS as CAPTIONS
+from farfield.reproductions.ren2017._super_resolution import STATEMENTS as STATEMENTS
+from farfield.reproductions.ren2017._super_resolution import T91 as T91
+from farfield.reproductions.ren2017._super_resolution import TABLE_5 as TABLE_5
+from farfield.reproductions.ren2017._super_resolution import TABLE_6 as TABLE_6
+from farfield.reproductions.ren2017._super_resolution import TABLE_8 as TABLE_8
