@@ -36,6 +36,7 @@ from farfield.functional import (
     TypingParameters,
     WrittenState,
     as_fractions,
+    bicubic_resize,
     causal_attention,
     compatibilities,
     content_scores,
@@ -92,6 +93,7 @@ from farfield.functional import (
     relational_memory,
     relative_position_scores,
     rescale_state,
+    rgb_to_ycbcr,
     rims,
     rims_trace,
     running_context_statistics,
@@ -112,6 +114,7 @@ from farfield.functional import (
     type_distance,
     type_inference,
     type_matching,
+    ycbcr_to_rgb,
 )
 from farfield.models import (
     CNN13,
@@ -121,6 +124,7 @@ from farfield.models import (
     NTM,
     RN,
     SRAN,
+    SRCNN,
     TRN,
     AnalogyScoring,
     BottleneckMLP,
@@ -536,6 +540,18 @@ MODULES = {
         lambda source: QuickCNN(
             (8, 8), 3, width=3, normalizer=MapNormalizer(field="window"), generator=source
         )
+    ),
+    "SRCNN": Animal(
+        build=lambda source: SRCNN(
+            channels=(3, 2), normalizer=MapNormalizer(field="window"), generator=source
+        ),
+        inputs=(drawn(BATCH, 18, 19),),
+        shape=(BATCH, 2, 3),
+    ),
+    "SRCNN, padded": Animal(
+        build=lambda source: SRCNN(channels=(3, 2), padded=True, generator=source),
+        inputs=(drawn(BATCH, 6, 7),),
+        shape=(BATCH, 6, 7),
     ),
     "ResNet": classifier(
         lambda source: ResNet(
@@ -1247,6 +1263,9 @@ FUNCTIONS = {
     "sliding_context_center": (sliding_context_center, (SEQUENCES,), SEQUENCES.shape),
     "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
     "divisive_center_1d": (lambda z: divisive_center_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
+    "bicubic_resize": (lambda z: bicubic_resize(z, (3, 9)), (MAPS,), (*MAPS.shape[:2], 3, 9)),
+    "rgb_to_ycbcr": (rgb_to_ycbcr, (MAPS[:, :3],), MAPS[:, :3].shape),
+    "ycbcr_to_rgb": (ycbcr_to_rgb, (MAPS[:, :3],), MAPS[:, :3].shape),
     "divisive_norm_2d": (lambda z: divisive_norm_2d(z, 3), (MAPS,), MAPS.shape),
     "divisive_center_2d": (lambda z: divisive_center_2d(z, 3), (MAPS,), MAPS.shape),
     "context_whiten": (context_whiten, (SEQUENCES,), SEQUENCES.shape),

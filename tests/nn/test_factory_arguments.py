@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import CNN13, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
+from farfield.models import CNN13, SRCNN, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
@@ -110,6 +110,7 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
     "QuickCNN": lambda **options: QuickCNN(
         (8, 8), 2, width=2, normalizer=MapNormalizer(affine=True), generator=generator(), **options
     ),
+    "SRCNN": lambda **options: SRCNN(channels=(2, 2), generator=generator(), **options),
     "ResNet": lambda **options: ResNet(
         (4, 4), 2, depth=8, width=2, generator=generator(), **options
     ),

@@ -83,3 +83,13 @@ def resnet(images: Array, blocks: int, state: State, norm: Norm) -> Array:
             maps = skipped + convolve(inner, state[f"{at}.convolutions.1.weight"], None, 1, 1)
     maps = leaky(norm(maps, "final_norm", 5))
     return linear(mean_over_image(maps), state["output.weight"], state["output.bias"])
+
+
+def srcnn(images: Array, state: State, norm: Norm, padded: bool) -> Array:
+    """ren2017, section 4.3; images are (batch, height, width)."""
+    maps = images[:, None]
+    for k, side in enumerate((9, 5, 5)):
+        weight, bias = (state[f"convolutions.{k}.{kind}"] for kind in ("weight", "bias"))
+        maps = convolve(maps, weight, bias, 1, side // 2 if padded else 0)
+        maps = leaky(norm(maps, f"norms.{k}", 5)) if k < 2 else maps
+    return maps[:, 0]

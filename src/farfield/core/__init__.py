@@ -38,6 +38,8 @@ from farfield.core._layers import tap_layers as tap_layers
 from farfield.core._machine import num_cores as num_cores
 from farfield.core._parameters import call_with as call_with
 from farfield.core._parameters import first_names as first_names
+from farfield.core._pictures import PICTURES as PICTURES
+from farfield.core._pictures import read_picture as read_picture
 from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import Problems as Problems
 from farfield.core._problems import joined as joined
@@ -47,6 +49,7 @@ from farfield.core._text import excerpt as excerpt
 from farfield.core._text import printable as printable
 
 __all__ = [
+    "PICTURES",
     "REFERENCES",
     "TRAINING",
     "ArgumentError",
@@ -85,6 +88,7 @@ __all__ = [
     "num_cores",
     "open_regular",
     "printable",
+    "read_picture",
     "read_regular",
     "reseed",
     "seed_generators",

@@ -1,4 +1,4 @@
-"""Architecture of networks that classify single items."""
+"""Architecture of networks that read single items as a whole."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from farfield.tasks import ProblemTask
 @final
 @dataclass(frozen=True, kw_only=True)
 class ItemNetwork:
-    """A network that classifies single items as a whole: core and front, each a `Spec`.
+    """A network that reads single items as a whole: core and front, each a `Spec`.
 
     Args:
-        core: From items to answers, e.g. `Spec(PreActResNet)`. It takes the shape of items as
-            `item_shape`, and the number of outputs as `num_outputs`.
+        core: From items to answers, e.g. `Spec(PreActResNet)`, or to items, e.g. `Spec(SRCNN)`. It
+            takes the shape of items as `item_shape`, and the number of outputs as `num_outputs`.
         front: Fixed module that the core reads items through, such as a standardization, or `None`
             for none.
 

@@ -22,11 +22,14 @@ from farfield.functional._esbn._esbn import ESBNParameters as ESBNParameters
 from farfield.functional._esbn._esbn import esbn as esbn
 from farfield.functional._esbn._esbn import esbn_keys as esbn_keys
 from farfield.functional._images._as_fractions import as_fractions as as_fractions
+from farfield.functional._images._bicubic import bicubic_resize as bicubic_resize
 from farfield.functional._images._mean_images import MeanImages as MeanImages
 from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._images._ycbcr import rgb_to_ycbcr as rgb_to_ycbcr
+from farfield.functional._images._ycbcr import ycbcr_to_rgb as ycbcr_to_rgb
 from farfield.functional._images._zca import PixelSpectrum as PixelSpectrum
 from farfield.functional._images._zca import zca_matrix as zca_matrix
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
@@ -200,6 +203,7 @@ __all__ = [
     "WrittenState",
     "alibi_slopes",
     "as_fractions",
+    "bicubic_resize",
     "causal_attention",
     "check_min_update",
     "check_segments",
@@ -273,6 +277,7 @@ __all__ = [
     "relational_memory",
     "relative_position_scores",
     "rescale_state",
+    "rgb_to_ycbcr",
     "rims",
     "rims_trace",
     "ring_spectrum",
@@ -297,5 +302,6 @@ __all__ = [
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",
+    "ycbcr_to_rgb",
     "zca_matrix",
 ]

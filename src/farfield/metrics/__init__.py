@@ -3,6 +3,8 @@
 from farfield.metrics._accuracy import accuracy as accuracy
 from farfield.metrics._accuracy import correct as correct
 from farfield.metrics._blobs import blob_distance as blob_distance
+from farfield.metrics._image_quality import psnr as psnr
+from farfield.metrics._image_quality import ssim as ssim
 from farfield.metrics._intervals import Difference as Difference
 from farfield.metrics._intervals import Interval as Interval
 from farfield.metrics._intervals import Summary as Summary
@@ -35,6 +37,8 @@ __all__ = [
     "measure_of",
     "negative_log_likelihood",
     "paired_t_test",
+    "psnr",
+    "ssim",
     "t_interval",
     "top_k_accuracy",
     "welch_interval",

@@ -71,12 +71,27 @@ MEASURES: Final[dict[str, Measure]] = {
     "nll": Measure(
         name="nll", label="negative log-likelihood", percent=False, lower_is_better=True
     ),
+    "psnr": Measure(
+        name="psnr",
+        label="peak signal-to-noise ratio, dB",
+        percent=False,
+        lower_is_better=False,
+        lowest=-math.inf,
+    ),
     "r2": Measure(
         name="r2",
         label="coefficient of determination",
         percent=False,
         lower_is_better=False,
         lowest=-math.inf,
+        highest=1.0,
+    ),
+    "ssim": Measure(
+        name="ssim",
+        label="structural similarity",
+        percent=False,
+        lower_is_better=False,
+        lowest=-1.0,
         highest=1.0,
     ),
     "top-5": Measure(

@@ -19,6 +19,7 @@ from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
 from farfield.models._images._quick_cnn import QuickCNN as QuickCNN
 from farfield.models._images._resnet import ResNet as ResNet
+from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -86,6 +87,7 @@ __all__ = [
     "RN",
     "SCORERS",
     "SRAN",
+    "SRCNN",
     "TRN",
     "AnalogyScoring",
     "BottleneckMLP",

@@ -1,4 +1,4 @@
-"""The composition of models that classify items as a whole."""
+"""The composition of models that read items as a whole."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from farfield.models._checks import check_one_item
 
 @final
 class ItemModel(nn.Module):
-    """A classifier of single items, e.g. of images, as a model of problems.
+    """A classifier of single items, or a network that restores them, as a model of problems.
 
     A problem shows one item. Every problem of a batch is a row of what the core reads, also where
     several show the same item: batch normalization counts problems. `SetModel` takes an item apart
     into elements.
 
     Args:
-        core: From items `(batch, *shape)` to answers `(batch, num_outputs)`, e.g. `PreActResNet`.
+        core: From items `(batch, *shape)` to answers `(batch, num_outputs)`, e.g. `PreActResNet`,
+            or to items, e.g. `SRCNN`.
         front: What the core reads items through, from and to `(batch, *shape)`, such as a
             standardization; None for nothing.
 
     Shape:
         Items `(item, *shape)`, uint8 of 0…255 or floating-point, and their index `(batch, 1)` to
-        `(batch, num_outputs)`. Bytes are read as fractions of 255.
+        what the core gives. Bytes are read as fractions of 255.
 
     Attributes:
         mixing_layers: Those of the core, if it has any.
@@ -49,7 +50,7 @@ class ItemModel(nn.Module):
 
     def forward(
         self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, "batch place"]
-    ) -> Float[Tensor, "batch _"]:
+    ) -> Float[Tensor, "batch ..."]:
         """Answer every problem of a batch.
 
         Args:

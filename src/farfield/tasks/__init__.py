@@ -31,6 +31,7 @@ from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
 from farfield.tasks._protocol._abilities import Candidates as Candidates
 from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
+from farfield.tasks._protocol._abilities import FurtherScores as FurtherScores
 from farfield.tasks._protocol._abilities import HasForm as HasForm
 from farfield.tasks._protocol._abilities import HasPixelStatistics as HasPixelStatistics
 from farfield.tasks._protocol._abilities import HasSubsets as HasSubsets
@@ -56,6 +57,7 @@ from farfield.tasks._protocol._task import VALIDATION as VALIDATION
 from farfield.tasks._protocol._task import ProblemTask as ProblemTask
 from farfield.tasks._protocol._task import Regime as Regime
 from farfield.tasks._protocol._task import Task as Task
+from farfield.tasks._restoration._super_resolution import SuperResolution as SuperResolution
 from farfield.tasks._rules._all_same import AllSame as AllSame
 from farfield.tasks._rules._distribution_of_n import DistributionOfN as DistributionOfN
 from farfield.tasks._rules._distribution_of_three import DistributionOfThree as DistributionOfThree
@@ -107,6 +109,7 @@ TASKS: dict[str, type] = {
     "spirals": Spirals,
     "stacked-mnist": StackedMNIST,
     "sort-of-clevr": SortOfCLEVR,
+    "super-resolution": SuperResolution,
 }
 """Every task, by its name on the command line."""
 
@@ -132,6 +135,7 @@ __all__ = [
     "DynamicObjects",
     "FewLabels",
     "Form",
+    "FurtherScores",
     "FuzzyBoolean",
     "GlyphSet",
     "HasForm",
@@ -161,6 +165,7 @@ __all__ = [
     "SortOfCLEVR",
     "Spirals",
     "StackedMNIST",
+    "SuperResolution",
     "Task",
     "TintedSameDifferent",
     "TripleMatchToSample",

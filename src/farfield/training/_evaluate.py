@@ -17,6 +17,7 @@ from farfield.models import EncodesItems, NeedsCalibration
 from farfield.records import Score
 from farfield.tasks import (
     TRAINING,
+    FurtherScores,
     HasSubsets,
     MultiOutput,
     ProblemTask,
@@ -73,7 +74,7 @@ def score_problems(
 def _measured(
     model: Outputs, task: ProblemTask, problems: Problems, keep: list[Tensor] | None = None
 ) -> dict[str, Float[Tensor, " batch"]]:
-    """The task's metric and the loss of every problem, and the metric of each of its answers.
+    """The task's metric, the loss and further scores of every problem, and those of its answers.
 
     The outputs are added to `keep`, where that is given.
     """
@@ -105,10 +106,12 @@ def _measures(
     """Measures of outputs, by their names in records."""
     metric = metric_of(task)
     several = task.answer_scores(outputs, problems) if isinstance(task, MultiOutput) else {}
+    further = task.further_scores(outputs, problems) if isinstance(task, FurtherScores) else {}
     return {
         metric: task.score(outputs, problems),
         "loss": task.loss(outputs, problems),
         **{f"{metric}/{answer}": scores for answer, scores in several.items()},
+        **further,
     }
 
 
@@ -209,7 +212,7 @@ def score_regimes(
     """The task's metric and the loss in every regime, and the metric in the parts of each.
 
     The metric of a part, and that of each answer where a task asks for several, has the name of
-    the part or answer behind a slash, and scores of whole sets.
+    the part or answer behind a slash. Further scores and scores of whole sets have their own.
 
     Args:
         model: From `(items, index)` to outputs.

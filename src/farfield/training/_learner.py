@@ -148,7 +148,8 @@ def train_subset(problems: Problems) -> Problems:
 class OneNetwork:
     """A single network: plain module, plain autograd.
 
-    Where nothing of its encoder is trained, each item is embedded once, before the first update.
+    Where nothing of its encoder is trained, each item is embedded once, before the first update. A
+    network without parameters is not updated, and scored as it is.
 
     Args:
         experiment: What is trained.
@@ -188,7 +189,8 @@ class OneNetwork:
         self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
-        self._turns = turns_of(experiment, self._learned)
+        has_parameters = any(True for _ in self.model.parameters())
+        self._turns = turns_of(experiment, self._learned) if has_parameters else []
         self._is_embedded = has_fixed_encoder(self.model) and all(
             turn.objective.takes_embeddings for turn in self._turns
         )
@@ -218,7 +220,7 @@ class OneNetwork:
         ]
         if step == 0:
             self._check_names()
-        return torch.stack(losses).sum(0, keepdim=True)
+        return torch.stack(losses).sum(0, keepdim=True) if losses else torch.zeros(1)
 
     def _move(self, turn: Turn, batches: Mapping[str, Batches], number: int, step: int) -> Tensor:
         """One update of the players of a turn; gives its loss."""

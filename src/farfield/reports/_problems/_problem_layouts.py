@@ -23,6 +23,7 @@ from farfield.reports._problems._single_drawings import (
     points,
     sort_of_clevr,
     stacked_mnist,
+    super_resolution,
 )
 from farfield.tasks import (
     Adding,
@@ -48,6 +49,7 @@ from farfield.tasks import (
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
+    SuperResolution,
     TintedSameDifferent,
     TripleMatchToSample,
     TwoMoons,
@@ -255,6 +257,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     Spirals: points,
     StackedMNIST: stacked_mnist,
     SortOfCLEVR: sort_of_clevr,
+    SuperResolution: super_resolution,
 }
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from farfield.core import Problems
 from farfield.reports._problems._ink import FAINT, RIGHT, image, moved, write
-from farfield.reports._problems._layout import Corner, Layout
+from farfield.reports._problems._layout import STEP, Corner, Layout
 from farfield.tasks import (
     Digits,
     FewLabels,
@@ -16,6 +16,7 @@ from farfield.tasks import (
     SortOfCLEVR,
     Spirals,
     StackedMNIST,
+    SuperResolution,
     TwoMoons,
 )
 
@@ -130,6 +131,24 @@ def sort_of_clevr(task: SortOfCLEVR) -> Layout:
         size=(1.0 + 2 * _BESIDE_QUESTION, 1.0),
         things="images and questions",
     )
+
+
+def super_resolution(task: SuperResolution) -> Layout:
+    """An image as it is given, beside the image as it was.
+
+    Args:
+        task: Super-resolution with any images.
+    """
+
+    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
+        ((_, alone),) = problem.by_shape()
+        image(axes, origin, alone.table()[0])
+        image(axes, moved(origin, (STEP, 0.0)), alone.target[0])
+        for place, (words, color) in enumerate((("given", FAINT), ("wanted", RIGHT))):
+            where = (origin[0] + 0.5 + place * STEP, origin[1] - 0.25)
+            write(axes, where, words, size=8, color=color, align="center")
+
+    return Layout(title=f"Super-resolution, ×{task.scale}", drawing=drawn, size=(1 + STEP, 1.0))
 
 
 def _colors(axes: Axes, origin: Corner, problem: Problems, answer: str, note: str) -> None:

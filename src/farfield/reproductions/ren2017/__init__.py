@@ -1,4 +1,4 @@
-"""Claims of ren2017: normalizers in image classification."""
+"""Claims of ren2017: normalizers in image classification, super-resolution and language models."""
 
 from farfield.reproductions.ren2017._cifar import RESNET as RESNET
 from farfield.reproductions.ren2017._cifar import SETTINGS as SETTINGS
@@ -9,6 +9,14 @@ from farfield.reproductions.ren2017._narrow import CIFAR_NARROW as CIFAR_NARROW
 from farfield.reproductions.ren2017._narrow import RESNET_NARROW as RESNET_NARROW
 from farfield.reproductions.ren2017._narrow import SETTINGS_NARROW as SETTINGS_NARROW
 from farfield.reproductions.ren2017._print_cifar import DEPENDENCE as DEPENDENCE
+from farfield.reproductions.ren2017._super_resolution import CAPTIONS as CAPTIONS
+from farfield.reproductions.ren2017._super_resolution import (
+    STATEMENTS as SUPER_RESOLUTION_STATEMENTS,
+)
+from farfield.reproductions.ren2017._super_resolution import T91 as T91
+from farfield.reproductions.ren2017._super_resolution import TABLE_5 as TABLE_5
+from farfield.reproductions.ren2017._super_resolution import TABLE_6 as TABLE_6
+from farfield.reproductions.ren2017._super_resolution import TABLE_8 as TABLE_8
 
-STATEMENTS = CIFAR_STATEMENTS
+STATEMENTS = (*CIFAR_STATEMENTS, *SUPER_RESOLUTION_STATEMENTS)
 """Statements of the paper on several cells."""

@@ -85,6 +85,15 @@ class MultiOutput(Protocol):
 
 
 @runtime_checkable
+class FurtherScores(Protocol):
+    """A task with further scores of each problem, which have names and measures of their own."""
+
+    def further_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, Tensor]:
+        """The scores, `(batch,)` each, by their names in records."""
+        ...
+
+
+@runtime_checkable
 class NoMemoryLoss(Protocol):
     """A task with a known loss without memory: the floor of a claim about the loss."""
 

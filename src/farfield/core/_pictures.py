@@ -1,0 +1,71 @@
+"""Files of photographs and other pictures, gray or in color."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+
+from farfield.core._files import read_regular
+from farfield.core._text import excerpt, printable
+
+PICTURES: Final = (".bmp", ".jpeg", ".jpg", ".png")
+"""Endings of the names of files that `read_picture` reads."""
+_FORMATS: Final = ("BMP", "JPEG", "PNG")
+_MODES: Final = {"L": "L", "RGB": "RGB", "P": "RGB"}
+"""Modes of pictures that are read, and those they are read in without loss."""
+_LARGEST: Final = 2**27
+"""Bytes of a file."""
+_BROKEN: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+"""Errors of Pillow at a file that is cut short, made up or too large."""
+
+
+def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
+    """The pixels of a picture: levels of gray, or of red, green and blue.
+
+    Args:
+        path: A BMP, JPEG or PNG file with levels in bytes.
+
+    Returns:
+        `(height, width)` of a gray picture, `(height, width, 3)` of one in color.
+
+    Raises:
+        ValueError: If it cannot be read, is none of these, has an alpha channel, or colors in
+            another space.
+    """
+    name = printable(path)
+    try:
+        content = read_regular(path, _LARGEST)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+                refused = _refused(picture)
+                pixels = None if refused else np.array(picture.convert(_MODES[picture.mode]))
+    except _BROKEN as error:
+        raise ValueError(
+            f"{name} must be a whole BMP, JPEG or PNG file: {excerpt(error)}"
+        ) from error
+    if pixels is None:
+        raise ValueError(
+            f"{name} must be gray (L) or red, green and blue (RGB) in bytes, got {refused}; "
+            "convert it first"
+        )
+    return pixels
+
+
+def _refused(picture: Image.Image) -> str:
+    """The reason that the levels of a picture are not all there is to it; empty without one."""
+    if picture.has_transparency_data:
+        return f"an alpha channel ({picture.mode})"
+    return "" if picture.mode in _MODES else f"the color space {picture.mode}"

@@ -1,0 +1,89 @@
+"""Bicubic resizing and colors: loops, Pillow, and what both leave as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from farfield.functional import bicubic_resize, rgb_to_ycbcr, ycbcr_to_rgb
+from made import drawn, generator
+from oracles import super_resolution as oracle
+
+SIZES = [(4, 5), (3, 11), (24, 10), (12, 30), (1, 1), (25, 7)]
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+@pytest.mark.parametrize("size", SIZES)
+def test_loops_over_pixels(size: tuple[int, int], mirrored: bool) -> None:
+    image = drawn(12, 10)
+    found = bicubic_resize(image, size, mirrored=mirrored)
+    np.testing.assert_allclose(found, oracle.bicubic(image.numpy(), size, mirrored), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pillow_is_at_most_two_levels_away(size: tuple[int, int]) -> None:
+    levels = torch.randint(0, 256, (12, 10), generator=generator(3), dtype=torch.uint8)
+    other = Image.fromarray(levels.numpy()).resize(size[::-1], Image.Resampling.BICUBIC)
+    ours = bicubic_resize(levels, size, mirrored=False)
+    assert ours.dtype == torch.uint8
+    assert np.abs(ours.double().numpy() - np.asarray(other, np.float64)).max() <= 2
+
+
+def test_bytes_are_rounded_after_each_axis_the_smaller_one_first() -> None:
+    levels = torch.randint(0, 256, (12, 10), generator=generator(3), dtype=torch.uint8)
+    found = bicubic_resize(levels, (24, 5))
+    first = oracle.bicubic(levels.double().numpy(), (12, 5)).round().clip(0, 255)
+    np.testing.assert_array_equal(found, oracle.bicubic(first, (24, 5)).round().clip(0, 255))
+
+
+def test_pillow_is_at_most_two_levels_away_on_a_photograph(data_folder) -> None:
+    with Image.open(data_folder / "sr" / "set5" / "butterfly_GT.png") as picture:
+        gray = picture.convert("L")
+    levels = torch.from_numpy(np.array(gray))
+    for side in (85, 64, 128, 512, 600):
+        other = np.asarray(gray.resize((side, side), Image.Resampling.BICUBIC), np.float64)
+        ours = bicubic_resize(levels, (side, side), mirrored=False).double()
+        assert np.abs(ours.numpy() - other).max() <= 2
+
+
+def test_images_of_the_same_size_and_even_ones_stay_as_they_are() -> None:
+    image = drawn(2, 3, 9, 8)
+    torch.testing.assert_close(bicubic_resize(image, (9, 8)), image)
+    even = torch.full((7, 5), 3.25, dtype=torch.float64)
+    for mirrored in (True, False):
+        torch.testing.assert_close(
+            bicubic_resize(even, (20, 2), mirrored=mirrored),
+            even.new_full((20, 2), 3.25),
+        )
+    assert torch.autograd.gradcheck(
+        lambda z: bicubic_resize(z, (3, 7)), drawn(5, 6).requires_grad_()
+    )
+
+
+def test_sizes_must_be_some() -> None:
+    with pytest.raises(ValueError, match=r"size.* got .*0"):
+        bicubic_resize(drawn(5, 6), (0, 3))
+
+
+def test_luma_and_chroma_of_every_pixel() -> None:
+    levels = 255 * torch.rand(2, 3, 4, 5, dtype=torch.float64, generator=generator())
+    found = rgb_to_ycbcr(levels)
+    for batch, row, column in np.ndindex(2, 4, 5):
+        expected = oracle.luma(*levels[batch, :, row, column].tolist())
+        np.testing.assert_allclose(found[batch, :, row, column], expected, atol=2e-3)
+    torch.testing.assert_close(ycbcr_to_rgb(found), levels, rtol=0, atol=1e-9)
+
+
+def test_white_black_and_blue_are_those_of_matlab() -> None:
+    colors = torch.tensor([[255.0, 255, 255], [0, 0, 0], [0, 0, 255]])[..., None, None]
+    found = rgb_to_ycbcr(colors)[..., 0, 0].round()
+    assert found.tolist() == [[235, 128, 128], [16, 128, 128], [41, 240, 110]]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("turn", [rgb_to_ycbcr, ycbcr_to_rgb])
+def test_other_numbers_of_channels_are_refused(turn) -> None:
+    with pytest.raises(ValueError, match=r"images must have three channels.* got .*\(4, 2, 2\)"):
+        turn(torch.zeros(4, 2, 2))
