@@ -16,7 +16,13 @@ from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
 from farfield.models._images._cnn13 import CNN13 as CNN13
+from farfield.models._images._feature_network import FeatureNetwork as FeatureNetwork
+from farfield.models._images._gan import GAN as GAN
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
+from farfield.models._images._resnet_discriminator import (
+    ResNetDiscriminator as ResNetDiscriminator,
+)
+from farfield.models._images._resnet_generator import ResNetGenerator as ResNetGenerator
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -75,6 +81,7 @@ __all__ = [
     "CLASSIFIERS",
     "CNN13",
     "ESBN",
+    "GAN",
     "LSTM",
     "MNM",
     "NTM",
@@ -89,6 +96,7 @@ __all__ = [
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",
+    "FeatureNetwork",
     "HasHiddenSize",
     "HasOutFeatures",
     "ItemModel",
@@ -102,6 +110,8 @@ __all__ = [
     "PrediNet",
     "RNNScorer",
     "Relational",
+    "ResNetDiscriminator",
+    "ResNetGenerator",
     "ResizedSequence",
     "RollOut",
     "SequenceModel",

@@ -7,6 +7,8 @@ from farfield.objectives._bound import tapped as tapped
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
 from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
 from farfield.objectives._cutout import Cutout as Cutout
+from farfield.objectives._hinge import HingeDiscriminator as HingeDiscriminator
+from farfield.objectives._hinge import HingeGenerator as HingeGenerator
 from farfield.objectives._ict import ICT as ICT
 from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
 from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
@@ -29,6 +31,8 @@ OBJECTIVES: dict[str, type] = {
     "centered-l1": CenteredL1,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
+    "hinge-discriminator": HingeDiscriminator,
+    "hinge-generator": HingeGenerator,
     "ict": ICT,
     "label-smoothing": LabelSmoothing,
     "manifold-mixup": ManifoldMixup,
@@ -53,6 +57,8 @@ __all__ = [
     "CenteredL1",
     "CropAndFlip",
     "Cutout",
+    "HingeDiscriminator",
+    "HingeGenerator",
     "LabelSmoothing",
     "ManifoldMixup",
     "MeanTeacher",
