@@ -119,6 +119,7 @@ from farfield.functional import (
 from farfield.models import (
     CNN13,
     ESBN,
+    GAN,
     LSTM,
     MNM,
     NTM,
@@ -129,6 +130,7 @@ from farfield.models import (
     AnalogyScoring,
     BottleneckMLP,
     CoRelNet,
+    FeatureNetwork,
     ItemModel,
     LayerNormLSTMScorer,
     LSTMScorer,
@@ -141,6 +143,8 @@ from farfield.models import (
     Relational,
     ResizedSequence,
     ResNet,
+    ResNetDiscriminator,
+    ResNetGenerator,
     RNNScorer,
     RollOut,
     SequenceModel,
@@ -409,6 +413,37 @@ def classifier(
     return Animal(build=lambda source: build(source).eval(), inputs=(images,), shape=(BATCH, 3))
 
 
+class Played(nn.Module):
+    """Scores of the images that are made."""
+
+    def __init__(self, gan: GAN) -> None:
+        super().__init__()
+        self.gan = gan
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        images = self.gan(items, index).unflatten(1, (8, 8))
+        return self.gan.realness(self.gan.look(images)[1])
+
+
+UNREAD = frozenset(
+    f"body.nfm.layers.1.{name}"
+    for name in ("query.weight", "gamma", "out.0.weight", "out.1.weight", "out.1.bias")
+) | {"body.nfm.layers.1.out.3.weight"}
+"""Of the last read of a first pass, which nothing reads again."""
+
+
+def maker(nfm: NFMRules | None) -> Animal:
+    """A generator of small images, whose running averages take the place of the batch."""
+    return Animal(
+        build=lambda source: ResNetGenerator(
+            FEATURES, (8, 8), width=3, nfm=nfm, generator=source
+        ).eval(),
+        inputs=(drawn(BATCH, FEATURES),),
+        shape=(BATCH, 8, 8),
+        without_gradient=frozenset() if nfm is None else UNREAD,
+    )
+
+
 def preprocessing(build: Callable[[], nn.Module]) -> Animal:
     """A module without parameters on small images, before a layer that has some."""
 
@@ -526,6 +561,34 @@ MODULES = {
     "CNN13": classifier(
         lambda source: CNN13((12, 12), 3, width=3, generator=source),
         torch.rand(BATCH, 12, 12, generator=generator(6)),
+    ),
+    "ResNetGenerator": maker(None),
+    "ResNetGenerator, NFM": maker(NFMRules(num_heads=2, key_size=2, value_size=2)),
+    "ResNetDiscriminator": Animal(
+        build=lambda source: ResNetDiscriminator((8, 8), width=3, generator=source).eval(),
+        inputs=(IMAGES,),
+        shape=(BATCH,),
+    ),
+    "GAN": Animal(
+        build=lambda source: Played(
+            GAN(
+                ResNetGenerator(FEATURES, (8, 8), width=3, generator=source),
+                ResNetDiscriminator((8, 8), width=3, generator=source),
+            )
+        ).eval(),
+        inputs=(drawn(BATCH, FEATURES), torch.tensor([[1], [0], [3], [1]])),
+        shape=(BATCH,),
+    ),
+    "FeatureNetwork": Animal(
+        build=lambda source: Outputs(
+            FeatureNetwork(
+                ItemModel(BottleneckMLP((8, 8), 3, generator=source)),
+                layer="core.output",
+                label="mlp",
+            )
+        ),
+        inputs=(IMAGES,),
+        shape=(BATCH, 3),
     ),
     "ItemModel": Animal(
         build=lambda source: ItemModel(BottleneckMLP((8, 8), 3, generator=source)),

@@ -42,6 +42,8 @@ from farfield.objectives import (
     CenteredL1,
     CropAndFlip,
     Cutout,
+    HingeDiscriminator,
+    HingeGenerator,
     LabelSmoothing,
     ManifoldMixup,
     MeanTeacher,
@@ -145,6 +147,8 @@ def rules(layer: str) -> dict[str, Any]:
         "centered-l1": CenteredL1(),
         "crop-and-flip": CropAndFlip(),
         "cutout": Cutout(size=3),
+        "hinge-discriminator": HingeDiscriminator(),
+        "hinge-generator": HingeGenerator(),
         "ict": ICT(layers=("input", layer)),
         "label-smoothing": LabelSmoothing(),
         "manifold-mixup": ManifoldMixup(layers=(layer,)),
@@ -174,6 +178,10 @@ REFUSED: dict[str, tuple[set[str], str]] = {
         MECHANISMS.keys() - {"prediction"},
         "model must have a method predict, ",
     ),
+    **{
+        side: (MECHANISMS.keys(), "items must be vectors of noise, with images as targets, ")
+        for side in ("hinge-discriminator", "hinge-generator")
+    },
     "reconstructing": (MECHANISMS.keys() - {"mnm"}, "must have a method answer_and_error"),
     **{
         rule: ({"prediction"}, "outputs must be logits of classes for each target, ")
@@ -202,13 +210,13 @@ def test_a_network_makes_a_step_or_is_refused(unchecked: None, mechanism: str, r
         objective=rules(layer)[rule],
         recipe=Recipe(steps=1, batch_size=16),
     )
-    learner = OneNetwork(experiment, 0, dtype=torch.float64)
-    before = {name: p.detach().clone() for name, p in learner.model.named_parameters()}
     refused, message = REFUSED.get(rule, (set(), ""))
     if mechanism in refused:
         with pytest.raises((ValueError, TypeError), match=message):
-            learner.update(0)
+            OneNetwork(experiment, 0, dtype=torch.float64).update(0)
         return
+    learner = OneNetwork(experiment, 0, dtype=torch.float64)
+    before = {name: p.detach().clone() for name, p in learner.model.named_parameters()}
     assert learner.update(0).isfinite().all()
     same = {n for n, p in learner.model.named_parameters() if torch.equal(p, before[n])}
     untrained = UNTRAINED.get((mechanism, rule))

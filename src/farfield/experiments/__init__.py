@@ -8,6 +8,9 @@ from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._fields import field_of as field_of
 from farfield.experiments._fields import with_field as with_field
+from farfield.experiments._gan_network import GANNetwork as GANNetwork
+from farfield.experiments._gan_network import Judge as Judge
+from farfield.experiments._gan_network import LoadedNetwork as LoadedNetwork
 from farfield.experiments._item_network import ItemNetwork as ItemNetwork
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
@@ -54,8 +57,11 @@ __all__ = [
     "Cosine",
     "Experiment",
     "ForSomeTasks",
+    "GANNetwork",
     "Halving",
     "ItemNetwork",
+    "Judge",
+    "LoadedNetwork",
     "Network",
     "Optimizer",
     "Perturbation",

@@ -115,6 +115,9 @@ class Pretrained:
         exclude: Parts of these that are not taken over but drawn anew, e.g. `("reader.heads",)`.
         resize: Parts of which the network has more rows than what it starts from; it takes over
             the first ones, and the others are drawn.
+        into: Part of the network that the whole other network is, e.g. `"judge.network"`, where
+            they are not of one kind; nothing outside it is taken over. Other fields name parts as
+            the network has them.
 
     Raises:
         ValueError: If a field is of another type, or a part is not a name. Names that the network
@@ -125,11 +128,14 @@ class Pretrained:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     resize: tuple[str, ...] = ()
+    into: str | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
         for name in ("include", "exclude", "resize"):
             check_names(name, getattr(self, name))
+        if self.into is not None:
+            check_names("into", (self.into,))
 
     def covers(self, name: str) -> bool:
         """True if a parameter or buffer is taken over.
@@ -137,6 +143,8 @@ class Pretrained:
         Args:
             name: Its name in the network, e.g. `"encoder.output.weight"`.
         """
+        if self.into is not None and not is_within(name, self.into):
+            return False
         wanted = not self.include or any(is_within(name, part) for part in self.include)
         return wanted and not any(is_within(name, part) for part in self.exclude)
 

@@ -3,6 +3,8 @@
 from farfield.metrics._accuracy import accuracy as accuracy
 from farfield.metrics._accuracy import correct as correct
 from farfield.metrics._blobs import blob_distance as blob_distance
+from farfield.metrics._generation import frechet_distance as frechet_distance
+from farfield.metrics._generation import inception_score as inception_score
 from farfield.metrics._image_quality import psnr as psnr
 from farfield.metrics._image_quality import ssim as ssim
 from farfield.metrics._intervals import Difference as Difference
@@ -33,6 +35,8 @@ __all__ = [
     "blob_distance",
     "correct",
     "expected_calibration_error",
+    "frechet_distance",
+    "inception_score",
     "mean_and_standard_error",
     "measure_of",
     "negative_log_likelihood",

@@ -66,6 +66,12 @@ MEASURES: Final[dict[str, Measure]] = {
         highest=1.0,
     ),
     "error": Measure(name="error", label="error", percent=True, lower_is_better=True, highest=1.0),
+    "fid": Measure(
+        name="fid", label="Fréchet distance of features", percent=False, lower_is_better=True
+    ),
+    "is": Measure(
+        name="is", label="inception score", percent=False, lower_is_better=False, lowest=1.0
+    ),
     "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
     "nll": Measure(

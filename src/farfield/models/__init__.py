@@ -16,9 +16,15 @@ from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
 from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
 from farfield.models._images._cnn13 import CNN13 as CNN13
+from farfield.models._images._feature_network import FeatureNetwork as FeatureNetwork
+from farfield.models._images._gan import GAN as GAN
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
 from farfield.models._images._quick_cnn import QuickCNN as QuickCNN
 from farfield.models._images._resnet import ResNet as ResNet
+from farfield.models._images._resnet_discriminator import (
+    ResNetDiscriminator as ResNetDiscriminator,
+)
+from farfield.models._images._resnet_generator import ResNetGenerator as ResNetGenerator
 from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
@@ -80,6 +86,7 @@ __all__ = [
     "CLASSIFIERS",
     "CNN13",
     "ESBN",
+    "GAN",
     "LSTM",
     "MNM",
     "NTM",
@@ -95,6 +102,7 @@ __all__ = [
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",
+    "FeatureNetwork",
     "HasHiddenSize",
     "HasOutFeatures",
     "ItemModel",
@@ -110,6 +118,8 @@ __all__ = [
     "RNNScorer",
     "Relational",
     "ResNet",
+    "ResNetDiscriminator",
+    "ResNetGenerator",
     "ResizedSequence",
     "RollOut",
     "SequenceModel",

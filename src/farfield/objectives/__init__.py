@@ -6,6 +6,8 @@ from farfield.objectives._bound import Bound as Bound
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
 from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
 from farfield.objectives._cutout import Cutout as Cutout
+from farfield.objectives._hinge import HingeDiscriminator as HingeDiscriminator
+from farfield.objectives._hinge import HingeGenerator as HingeGenerator
 from farfield.objectives._ict import ICT as ICT
 from farfield.objectives._label_smoothing import LabelSmoothing as LabelSmoothing
 from farfield.objectives._manifold_mixup import ManifoldMixup as ManifoldMixup
@@ -28,6 +30,8 @@ OBJECTIVES: dict[str, type] = {
     "centered-l1": CenteredL1,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
+    "hinge-discriminator": HingeDiscriminator,
+    "hinge-generator": HingeGenerator,
     "ict": ICT,
     "label-smoothing": LabelSmoothing,
     "manifold-mixup": ManifoldMixup,
@@ -52,6 +56,8 @@ __all__ = [
     "CenteredL1",
     "CropAndFlip",
     "Cutout",
+    "HingeDiscriminator",
+    "HingeGenerator",
     "LabelSmoothing",
     "ManifoldMixup",
     "MeanTeacher",

@@ -20,6 +20,7 @@ from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._images._few_labels import FewLabels as FewLabels
 from farfield.tasks._images._image_classes import ImageClasses as ImageClasses
+from farfield.tasks._images._image_generation import ImageGeneration as ImageGeneration
 from farfield.tasks._matrices._progressive_matrices import (
     ProgressiveMatrices as ProgressiveMatrices,
 )
@@ -104,6 +105,7 @@ TASKS: dict[str, type] = {
     "digits": Digits,
     "kmnist-adaptation": KMNISTAdaptation,
     "image-classes": ImageClasses,
+    "image-generation": ImageGeneration,
     "few-labels": FewLabels,
     "two-moons": TwoMoons,
     "spirals": Spirals,
@@ -144,6 +146,7 @@ __all__ = [
     "IdentityRules",
     "IdentityRulesMiddle",
     "ImageClasses",
+    "ImageGeneration",
     "KMNISTAdaptation",
     "MultiOutput",
     "NamesMetric",

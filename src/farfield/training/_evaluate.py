@@ -238,14 +238,16 @@ def _scores(
     model: Outputs, task: ProblemTask, problems: Problems, step: int, regime: str
 ) -> list[Score]:
     """All scores of one set."""
-    outputs: list[Tensor] | None = [] if isinstance(task, SetScores) else None
-    values = _measured(model, task, problems, outputs)
+    both: tuple[object, object] = (task, model)
+    judges = [judge for judge in both if isinstance(judge, SetScores)]
+    outputs: list[Tensor] = []
+    values = _measured(model, task, problems, outputs if judges else None)
     if isinstance(task, HasSubsets):
         metric, parts = metric_of(task), task.parts(problems)
         values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
     found = [_mean_score(step, regime, name, value) for name, value in values.items()]
-    if isinstance(task, SetScores) and outputs:
-        for name, value in task.set_scores(torch.cat(outputs), problems).items():
+    for judge in judges:
+        for name, value in judge.set_scores(torch.cat(outputs), problems).items():
             found.append(
                 Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
             )

@@ -129,6 +129,9 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, A
     state = network.state_dict()
     for field in ("include", "exclude", "resize"):
         check_parts(field, getattr(pretrained, field), state)
+    if pretrained.into is not None:
+        check_parts("into", (pretrained.into,), state)
+        start = {f"{pretrained.into}.{name}": tensor for name, tensor in start.items()}
     taken = {name: tensor for name, tensor in state.items() if pretrained.covers(name)}
     if not taken:
         raise ValueError(

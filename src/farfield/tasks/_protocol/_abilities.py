@@ -127,7 +127,10 @@ class DrawsFirst(Protocol):
 
 @runtime_checkable
 class SetScores(Protocol):
-    """A task with scores of a set that are not means over problems: perplexity, FID, R²."""
+    """Scores of a set that are not means over problems: perplexity, FID, R².
+
+    A task may have them, and a model that carries a network by which answers are judged.
+    """
 
     def set_scores(self, outputs: Tensor, problems: Problems) -> Mapping[str, float]:
         """Scores of a set, by their names in records.

@@ -1,0 +1,168 @@
+"""The residual generator of spectrally normalized GANs."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Size, check_arguments
+from farfield.functional import NFMRules
+from farfield.models._images._maps import num_channels_of
+from farfield.models._images._xavier import XavierConv2d, XavierLinear
+from farfield.nn import MultiPass
+
+_FIRST_SIDE: Final = 4
+_PASSES: Final = 2
+
+
+@final
+class ResNetGenerator(nn.Module):
+    r"""Images from noise: a linear layer, residual blocks that double the sides, a convolution.
+
+    The linear layer makes maps of 4 × 4, the first spatial layer. Each block normalizes and
+    activates before two convolutions of 3×3, and doubles the sides by bilinear interpolation before
+    the first; its shortcut is a convolution of 1×1. Three blocks make images of 32 × 32, and four
+    of 64 × 64; of smaller images between these the middle is taken. The last maps are normalized
+    and activated before the last convolution, and pixels are $(1 + \tanh) / 2$.
+
+    With `nfm` the layers are run in two passes with weights of their own, and in both the first
+    spatial layer and each block read what was written before: eight reads where there are three
+    blocks. At first that changes nothing; what the last block reads in the first pass never does,
+    as a pass starts from the noise and reads what was written.
+
+    Args:
+        in_features: Numbers in a vector of noise.
+        item_shape: Channels, height and width of a square image, or height and width of a gray one.
+        width: Channels of all maps.
+        blocks: Blocks at each side: 2 doubles the number of layers, and all but the first leave
+            the sides as they are.
+        nfm: Options of the neural function modules; None for none.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, in_features)` to `(batch, *item_shape)`, fractions of 0…1.
+
+    Raises:
+        ValueError: If a size is below 1, or the images are not square.
+
+    Reference:
+        Miyato et al. 2018, appendix B.4; lamb2022, section 10.4.1.
+
+    Example:
+        >>> generator = ResNetGenerator(16, (1, 28, 28), width=8)
+        >>> generator(torch.randn(2, 16)).shape
+        torch.Size([2, 1, 28, 28])
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        in_features: Size,
+        item_shape: tuple[Size, ...],
+        *,
+        width: Size = 256,
+        blocks: Size = 1,
+        nfm: NFMRules | None = None,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        channels, side = num_channels_of(item_shape), item_shape[-1]
+        self.in_features, self.item_shape = in_features, tuple(item_shape)
+        doublings = max(0, math.ceil(math.log2(side / _FIRST_SIDE)))
+        body = _Body(in_features, width, doublings, blocks, generator)
+        self.body: nn.Module = body
+        if nfm is not None:
+            names = ("seed", *(f"stages.{number}" for number in range(doublings)))
+            self.body = MultiPass(
+                body,
+                names,
+                (width,) * len(names),
+                passes=_PASSES,
+                first_reads=True,
+                rules=nfm,
+                generator=generator,
+            )
+        self.norm = nn.BatchNorm2d(width)
+        self.output = XavierConv2d.drawn(width, channels, 3, generator=generator)
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, noise: Float[Tensor, "batch feature"]) -> Float[Tensor, "batch ..."]:
+        """Make an image of every vector."""
+        if noise.ndim != 2 or noise.shape[1] != self.in_features:
+            raise ValueError(
+                f"noise must be (batch, {self.in_features}), got shape {tuple(noise.shape)}"
+            )
+        maps = self.output(F.relu(self.norm(self.body(noise))))
+        side = self.item_shape[-1]
+        start = (maps.shape[-1] - side) // 2
+        middle = maps[..., start : start + side, start : start + side]
+        return ((1 + middle.tanh()) / 2).reshape(len(noise), *self.item_shape)
+
+
+@final
+class _Body(nn.Module):
+    """From noise to the last maps."""
+
+    def __init__(
+        self,
+        in_features: int,
+        width: int,
+        doublings: int,
+        blocks: int,
+        generator: torch.Generator | None,
+    ) -> None:
+        super().__init__()
+        self.seed = nn.Sequential(
+            XavierLinear.drawn(in_features, width * _FIRST_SIDE**2, generator=generator),
+            nn.Unflatten(1, (width, _FIRST_SIDE, _FIRST_SIDE)),
+        )
+        self.stages = nn.ModuleList(
+            nn.Sequential(
+                *(_Block(width, doubles=not k, generator=generator) for k in range(blocks))
+            )
+            for _ in range(doublings)
+        )
+
+    def forward(self, noise: Tensor) -> Tensor:
+        maps: Tensor = self.seed(noise)
+        for stage in self.stages:
+            maps = stage(maps)
+        return maps
+
+
+@final
+class _Block(nn.Module):
+    """Two convolutions of normalized and activated maps, added to a shortcut."""
+
+    def __init__(self, width: int, *, doubles: bool, generator: torch.Generator | None) -> None:
+        super().__init__()
+        gain = math.sqrt(2)
+        self.doubles = doubles
+        self.norms = nn.ModuleList(nn.BatchNorm2d(width) for _ in range(2))
+        self.convolutions = nn.ModuleList(
+            XavierConv2d.drawn(width, width, 3, gain=gain, generator=generator) for _ in range(2)
+        )
+        self.shortcut = (
+            XavierConv2d.drawn(width, width, 1, generator=generator) if doubles else None
+        )
+
+    def forward(self, maps: Tensor) -> Tensor:
+        first, second = self.convolutions
+        inner = first(self._doubled(F.relu(self.norms[0](maps))))
+        inner = second(F.relu(self.norms[1](inner)))
+        return inner + (maps if self.shortcut is None else self.shortcut(self._doubled(maps)))
+
+    def _doubled(self, maps: Tensor) -> Tensor:
+        if not self.doubles:
+            return maps
+        return F.interpolate(maps, scale_factor=2, mode="bilinear", align_corners=False)
