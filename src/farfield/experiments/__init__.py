@@ -7,6 +7,8 @@ from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
 from farfield.experiments._item_network import ItemNetwork as ItemNetwork
+from farfield.experiments._map_network import MapNetwork as MapNetwork
+from farfield.experiments._map_network import Passes as Passes
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
@@ -21,6 +23,7 @@ from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
+from farfield.experiments._perturbation import ChangesNetwork as ChangesNetwork
 from farfield.experiments._perturbation import Perturbation as Perturbation
 from farfield.experiments._players import Player as Player
 from farfield.experiments._players import check_parts as check_parts
@@ -41,14 +44,17 @@ __all__ = [
     "AdamW",
     "Architecture",
     "AutoencoderNetwork",
+    "ChangesNetwork",
     "Constant",
     "Cosine",
     "Experiment",
     "ForSomeTasks",
     "Halving",
     "ItemNetwork",
+    "MapNetwork",
     "Network",
     "Optimizer",
+    "Passes",
     "Perturbation",
     "Player",
     "PredictionNetwork",
