@@ -63,6 +63,7 @@ NO_CLASSES = {
     "CONTEXTS",
     "ENCODERS",
     "Field",
+    "MAP_READERS",
     "REASONERS",
     "SCORERS",
     "SEQUENCE_LAYERS",
@@ -95,6 +96,8 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         ResNet,
         WideResNet,
     }
+    readers = {cls for name, cls in exports().items() if name in ("MLPReader", "RNReader")}
+    assert set(farfield.models.MAP_READERS.values()) == readers
     assert set(farfield.models.REASONERS.values()) == {
         ESBN,
         LSTM,

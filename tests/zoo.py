@@ -129,11 +129,15 @@ from farfield.models import (
     TRN,
     AnalogyScoring,
     BottleneckMLP,
+    ConvMaps,
     CoRelNet,
+    DenseMaps,
     FeatureNetwork,
     ItemModel,
     LayerNormLSTMScorer,
     LSTMScorer,
+    MapModel,
+    MLPReader,
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
@@ -146,6 +150,7 @@ from farfield.models import (
     ResNetDiscriminator,
     ResNetGenerator,
     RNNScorer,
+    RNReader,
     RollOut,
     SequenceModel,
     SetModel,
@@ -499,6 +504,32 @@ def in_passes(*, shared: bool, without_gradient: frozenset[str] = frozenset()) -
     )
 
 
+class Asked(nn.Module):
+    """A reader of small maps, with maps and question in one vector."""
+
+    def __init__(self, reader: nn.Module) -> None:
+        super().__init__()
+        self.reader = reader
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.reader(z[:, 5:].unflatten(1, (3, 2, 2)), z[:, :5])
+
+
+def reading(cls: Callable[..., nn.Module]) -> Animal:
+    sizes = {"map_shape": (3, 2, 2), "num_outputs": 4, "question_size": 5, "hidden_size": 6}
+    return Animal(
+        build=lambda source: Asked(cls(**sizes, generator=source)).eval(),
+        inputs=(drawn(BATCH, 17),),
+        shape=(BATCH, 4),
+    )
+
+
+def map_model(source: torch.Generator | None) -> nn.Module:
+    maps = ConvMaps((8, 8), width=2, scales=2, generator=source)
+    reader = MLPReader((4, 2, 2), 3, question_size=5, hidden_size=6, generator=source)
+    return MapModel(maps, reader, map_shape=(4, 2, 2), question_size=5).eval()
+
+
 READING = NFMRules(num_heads=2, key_size=3, value_size=3)
 BEHIND = frozenset(
     f"networks.0.{layer}.{kind}" for layer in ("conv3", "fc1", "fc2") for kind in ("weight", "bias")
@@ -593,6 +624,23 @@ MODULES = {
     "ItemModel": Animal(
         build=lambda source: ItemModel(BottleneckMLP((8, 8), 3, generator=source)),
         inputs=(IMAGES, torch.tensor([[1], [0], [3], [1]])),
+        shape=(BATCH, 3),
+    ),
+    "ConvMaps": Animal(
+        build=lambda source: ConvMaps((8, 8), width=2, scales=2, generator=source).eval(),
+        inputs=(IMAGES,),
+        shape=(BATCH, 4, 2, 2),
+    ),
+    "DenseMaps": Animal(
+        build=lambda source: DenseMaps((8, 8), growth_rate=2, generator=source).eval(),
+        inputs=(IMAGES,),
+        shape=(BATCH, 8, 2, 2),
+    ),
+    "MLPReader": reading(MLPReader),
+    "RNReader": reading(RNReader),
+    "MapModel": Animal(
+        build=map_model,
+        inputs=(IMAGES, torch.tensor([[1, 0], [0, 3], [3, 2], [1, 1]])),
         shape=(BATCH, 3),
     ),
     "PreActResNet": classifier(lambda source: PreActResNet((8, 8), 3, width=3, generator=source)),
@@ -1736,6 +1784,7 @@ ELSEWHERE = {
     "PerProjection",
     "Placement",
     "CLASSIFIERS",
+    "MAP_READERS",
     "CONTEXTS",
     "ENCODERS",
     "REASONERS",

@@ -96,6 +96,10 @@ def test_which_statements_follow_from_printed_cells() -> None:
         "lamb2022/ict-two-fold",
         "lamb2022/manifold-mixup-likelihood",
         "lamb2022/manifold-mixup-outperforms",
+        "lamb2022/nfm-capacity",
+        "lamb2022/nfm-other-numbers",
+        "lamb2022/nfm-passes",
+        "lamb2022/nfm-withheld-pairs",
         "webb2020/error-below-hill",
         "webb2020/error-below-sub-batch",
         "webb2020/test-statistics/all-frames",
@@ -134,7 +138,9 @@ def test_what_is_quoted_stands_where_it_is_said_to(one: Statement, paper_text) -
 
 
 def test_deviations_of_table_1_are_those_of_print() -> None:
-    said = [one for one in COMPUTED if isinstance(one.comparison, Single)]
+    said = [
+        one for one in COMPUTED if isinstance(one.comparison, Single) and one.paper == "gondal2021"
+    ]
     assert [round((one.low + one.high) / 2, 4) for one in said] == [0.0005, 0.0198, 0.0034, 0.0013]
 
 

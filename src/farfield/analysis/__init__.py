@@ -37,6 +37,7 @@ from farfield.analysis._normalizer_scales import NormalizerScale as NormalizerSc
 from farfield.analysis._normalizer_scales import normalizer_scales as normalizer_scales
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._random_attention import RandomAttention as RandomAttention
 from farfield.analysis._representations import probabilities_of as probabilities_of
 from farfield.analysis._representations import representations_of as representations_of
 from farfield.analysis._roll_outs import copy_last_frame as copy_last_frame
@@ -74,6 +75,7 @@ __all__ = [
     "NormalizerScale",
     "PhaseDifference",
     "PrincipalComponents",
+    "RandomAttention",
     "Rotation",
     "Routing",
     "Shear",

@@ -12,7 +12,7 @@ import tyro
 from torch import nn
 
 from farfield.core import UnknownNameError
-from farfield.models import CLASSIFIERS, REASONERS, SCORERS
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS
 from farfield.tasks import TASKS, GlyphSet, ProblemTask, Reading, form_of
 
@@ -21,6 +21,7 @@ Named = TypeVar("Named")
 MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
     "elements": SET_LAYERS,
     "item": CLASSIFIERS,
+    "maps": MAP_READERS,
     "group": {**REASONERS, **SET_LAYERS},
     "candidates": {**SCORERS, **SET_LAYERS},
     "sequence": SEQUENCE_LAYERS,

@@ -29,6 +29,7 @@ from farfield.experiments import (
     Architecture,
     Experiment,
     ItemNetwork,
+    MapNetwork,
     Network,
     Recipe,
     RollOutNetwork,
@@ -143,13 +144,13 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Training)
             f"context must be none for {task.name}, whose items {command.model} reads one by one, "
             f"got {command.context!r}"
         )
-    if reading == "item":
+    if reading in ("item", "maps"):
         if command.encoder is not None:
             raise ValueError(
                 f"encoder must be left out for {command.model}, which reads items as they are, "
                 f"got {command.encoder!r}"
             )
-        return ItemNetwork(core=part)
+        return ItemNetwork(core=part) if reading == "item" else MapNetwork(reader=part)
     if reading == "elements":
         in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
         return SetNetwork(

@@ -12,6 +12,8 @@ from farfield.experiments._gan_network import GANNetwork as GANNetwork
 from farfield.experiments._gan_network import Judge as Judge
 from farfield.experiments._gan_network import LoadedNetwork as LoadedNetwork
 from farfield.experiments._item_network import ItemNetwork as ItemNetwork
+from farfield.experiments._map_network import MapNetwork as MapNetwork
+from farfield.experiments._map_network import Passes as Passes
 from farfield.experiments._networks import Architecture as Architecture
 from farfield.experiments._networks import AutoencoderNetwork as AutoencoderNetwork
 from farfield.experiments._networks import ForSomeTasks as ForSomeTasks
@@ -26,6 +28,7 @@ from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
+from farfield.experiments._perturbation import ChangesNetwork as ChangesNetwork
 from farfield.experiments._perturbation import Perturbation as Perturbation
 from farfield.experiments._players import Player as Player
 from farfield.experiments._players import check_parts as check_parts
@@ -52,6 +55,7 @@ __all__ = [
     "AdamW",
     "Architecture",
     "AutoencoderNetwork",
+    "ChangesNetwork",
     "Choice",
     "Constant",
     "Cosine",
@@ -62,8 +66,10 @@ __all__ = [
     "ItemNetwork",
     "Judge",
     "LoadedNetwork",
+    "MapNetwork",
     "Network",
     "Optimizer",
+    "Passes",
     "Perturbation",
     "Player",
     "PredictionNetwork",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from farfield.core import Problems, Stream
 from farfield.tasks import Regime
@@ -38,6 +38,20 @@ class Perturbation(Protocol):
             model: The trained network, in evaluation mode: from `(items, index)` to outputs.
             problems: The problems of the regime, some at a time.
             loss: Loss of the task, one number per problem.
+            stream: Source of random numbers.
+        """
+        ...
+
+
+@runtime_checkable
+class ChangesNetwork(Perturbation, Protocol):
+    """A perturbation of the network that answers, in place of the problems or beside that."""
+
+    def network(self, model: nn.Module, stream: Stream) -> nn.Module:
+        """The network that answers; the given one stays as it is.
+
+        Args:
+            model: The trained network, in evaluation mode.
             stream: Source of random numbers.
         """
         ...

@@ -31,6 +31,8 @@ TASK_ARGUMENTS = (
     "channel_std",
     "pixel_spectrum",
     "mean_images",
+    "map_shape",
+    "question_size",
 )
 """Arguments that an experiment fills in where a constructor has a parameter of that name."""
 
@@ -42,10 +44,10 @@ class Spec:
 
     The options are those the class itself takes, so a wrong name fails here, with a `TypeError`,
     and not an hour into a run. What depends on the task (`in_features`, `input_size`,
-    `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`; for image
-    sets `channel_mean`, `channel_std`, `pixel_spectrum`, `mean_images`), `batch_first` and the
-    `generator` of the initial weights are filled in by the experiment where the constructor has a
-    parameter of that name.
+    `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`; for readers
+    of maps `map_shape`, `question_size`; for image sets `channel_mean`, `channel_std`,
+    `pixel_spectrum`, `mean_images`), `batch_first` and the `generator` of the initial weights are
+    filled in by the experiment where the constructor has a parameter of that name.
 
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.

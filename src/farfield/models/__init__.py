@@ -31,6 +31,11 @@ from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
+from farfield.models._maps._conv_maps import ConvMaps as ConvMaps
+from farfield.models._maps._dense_maps import DenseMaps as DenseMaps
+from farfield.models._maps._map_model import MapModel as MapModel
+from farfield.models._maps._mlp_reader import MLPReader as MLPReader
+from farfield.models._maps._rn_reader import RNReader as RNReader
 from farfield.models._mnm import MNM as MNM
 from farfield.models._next_embedding import NextEmbedding as NextEmbedding
 from farfield.models._ntm import NTM as NTM
@@ -60,6 +65,12 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Classifiers of single items by their name on the command line."""
 
+MAP_READERS: Final[dict[str, type[nn.Module]]] = {
+    "mlp-reader": MLPReader,
+    "rn-reader": RNReader,
+}
+"""Readers of maps by their name on the command line."""
+
 REASONERS: Final[dict[str, type[nn.Module]]] = {
     "corelnet": CoRelNet,
     "esbn": ESBN,
@@ -88,6 +99,7 @@ __all__ = [
     "ESBN",
     "GAN",
     "LSTM",
+    "MAP_READERS",
     "MNM",
     "NTM",
     "REASONERS",
@@ -99,6 +111,8 @@ __all__ = [
     "AnalogyScoring",
     "BottleneckMLP",
     "CoRelNet",
+    "ConvMaps",
+    "DenseMaps",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",
@@ -108,6 +122,8 @@ __all__ = [
     "ItemModel",
     "LSTMScorer",
     "LayerNormLSTMScorer",
+    "MLPReader",
+    "MapModel",
     "NeedsCalibration",
     "NextEmbedding",
     "ObjectAutoencoder",
@@ -116,6 +132,7 @@ __all__ = [
     "PrediNet",
     "QuickCNN",
     "RNNScorer",
+    "RNReader",
     "Relational",
     "ResNet",
     "ResNetDiscriminator",

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import Problems, Stream, check_arguments, forked_generators, joined, stream
-from farfield.experiments import Experiment, Perturbation
+from farfield.experiments import ChangesNetwork, Experiment, Perturbation
 from farfield.models import EncodesItems, NeedsCalibration
 from farfield.records import Score
 from farfield.tasks import (
@@ -230,7 +230,10 @@ def score_regimes(
         name = change.regime.name
         numbers = (noise or stream(0)).child(name)
         changed = _perturbed(model, task, asked[change.of], change, numbers)
-        found += _scores(model, task, changed, step, name)
+        answers = model
+        if isinstance(change, ChangesNetwork) and isinstance(model, nn.Module):
+            answers = change.network(model, numbers.child("network"))
+        found += _scores(answers, task, changed, step, name)
     return found
 
 

@@ -12,6 +12,7 @@ from farfield.reproductions.lamb2022._cores import SILENT, WITHOUT_COMMUNICATION
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._ict import ICT_ABLATIONS, ICT_TABLE_1, ICT_TABLE_2
 from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1A, MIXUP_TABLE_1B, MIXUP_TABLE_2
+from farfield.reproductions.lamb2022._nfm_statements import NFM_STATEMENTS
 from farfield.reproductions.lamb2022._print_mixup import INPUT_MIXUP, MANIFOLD_MIXUP, NO_MIXUP
 
 QUOTE: Final = "communication between RIMs is essential for good performance"
@@ -157,5 +158,6 @@ STATEMENTS: Final = (
         missing="the task, another one of video prediction with partial observation, is not "
         "described, nor what F1 is of",
     ),
+    *NFM_STATEMENTS,
 )
 """Orders and ratios of the text, and the plot of Figure 3 whose task is not in it."""

@@ -16,6 +16,7 @@ from farfield.core import LazyItems, Limits, Problems, Stream, check_fields
 from farfield.tasks._clevr._clevr_items import descriptions, rendered
 from farfield.tasks._clevr._clevr_questions import (
     ANSWERS,
+    FEATURES,
     KINDS,
     QUESTIONS,
     RELATIONAL,
@@ -119,8 +120,9 @@ class SortOfCLEVR(AnswerTask):
 
     name: ClassVar[str] = "sort-of-clevr"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="group")
+    form: ClassVar[Form] = Form(axes=CHANNELS_FIRST, arrangement="question")
     training_scored: ClassVar[int] = 2_000
+    question_size: ClassVar[int] = FEATURES
     colors: ClassVar[tuple[str, ...]] = COLORS
     kinds: ClassVar[tuple[str, ...]] = KINDS
     answers: ClassVar[tuple[str, ...]] = ANSWERS

@@ -67,6 +67,14 @@ class Candidates(Protocol):
 
 
 @runtime_checkable
+class AsksQuestions(Protocol):
+    """A task whose problems are an image and a question about it, as an item of its shape."""
+
+    question_size: ClassVar[int]
+    """Numbers of a question, the first of its item."""
+
+
+@runtime_checkable
 class HasSubsets(Protocol):
     """A task whose problems are of several kinds, each scored by itself as well."""
 

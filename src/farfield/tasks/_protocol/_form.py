@@ -10,13 +10,14 @@ from farfield.core import check_fields
 Axis = Literal["channel", "height", "width", "feature", "class"]
 """Axis of an item."""
 
-Arrangement = Literal["single", "group", "sequence"]
-"""Arrangement of the items of a problem: one alone, a few together, or one after another."""
+Arrangement = Literal["single", "group", "question", "sequence"]
+"""Arrangement of the items of a problem: one alone, a few together, an image and a question about
+it, or one after another."""
 
 Answer = Literal["once", "everywhere", "candidates", "items"]
 """Kind of answer: one a problem, one at every position, a candidate, or items themselves."""
 
-Reading = Literal["elements", "item", "group", "candidates", "sequence", "items"]
+Reading = Literal["elements", "item", "maps", "group", "candidates", "sequence", "items"]
 """Way in which a model reads a problem."""
 
 
@@ -30,7 +31,8 @@ class Form:
             `("height", "width", "channel")` or `("channel", "height", "width")` for others,
             `("feature",)` for a vector, `("class",)` for a symbol as a one-hot vector.
         arrangement: `"single"` for one item a problem; `"group"` for as many items in every
-            problem, looked at together; `"sequence"` for items read in order, of which a test may
+            problem, looked at together; `"question"` for an image and a question about it;
+            `"sequence"` for items read in order, of which a test may
             show more than training.
         answer: `"once"` for one answer a problem; `"everywhere"` for one at every position;
             `"candidates"` for a score of each candidate; `"items"` for items as answers.
@@ -51,13 +53,16 @@ class Form:
         """Ways in which models can read a problem.
 
         `"elements"`: as the set of parts of its one item. `"item"`: its one item as a whole.
-        `"group"`: all items together. `"candidates"`: the premises with each candidate.
-        `"sequence"`: one item after another. `"items"`: to predict items or to give them back.
+        `"maps"`: maps of its image, with the question about it if there is one. `"group"`: all
+        items together. `"candidates"`: the premises with each candidate. `"sequence"`: one item
+        after another. `"items"`: to predict items or to give them back.
         """
         if self.answer in ("candidates", "items"):
             return (self.answer,)
         if self.arrangement == "single":
-            return ("elements", "item")
+            return ("elements", "item", *(("maps",) if self.axes in (GRAY, CHANNELS_FIRST) else ()))
+        if self.arrangement == "question":
+            return ("maps", "group", "sequence")
         if self.arrangement == "group" and self.answer == "once":
             return ("group", "sequence")
         return ("sequence",)

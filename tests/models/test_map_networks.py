@@ -1,0 +1,244 @@
+"""Networks that answer from maps of an image against loops, and as models of problems."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.analysis import RandomAttention
+from farfield.core import Problems, stream
+from farfield.experiments import (
+    ChangesNetwork,
+    Experiment,
+    MapNetwork,
+    Passes,
+    Perturbation,
+    Recipe,
+    Spec,
+)
+from farfield.functional import NFMRules
+from farfield.models import ConvMaps, DenseMaps, MapModel, MLPReader, PreActResNet, RNReader
+from farfield.nn import MultiPass
+from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
+from farfield.training import OneNetwork, evaluate, problems_of_run
+from made import drawn, generator, state_of, unsettled
+from oracles import map_networks as oracle
+
+MODES = pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
+SHAPES = pytest.mark.parametrize("shape", [(3, 9, 9), (8, 8)], ids=["color", "gray"])
+MAPS, QUESTION = drawn(2, 3, 2, 4), drawn(2, 5, seed=8)
+SIZES = {"map_shape": (3, 2, 4), "num_outputs": 4, "question_size": 5, "hidden_size": 6}
+FEW = SortOfCLEVR(training_images=3, test_images=3, withheld_pairs=2)
+SMALL = {"maps": Spec(ConvMaps, width=2, scales=2)}
+READS = Passes(rules=NFMRules(num_heads=2, key_size=3, value_size=3))
+
+
+def away(network: nn.Module, training: bool = True) -> nn.Module:
+    """Parameters and running averages away from their first values."""
+    network, source = unsettled(network), generator(2)
+    for name, buffer in network.named_buffers():
+        if buffer.is_floating_point():
+            moved = torch.rand(buffer.shape, generator=source, dtype=buffer.dtype)
+            buffer.copy_(moved + 0.5 if name.endswith("var") else moved - 0.5)
+    return network.train(training)
+
+
+def assert_equation(found: Tensor, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(found.detach(), expected, rtol=1e-9, atol=1e-11)
+
+
+@MODES
+@SHAPES
+@pytest.mark.parametrize("scales, convolutions", [(1, 1), (2, 1), (2, 2), (3, 1)])
+def test_conv_maps(shape: tuple[int, ...], scales: int, convolutions: int, training: bool) -> None:
+    network = ConvMaps(
+        shape, width=2, scales=scales, convolutions=convolutions, generator=generator()
+    )
+    images, network = drawn(3, *shape), away(network, training)
+    state = state_of(network)
+    expected = oracle.conv_maps(images.numpy(), scales, convolutions, state, training)
+    assert_equation(network(images), expected)
+    assert network.out_shape == expected.shape[1:]
+
+
+@MODES
+@SHAPES
+@pytest.mark.parametrize("depth", [10, 16])
+def test_dense_maps(shape: tuple[int, ...], depth: int, training: bool) -> None:
+    network = away(DenseMaps(shape, depth=depth, growth_rate=2, generator=generator()), training)
+    images = drawn(2, *shape)
+    expected = oracle.dense_maps(images.numpy(), (depth - 4) // 6, state_of(network), training)
+    assert_equation(network(images), expected)
+    assert network.out_shape == expected.shape[1:]
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_mlp_reader(pooled: bool) -> None:
+    reader = away(MLPReader(**SIZES, pooled=pooled, generator=generator()), training=False)
+    state = state_of(reader)
+    expected = oracle.mlp_reader(MAPS.numpy(), QUESTION.numpy(), pooled, state)
+    assert_equation(reader(MAPS, QUESTION), expected)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_rn_reader(layers: int) -> None:
+    reader = RNReader(**SIZES, relation_layers=layers, generator=generator())
+    reader = away(reader, training=False)
+    expected = oracle.rn_reader(MAPS.numpy(), QUESTION.numpy(), layers, state_of(reader))
+    assert_equation(reader(MAPS, QUESTION), expected)
+
+
+@pytest.mark.parametrize("cls", [MLPReader, RNReader])
+def test_half_of_the_last_hidden_units_are_dropped_in_training_alone(cls: type) -> None:
+    reader = cls(**SIZES, generator=generator()).double()
+    first, second = reader(MAPS, QUESTION), reader(MAPS, QUESTION)
+    assert not torch.equal(first, second)
+    reader.eval()
+    assert torch.equal(reader(MAPS, QUESTION), reader(MAPS, QUESTION))
+
+
+def test_sides_are_multiples_of_each_other() -> None:
+    """Scenes of 75 pixels: reads of neural function modules need 40, 20, 10 and 5 positions."""
+    network, sides = ConvMaps((3, 75, 75), device="meta"), []
+    for name in network.state_layers:
+        layer = network.get_submodule(name)
+        layer.register_forward_hook(lambda *call: sides.append(tuple(call[-1].shape[1:])))
+    network(torch.empty(2, 3, 75, 75, device="meta"))
+    assert sides == [(24, 40, 40), (48, 20, 20), (96, 10, 10), (192, 5, 5)]
+    assert network.state_layers == {"layer1": 24, "layer2": 48, "layer3": 96, "layer4": 192}
+
+
+def test_channels_double_with_each_scale_and_convolutions_repeat() -> None:
+    network = ConvMaps((64, 64), width=48, convolutions=2, device="meta")
+    assert [*network.state_layers.values()] == [48, 48, 96, 96, 192, 192, 384, 384]
+    assert network.out_shape == (384, 4, 4)
+
+
+def model(**parts: object) -> MapModel:
+    return MapNetwork(**{**SMALL, **parts}).build(FEW, stream(0, "weights"))
+
+
+@pytest.mark.parametrize("parts", [{}, {"reader": Spec(RNReader, hidden_size=4)}])
+def test_a_problem_is_an_image_and_a_question(parts: dict[str, Spec]) -> None:
+    """The same answers from maps of every problem, and from those of each image once."""
+    network, problems = model(**parts).eval(), problems_of_run(FEW, 0)["new-images"].compact()
+    items = problems.table()
+    answers = network(items, problems.index)
+    twice = network.answer(network.encode(items), problems.index)
+    torch.testing.assert_close(twice, answers)
+    asked = items[problems.index[:, 1]].flatten(1)[:, : FEW.question_size].float() / 255
+    assert asked.sum(1).eq(3).all()
+    shown = items[problems.index[:, 0]].float() / 255
+    torch.testing.assert_close(network.reader(network.maps(shown), asked), answers)
+
+
+def test_batch_normalization_counts_problems_and_no_questions() -> None:
+    network, problems = model(), problems_of_run(FEW, 0)["training"].compact()
+    network(problems.table(), problems.index)
+    shown = (problems.table()[problems.index[:, 0]].float() / 255).mean((0, 2, 3))
+    layer = copy.deepcopy(network.maps.layer1[:2])
+    found = layer(torch.nn.functional.pad(problems.sequences()[:, 0].float() / 255, (0, 1, 0, 1)))
+    expected = 0.1 * found.mean((0, 2, 3))
+    torch.testing.assert_close(network.maps.layer1[2].running_mean, expected)
+    assert shown.min() > 0.5
+
+
+def test_an_image_alone_is_answered_without_a_question() -> None:
+    network = MapNetwork(**SMALL).build(StackedMNIST(), stream(0, "weights")).eval()
+    images = torch.rand(3, 64, 64, generator=generator())
+    answers = network(images, torch.tensor([[2], [0]]))
+    torch.testing.assert_close(answers, network(images[[2, 0]], torch.tensor([[0], [1]])))
+    assert answers.shape == (2, 10)
+
+
+def test_passes_are_those_of_multi_pass() -> None:
+    network = model(passes=Passes(number=3, first_reads=True))
+    assert isinstance(network.maps, MultiPass)
+    assert network.maps.layers == ("layer1", "layer2")
+    assert network.maps.nfm.num_features == (2, 4) * 3
+    assert network.maps.nfm.first_reader == 0
+    assert network.maps.nfm.rules == NFMRules()
+    one = model(passes=Passes(layers=("layer2",)))
+    assert (one.maps.layers, one.maps.passes, one.maps.nfm.first_reader) == (("layer2",), 2, 1)
+
+
+def test_as_modules_add_nothing_at_first_the_network_is_that_of_one_pass() -> None:
+    problems = problems_of_run(FEW, 0)["training"].compact()
+    answers = [
+        network.eval()(problems.table(), problems.index)
+        for network in (model(), model(passes=READS))
+    ]
+    assert torch.equal(*answers)
+
+
+def experiment(**fields: object) -> Experiment:
+    made = Experiment(
+        task=FEW, model=MapNetwork(**SMALL, passes=READS), recipe=Recipe(steps=2, batch_size=8)
+    )
+    return dataclasses.replace(made, **fields)
+
+
+def test_an_experiment_is_read_back() -> None:
+    made = experiment(perturbations=(RandomAttention(of="new-images"),))
+    assert Experiment.from_json(made.to_json()) == made
+    assert "passes=Passes(" in made.to_python()
+
+
+def test_random_attention_is_a_regime_of_another_network() -> None:
+    change = RandomAttention(of="new-images")
+    assert isinstance(change, Perturbation)
+    assert isinstance(change, ChangesNetwork)
+    learner = OneNetwork(experiment(perturbations=(change,)), seed=0)
+    with torch.no_grad():
+        for layer in learner.model.maps.nfm.layers:
+            if hasattr(layer, "gamma"):
+                layer.gamma.fill_(5.0)
+    before = copy.deepcopy(learner.model.state_dict())
+    [scores] = learner.score(0)
+    losses = {score.regime: score.value for score in scores if score.metric == "loss"}
+    assert losses[change.regime.name] != losses["new-images"]
+    assert all(torch.equal(before[name], now) for name, now in learner.model.state_dict().items())
+    drawn_again = change.network(learner.model, stream(3)).eval()
+    problems = problems_of_run(FEW, 0)["new-images"].compact()
+    first, second = (drawn_again(problems.table(), problems.index) for _ in range(2))
+    assert not torch.allclose(first, second)
+
+
+def test_random_attention_of_modules_that_add_nothing_changes_nothing() -> None:
+    network = model(passes=READS).eval()
+    problems: Problems = problems_of_run(FEW, 0)["new-images"].compact()
+    changed = RandomAttention(of="new-images").network(network, stream(0))
+    torch.testing.assert_close(
+        changed(problems.table(), problems.index), network(problems.table(), problems.index)
+    )
+
+
+def test_scores_are_those_of_a_plain_model() -> None:
+    network = model()
+    assert set(evaluate(network, FEW)) == {"training", "new-images", "withheld-pairs-2"}
+
+
+def test_bad_values_are_refused() -> None:
+    with pytest.raises(ValueError, match="depth must be 6n"):
+        DenseMaps((8, 8), depth=12)
+    with pytest.raises(ValueError, match=r"maps must be \(batch, 3, 2, 4\)"):
+        MLPReader(**SIZES)(MAPS[:, :2].float(), QUESTION.float())
+    with pytest.raises(ValueError, match=r"question must be \(2, 5\)"):
+        RNReader(**SIZES)(MAPS.float(), QUESTION[:, :2].float())
+    with pytest.raises(ValueError, match="an image and a question a problem"):
+        model()(torch.rand(2, 3, 75, 75), torch.tensor([[0]]))
+    with pytest.raises(ValueError, match="layers must be of layer1, layer2, got 'layer3'"):
+        model(passes=Passes(layers=("layer3",)))
+    with pytest.raises(ValueError, match="task must show an image"):
+        MapNetwork().build(SameDifferent(), stream(0))
+    with pytest.raises(TypeError, match="network must have state_layers"):
+        model(maps=Spec(DenseMaps, depth=10), passes=Passes())
+    with pytest.raises(TypeError, match="maps must have out_shape"):
+        model(maps=Spec(PreActResNet, width=2))
+    with pytest.raises(ValueError, match="model must have a MultiPass"):
+        RandomAttention(of="new-images").network(model(), stream(0))

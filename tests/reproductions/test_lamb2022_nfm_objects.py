@@ -1,0 +1,147 @@
+"""Chapter 10 of lamb2022 on images of several objects: printed numbers and experiments."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from farfield.core import stream
+from farfield.experiments import Experiment
+from farfield.reproductions import STATEMENTS, TABLES, Published, judge_statement
+from farfield.reproductions.lamb2022 import _print_nfm_objects as printed
+from farfield.tasks import SortOfCLEVR
+
+PUBLISHED = ("nfm-table-5", "nfm-table-6", "nfm-table-7", "nfm-objects-text")
+CELLS = {"nfm-table-5": 20, "nfm-table-6": 4, "nfm-table-7": 18, "nfm-objects-text": 4}
+
+
+def cells(key: str):
+    return TABLES[f"lamb2022/{key}"].claims
+
+
+def texts(numbers: object) -> Iterator[str]:
+    """All number texts of a nested structure of printed numbers."""
+    if isinstance(numbers, str):
+        yield numbers
+    elif isinstance(numbers, dict):
+        for inner in numbers.values():
+            yield from texts(inner)
+    elif isinstance(numbers, tuple):
+        for inner in numbers:
+            yield from texts(inner)
+
+
+@pytest.mark.parametrize(
+    "numbers, start, end, others",
+    [
+        (printed.TABLE_5, "Methods Baseline NFM\nTrained", "10.4.3. Relational", "135"),
+        (printed.TABLE_6, "Task CNN NFM(CNN)", "71\n", ""),
+        ((printed.TABLE_7, printed.AVERAGES_7), "Number of hold-out", "dataset in its", "112233"),
+    ],
+    ids=["5", "6", "7"],
+)
+def test_every_number_is_that_of_the_page(
+    numbers: object, start: str, end: str, others: str, paper_text
+) -> None:
+    text = paper_text("lamb2022")
+    first = text.index(start)
+    page = Counter(re.findall(r"\d+(?:\.\d+)?", text[first : text.index(end, first)]))
+    declared = Counter(texts(numbers))
+    assert declared - page == Counter()
+    assert set(page - declared) <= set(others)
+
+
+def test_numbers_of_the_text_are_those_of_the_page(paper_text) -> None:
+    text = " ".join(paper_text("lamb2022").split())
+    mean, spread = printed.ONE_PASS
+    assert f"accuracy of {mean}±{spread} on relational questions" in text
+    mean, spread = printed.DENSE_NET
+    assert f"achieved an accuracy of {mean} ± {spread}" in text
+    (nfm, nfm_spread), (cnn, cnn_spread) = printed.DOUBLED.values()
+    assert f"{nfm} ± {nfm_spread} (with NFM) and {cnn} ± {cnn_spread} (without NFM)" in text
+    assert f"random guess accuracy is {printed.RANDOM['non-relational']}%" in text
+    assert f"has accuracy of ≈ {printed.RANDOM['relational']}%" in text
+
+
+@pytest.mark.parametrize("table", PUBLISHED)
+def test_every_cell_is_a_claim_with_the_deviation_of_three_networks(table: str) -> None:
+    claims = cells(table)
+    assert len(claims) == CELLS[table]
+    for claim in claims:
+        assert isinstance(claim.published, Published)
+        assert claim.published.spread_kind == "standard deviation"
+        assert claim.published.runs == 3
+        assert str(claim.published).endswith("SD")
+
+
+def test_cells_are_where_they_stand() -> None:
+    found = {(claim.group, claim.row, claim.column): claim for claim in cells("nfm-table-5")}
+    two = found["trained-1-3", "NFM", "Two Digits"]
+    assert str(two.published) == "88.36 ± 0.85 SD"
+    assert two.regime == "digits-2"
+    assert two.experiment.task.digits == (1, 3)
+    found = {(claim.row, claim.column): claim for claim in cells("nfm-table-7")}
+    one = found["Relation networks", "N = 2: Non-relational qst"]
+    assert str(one.published) == "43.33 ± 7.31 SD"
+    assert one.regime == "withheld-pairs-2"
+    assert one.metric == "accuracy/non-relational"
+    assert one.experiment.task == SortOfCLEVR(withheld_pairs=2)
+
+
+def experiments() -> dict[str, Experiment]:
+    return {claim.row: claim.experiment for key in PUBLISHED for claim in cells(key)}
+
+
+def test_networks_are_those_of_the_text() -> None:
+    """24 channels at first, two passes, five entries of four heads of 16, used eight times."""
+    found = experiments()
+    nfm = found["NFM"].model.build(found["NFM"].task, stream(0))
+    assert len(nfm.maps.nfm.layers) == 8
+    assert nfm.maps.nfm.first_reader == 0
+    rules = nfm.maps.nfm.rules
+    sizes = (rules.top_k, rules.key_size, rules.value_size, rules.num_heads)
+    assert sizes == (5, 16, 16, 4)
+    for row in ("Baseline", "CNN", "NFM(CNN)", "Relation networks", "NFM(CNN), one pass"):
+        model = found[row].model.build(found[row].task, stream(0))
+        maps = model.maps.networks[-1] if found[row].model.passes else model.maps
+        assert [*maps.state_layers.values()] == [24, 48, 96, 192]
+    doubled = found["CNN, doubled"].model.build(found["CNN, doubled"].task, stream(0))
+    assert [*doubled.maps.state_layers.values()] == [48, 48, 96, 96, 192, 192, 384, 384]
+
+
+def test_rows_differ_in_the_network_alone() -> None:
+    recipes = {row: experiment.recipe for row, experiment in experiments().items()}
+    assert recipes["CNN"].steps == 150 * 3_063
+    assert recipes["NFM"].steps == 50 * 938
+    assert {(r.learning_rate, r.batch_size) for r in recipes.values()} == {(1e-4, 64)}
+
+
+def test_random_answers_are_as_good_as_the_text_says() -> None:
+    """Each possible answer with equal probability: of two, two and six to relational questions."""
+    relational = np.mean([1 / 2, 1 / 2, 1 / 6])
+    assert round(100 * relational) == int(printed.RANDOM["relational"])
+    assert int(printed.RANDOM["non-relational"]) == 50
+    assert f"{100 * relational:.1f}" in STATEMENTS["lamb2022/random-relational"].missing
+    chances = SortOfCLEVR().chances("new-images")
+    assert np.mean([chances[kind] for kind in ("closest", "furthest", "count")]) > relational
+
+
+@pytest.mark.parametrize("name", ["other-numbers", "passes", "capacity", "withheld-pairs"])
+def test_published_numbers_are_in_the_order_that_the_words_say(name: str) -> None:
+    statement = STATEMENTS[f"lamb2022/nfm-{name}"]
+    total = len(statement.comparison.contests)
+    judged = judge_statement(statement, lambda _: [])
+    assert judged.published == f"{total} of {total}"
+
+
+def test_averages_are_those_of_the_columns_but_for_one() -> None:
+    found = {
+        name: judge_statement(STATEMENTS[f"lamb2022/nfm-average-{name}"], lambda _: []).published
+        for name in ("cnn", "rn", "nfm")
+    }
+    assert found == {"cnn": "46.50", "rn": "45.61", "nfm": "50.78"}
+    assert found["cnn"] in STATEMENTS["lamb2022/nfm-average-cnn"].note
