@@ -30,6 +30,7 @@ from farfield.tasks._points._spirals import Spirals as Spirals
 from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
 from farfield.tasks._protocol._abilities import Candidates as Candidates
 from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
+from farfield.tasks._protocol._abilities import Consecutive as Consecutive
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
 from farfield.tasks._protocol._abilities import HasForm as HasForm
 from farfield.tasks._protocol._abilities import HasPixelStatistics as HasPixelStatistics
@@ -38,6 +39,7 @@ from farfield.tasks._protocol._abilities import MultiOutput as MultiOutput
 from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
 from farfield.tasks._protocol._abilities import NeedsFiles as NeedsFiles
 from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
+from farfield.tasks._protocol._abilities import PooledScores as PooledScores
 from farfield.tasks._protocol._abilities import RolledOut as RolledOut
 from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
 from farfield.tasks._protocol._abilities import SetScores as SetScores
@@ -71,6 +73,7 @@ from farfield.tasks._rules._triple_match_to_sample import TripleMatchToSample as
 from farfield.tasks._sequences._adding import Adding as Adding
 from farfield.tasks._sequences._copying import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
+from farfield.tasks._text._word_text import WordText as WordText
 from farfield.tasks._vaec._dynamic_objects import DynamicObjects as DynamicObjects
 from farfield.tasks._vaec._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
@@ -107,6 +110,7 @@ TASKS: dict[str, type] = {
     "spirals": Spirals,
     "stacked-mnist": StackedMNIST,
     "sort-of-clevr": SortOfCLEVR,
+    "word-text": WordText,
 }
 """Every task, by its name on the command line."""
 
@@ -122,6 +126,7 @@ __all__ = [
     "BouncingBalls",
     "Candidates",
     "ChannelStatistics",
+    "Consecutive",
     "Copying",
     "DataFile",
     "DataSet",
@@ -146,6 +151,7 @@ __all__ = [
     "NeedsFiles",
     "NoMemoryLoss",
     "ObjectFrames",
+    "PooledScores",
     "ProblemTask",
     "ProgressiveMatrices",
     "PublishedMatrices",
@@ -168,6 +174,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "WordText",
     "axes_of",
     "cache_folder",
     "fetch",
