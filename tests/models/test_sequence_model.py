@@ -14,6 +14,7 @@ from farfield.models import SequenceModel
 from farfield.models import _sequence_model as module
 from farfield.nn import (
     InputAttention,
+    LayerNorm,
     LinearEncoder,
     NormalizedGRU,
     NormalizedLSTM,
@@ -222,9 +223,7 @@ def test_a_network_has_the_dropout_of_its_spec() -> None:
 
 
 def test_first_weights_of_a_core_are_uniform_within_a_bound() -> None:
-    core = Spec(
-        NormalizedLSTM, hidden_size=40, num_layers=2, normalizer=Spec(nn.LayerNorm, eps=1e-4)
-    )
+    core = Spec(NormalizedLSTM, hidden_size=40, num_layers=2, normalizer=Spec(LayerNorm))
     network = SequenceNetwork(core=core, core_bound=0.3)
     model = network.build(Copying(), stream(0, "weights"))
     again = network.build(Copying(), stream(0, "weights"))
