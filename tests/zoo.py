@@ -226,6 +226,7 @@ from farfield.nn import (
     TypeInference,
     TypeMatching,
     Wiring,
+    WordEncoder,
 )
 
 BATCH, TIME, FEATURES, OUTPUTS, SEEDS = 4, 3, 6, 2, 3
@@ -707,6 +708,11 @@ MODULES = {
         build=lambda source: LinearDecoder((8, 8), FEATURES, generator=source),
         inputs=(SEQUENCES,),
         shape=(BATCH, TIME, 8, 8),
+    ),
+    "WordEncoder": Animal(
+        build=lambda source: WordEncoder(7, out_features=5, generator=source),
+        inputs=(torch.tensor([[0], [6], [3], [3], [1], [2]])[:BATCH],),
+        shape=(BATCH, 5),
     ),
     "LinearEncoder": Animal(
         build=lambda source: LinearEncoder((8, 8), out_features=5, generator=source),
@@ -1723,6 +1729,7 @@ ELSEWHERE = {
     "MeanImages",
     "PixelSpectrum",
     "zca_matrix",
+    "CarriesState",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",
@@ -1762,6 +1769,7 @@ ELSEWHERE = {
     "NormalizedSequence",
     "fan_in_uniform_",
     "lstm_uniform_",
+    "uniform_weights_",
     "ContextStatistics",
     "DNCParameters",
     "DNCState",

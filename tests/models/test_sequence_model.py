@@ -14,13 +14,14 @@ from farfield.models import SequenceModel
 from farfield.models import _sequence_model as module
 from farfield.nn import (
     InputAttention,
+    LayerNorm,
     LinearEncoder,
     NormalizedGRU,
     NormalizedLSTM,
     RIMs,
     Wiring,
 )
-from farfield.tasks import SameDifferent
+from farfield.tasks import Copying, SameDifferent
 
 
 def small(*, answers_everywhere: bool, seed: int = 0) -> SequenceModel:
@@ -219,3 +220,18 @@ def test_a_network_has_the_dropout_of_its_spec() -> None:
     made = SequenceNetwork(core=core, dropout=0.25).build(SameDifferent(), stream(0))
     assert isinstance(made, SequenceModel)
     assert made.dropout == 0.25
+
+
+def test_first_weights_of_a_core_are_uniform_within_a_bound() -> None:
+    core = Spec(NormalizedLSTM, hidden_size=40, num_layers=2, normalizer=Spec(LayerNorm))
+    network = SequenceNetwork(core=core, core_bound=0.3)
+    model = network.build(Copying(), stream(0, "weights"))
+    again = network.build(Copying(), stream(0, "weights"))
+    for name, parameter in model.core.named_parameters():
+        assert torch.equal(parameter, again.core.get_parameter(name))
+        if parameter.ndim > 1:
+            assert 0.29 < parameter.abs().max() <= 0.3
+            assert abs(parameter.mean()) < 0.01
+            np.testing.assert_allclose(parameter.detach().std(), 0.3 / 3**0.5, rtol=0.05)
+        else:
+            assert parameter.eq(float(name.endswith("weight"))).all()  # normalizers keep theirs

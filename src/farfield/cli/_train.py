@@ -120,6 +120,8 @@ def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
     form = form_of(task)
     if reading == "elements":
         return "patch" if "height" in form.axes else "component"
+    if form.axes == ("word",):
+        return "word"
     if form.arrangement == "sequence":
         return "linear"
     match form.axes:

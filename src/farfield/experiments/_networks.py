@@ -7,9 +7,10 @@ from typing import ClassVar, Protocol, final, runtime_checkable
 
 from torch import nn
 
-from farfield.core import Dropout, PositiveInt, Stream, check_fields
+from farfield.core import Dropout, PositiveFloat, PositiveInt, Stream, check_fields
 from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
+from farfield.functional import uniform_weights_
 from farfield.models import (
     AnalogyScoring,
     HasHiddenSize,
@@ -187,12 +188,15 @@ class SequenceNetwork:
             `None` for a sequence read as it is.
         dropout: Probability that a number of an embedding, and one of what the core gives, is
             dropped in training.
+        core_bound: First weights of the core are uniform between −`core_bound` and `core_bound`,
+            and the biases beside them 0; `None` as the core draws them.
     """
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
     side: PositiveInt | None = None
     dropout: Dropout = 0.0
+    core_bound: PositiveFloat | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -200,9 +204,12 @@ class SequenceNetwork:
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         parts = Parts(task, stream)
+        encoder, core = parts.encoder(self.encoder), parts.part("core", self.core)
+        if self.core_bound is not None:
+            uniform_weights_(core, self.core_bound, stream.child("core", "bound").torch())
         model = SequenceModel(
-            parts.encoder(self.encoder),
-            parts.part("core", self.core),
+            encoder,
+            core,
             num_outputs=task.num_outputs,
             answers_everywhere=form_of(task).answer == "everywhere",
             dropout=self.dropout,

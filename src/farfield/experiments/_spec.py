@@ -52,6 +52,9 @@ class Spec:
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.
 
+    It may itself be an option that makes modules, such as `normalizer=Spec(LayerNorm, sigma=1.0)`
+    of `farfield.nn.NormalizedLSTM`, which calls it with the number of features.
+
     Any `nn.Module` class serves. What it draws from the global generators of Python, NumPy and
     torch is that of the run, and leaves them as they were.
 
@@ -121,6 +124,14 @@ class Spec:
             options["generator"] = stream.torch()
         with forked_generators(stream):
             return self.cls(**options)
+
+    def __call__(self, *arguments: object) -> nn.Module:
+        """Make the module as a part of another.
+
+        Args:
+            arguments: What the other gives its constructor, such as the number of features.
+        """
+        return self.cls(*arguments, **dict(self.options))
 
 
 def _frozen(name: str, content: Any) -> Any:

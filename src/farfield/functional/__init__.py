@@ -40,6 +40,9 @@ from farfield.functional._init._initialization import xavier_normal_ as xavier_n
 from farfield.functional._init._initialization import xavier_uniform_ as xavier_uniform_
 from farfield.functional._init._uniform_initialization import fan_in_uniform_ as fan_in_uniform_
 from farfield.functional._init._uniform_initialization import lstm_uniform_ as lstm_uniform_
+from farfield.functional._init._uniform_initialization import (
+    uniform_weights_ as uniform_weights_,
+)
 from farfield.functional._interpreter._line_of_code import LineParameters as LineParameters
 from farfield.functional._interpreter._line_of_code import LineRules as LineRules
 from farfield.functional._interpreter._line_of_code import folded_query as folded_query
@@ -299,6 +302,7 @@ __all__ = [
     "type_distance",
     "type_inference",
     "type_matching",
+    "uniform_weights_",
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",

@@ -77,6 +77,9 @@ MEASURES: Final[dict[str, Measure]] = {
     "nll": Measure(
         name="nll", label="negative log-likelihood", percent=False, lower_is_better=True
     ),
+    "perplexity": Measure(
+        name="perplexity", label="perplexity", percent=False, lower_is_better=True, lowest=1.0
+    ),
     "psnr": Measure(
         name="psnr",
         label="peak signal-to-noise ratio, dB",

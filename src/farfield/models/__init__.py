@@ -6,6 +6,7 @@ from torch import nn
 
 from farfield.core import EncodesItems as EncodesItems
 from farfield.core import EncodesWithPart as EncodesWithPart
+from farfield.models._abilities import CarriesState as CarriesState
 from farfield.models._abilities import EncodesToSets as EncodesToSets
 from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
@@ -110,6 +111,7 @@ __all__ = [
     "TRN",
     "AnalogyScoring",
     "BottleneckMLP",
+    "CarriesState",
     "CoRelNet",
     "ConvMaps",
     "DenseMaps",

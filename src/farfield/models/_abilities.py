@@ -41,6 +41,22 @@ class KeepsStatistics(Protocol):
 
 
 @runtime_checkable
+class CarriesState(Protocol):
+    """A model of sequences that may go on from the state after the sequences before."""
+
+    @property
+    def carries_state(self) -> bool:
+        """True if its state does not grow with a sequence."""
+        ...
+
+    def continued(
+        self, items: Tensor, index: Tensor, state: tuple[Tensor, ...] | None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """From items, index and the state before to outputs and the state after."""
+        ...
+
+
+@runtime_checkable
 class HasOutFeatures(Protocol):
     """An encoder with the width of its embeddings."""
 

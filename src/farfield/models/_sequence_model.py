@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -17,6 +16,9 @@ from farfield.models._composition import Composition
 
 BOUND = 0.1
 """First weights of the output layer lie between −0.1 and 0.1."""
+
+_State = Any
+"""State of a core: whatever it takes and gives, `None` for a fresh one."""
 
 PLACES = 64
 """Places read at once without gradients: memory does not grow with the length of a sequence."""
@@ -83,6 +85,11 @@ class SequenceModel(Composition):
         self.dropout = dropout
         self.takes_indexed = isinstance(core, TakesIndexed) and core.takes_indexed
 
+    @property
+    def carries_state(self) -> bool:
+        """True if the state of the core does not grow with a sequence."""
+        return getattr(self.core, "growing_axis", None) is None
+
     @classmethod
     def released(
         cls,
@@ -123,27 +130,53 @@ class SequenceModel(Composition):
         Raises:
             ValueError: If the index is not `(batch, time)` with at least one place.
         """
+        return self._answer(embeddings, index, None)[0]
+
+    def continued(
+        self,
+        items: Shaped[Tensor, "item ..."],
+        index: Int[Tensor, "batch time"],
+        state: tuple[Tensor, ...] | None,
+    ) -> tuple[Float[Tensor, "batch ..."], tuple[Tensor, ...]]:
+        """Answer every problem, each going on where the one in its row before has ended.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+            state: Parts of the state after the problems before; `None` for a fresh one.
+
+        Returns:
+            The answers, and the parts of the state after the last place.
+
+        Raises:
+            ValueError: If the index is not `(batch, time)` with at least one place.
+        """
+        given = state[0] if state is not None and len(state) == 1 else state
+        outputs, last = self._answer(self.encode(items), index, given)
+        return outputs, (last,) if isinstance(last, Tensor) else tuple(last)
+
+    def _answer(self, embeddings: Tensor, index: Tensor, state: _State) -> tuple[Tensor, _State]:
+        """Answers from a state, and the state after."""
         if index.ndim != 2 or index.shape[1] == 0:
             raise ValueError(
                 f"index must be (batch, time) with at least one place, got {tuple(index.shape)}"
             )
         places = index.shape[1] if torch.is_grad_enabled() else PLACES
-        pieces = self._read(embeddings, torch.split(index, places, dim=1))
+        answers: list[Tensor] = []
+        for piece in torch.split(index, places, dim=1):
+            read, state = self._read(embeddings, piece, state)
+            if self.answers_everywhere:
+                answers.append(self.output(read))
         if self.answers_everywhere:
-            return torch.cat([self.output(read) for read in pieces], dim=1)
-        for read in pieces:
-            last = read[:, -1]
-        return self.output(last)
+            return torch.cat(answers, dim=1), state
+        return self.output(read[:, -1]), state
 
     def _read(
-        self, embeddings: Tensor, pieces: tuple[Tensor, ...]
-    ) -> Iterator[Float[Tensor, "batch time _"]]:
-        """Outputs of the core, piece by piece."""
-        state = None
-        for piece in pieces:
-            x = Indexed(embeddings, piece)
-            read, state = self.core(self._placed(x), state)
-            yield F.dropout(read, self.dropout) if self._is_dropping else read
+        self, embeddings: Tensor, piece: Tensor, state: _State
+    ) -> tuple[Float[Tensor, "batch time _"], _State]:
+        """Outputs of the core for a piece, and the state after it."""
+        read, state = self.core(self._placed(Indexed(embeddings, piece)), state)
+        return F.dropout(read, self.dropout) if self._is_dropping else read, state
 
     def _placed(self, x: Indexed) -> Tensor | Indexed:
         """The embeddings in their places; as they are where the core can tell them apart itself."""

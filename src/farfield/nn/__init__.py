@@ -19,6 +19,7 @@ from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
+from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
 from farfield.nn._images._center_images import CenterImages as CenterImages
 from farfield.nn._images._standardize import Standardize as Standardize
 from farfield.nn._images._zca import ZCA as ZCA
@@ -91,6 +92,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "panel": PanelEncoder,
     "patch": PatchEncoder,
     "random": RandomEncoder,
+    "word": WordEncoder,
 }
 """Encoders by their name on the command line."""
 
@@ -203,4 +205,5 @@ __all__ = [
     "TypeInference",
     "TypeMatching",
     "Wiring",
+    "WordEncoder",
 ]

@@ -3,6 +3,8 @@
 from farfield.objectives._activation_l1 import ActivationL1 as ActivationL1
 from farfield.objectives._augmented import Augmented as Augmented
 from farfield.objectives._bound import Bound as Bound
+from farfield.objectives._bound import Carry as Carry
+from farfield.objectives._carried_state import CarriedState as CarriedState
 from farfield.objectives._centered_l1 import CenteredL1 as CenteredL1
 from farfield.objectives._crop_and_flip import CropAndFlip as CropAndFlip
 from farfield.objectives._cutout import Cutout as Cutout
@@ -27,6 +29,7 @@ from farfield.objectives._vat import VAT as VAT
 OBJECTIVES: dict[str, type] = {
     "activation-l1": ActivationL1,
     "augmented": Augmented,
+    "carried-state": CarriedState,
     "centered-l1": CenteredL1,
     "crop-and-flip": CropAndFlip,
     "cutout": Cutout,
@@ -53,6 +56,8 @@ __all__ = [
     "ActivationL1",
     "Augmented",
     "Bound",
+    "CarriedState",
+    "Carry",
     "CenteredL1",
     "CropAndFlip",
     "Cutout",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -10,6 +11,18 @@ from typing import Any, final
 from torch import Tensor, nn
 
 from farfield.core import Stream, call_with
+
+
+@final
+@dataclass
+class Carry:
+    """The state of a network that goes on from batch to batch, before and after a call.
+
+    Args:
+        state: Its parts; `None` for a fresh one.
+    """
+
+    state: tuple[Tensor, ...] | None = None
 
 
 @final
@@ -22,11 +35,14 @@ class Bound:
         parameters: Parameters and buffers in place of its own, by name; all others are its own.
         build: Function that makes the network anew, its weights drawn from a stream; `None` where
             none is known.
+        carry: State that a call of `forward` goes on from, and the one after the call, with which
+            it is replaced; `None` where the network starts afresh in each call.
     """
 
     module: nn.Module
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
     build: Callable[[Stream], nn.Module] | None = None
+    carry: Carry | None = None
 
     def call(
         self, method: str, *inputs: Any, parameters: Mapping[str, Tensor] | None = None
@@ -41,6 +57,12 @@ class Bound:
         Raises:
             TypeError: If the network has no such method.
         """
+        if self.carry is not None and method == "forward":
+            going_on = dataclasses.replace(self, carry=None)
+            outputs, self.carry.state = going_on.call(
+                "continued", *inputs, self.carry.state, parameters=parameters
+            )
+            return outputs
         if not callable(getattr(self.module, method, None)):
             raise TypeError(
                 f"model must have a method {method}, got {type(self.module).__name__} without"

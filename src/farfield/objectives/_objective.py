@@ -77,6 +77,9 @@ class Objective(Protocol):
     takes_embeddings: ClassVar[bool] = False
     """True if items may be embeddings already, where the encoder is fixed."""
 
+    in_lanes: ClassVar[bool] = False
+    """True if each row of a batch shows the problem behind that of the step before."""
+
     @property
     def sets(self) -> tuple[str, ...]:
         """Names of the sets of problems from which a step reads batches."""

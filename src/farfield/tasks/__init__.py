@@ -32,6 +32,7 @@ from farfield.tasks._points._two_moons import TwoMoons as TwoMoons
 from farfield.tasks._protocol._abilities import AsksQuestions as AsksQuestions
 from farfield.tasks._protocol._abilities import Candidates as Candidates
 from farfield.tasks._protocol._abilities import ChannelStatistics as ChannelStatistics
+from farfield.tasks._protocol._abilities import Consecutive as Consecutive
 from farfield.tasks._protocol._abilities import DrawsFirst as DrawsFirst
 from farfield.tasks._protocol._abilities import FurtherScores as FurtherScores
 from farfield.tasks._protocol._abilities import HasForm as HasForm
@@ -41,6 +42,7 @@ from farfield.tasks._protocol._abilities import MultiOutput as MultiOutput
 from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
 from farfield.tasks._protocol._abilities import NeedsFiles as NeedsFiles
 from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
+from farfield.tasks._protocol._abilities import PooledScores as PooledScores
 from farfield.tasks._protocol._abilities import RolledOut as RolledOut
 from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
 from farfield.tasks._protocol._abilities import SetScores as SetScores
@@ -75,6 +77,7 @@ from farfield.tasks._rules._triple_match_to_sample import TripleMatchToSample as
 from farfield.tasks._sequences._adding import Adding as Adding
 from farfield.tasks._sequences._copying import Copying as Copying
 from farfield.tasks._sequences._sequential_mnist import SequentialMNIST as SequentialMNIST
+from farfield.tasks._text._word_text import WordText as WordText
 from farfield.tasks._vaec._dynamic_objects import DynamicObjects as DynamicObjects
 from farfield.tasks._vaec._object_frames import ObjectFrames as ObjectFrames
 from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
@@ -113,6 +116,7 @@ TASKS: dict[str, type] = {
     "stacked-mnist": StackedMNIST,
     "sort-of-clevr": SortOfCLEVR,
     "super-resolution": SuperResolution,
+    "word-text": WordText,
 }
 """Every task, by its name on the command line."""
 
@@ -129,6 +133,7 @@ __all__ = [
     "BouncingBalls",
     "Candidates",
     "ChannelStatistics",
+    "Consecutive",
     "Copying",
     "DataFile",
     "DataSet",
@@ -155,6 +160,7 @@ __all__ = [
     "NeedsFiles",
     "NoMemoryLoss",
     "ObjectFrames",
+    "PooledScores",
     "ProblemTask",
     "ProgressiveMatrices",
     "PublishedMatrices",
@@ -178,6 +184,7 @@ __all__ = [
     "VAECScale",
     "VAECTranslation",
     "VisualAnalogies",
+    "WordText",
     "axes_of",
     "cache_folder",
     "fetch",

@@ -24,18 +24,36 @@ class Batches:
         problems: The training problems.
         batch_size: Problems a batch.
         stream: Where the orders are drawn from.
+        in_lanes: Take the problems in their order: from step to step, row b of a batch goes through
+            the b-th of as many equal parts of the set as a batch has rows. What is left over at
+            the end is not read.
         same_shape: Give every batch of a size a table of the same number of items, as programs that
             are traced once need: all items of the set or all places of the batch, whichever is
             fewer. Otherwise the table holds exactly the distinct items of the batch.
+
+    Raises:
+        ValueError: If there are fewer problems than lanes.
     """
 
     def __init__(
-        self, problems: Problems, *, batch_size: int, stream: Stream, same_shape: bool = False
+        self,
+        problems: Problems,
+        *,
+        batch_size: int,
+        stream: Stream,
+        in_lanes: bool = False,
+        same_shape: bool = False,
     ) -> None:
+        if in_lanes and len(problems) < batch_size:
+            raise ValueError(
+                f"batch_size must be at most {len(problems)}, the number of problems that are read "
+                f"in order, got {batch_size}"
+            )
         self._problems = problems.compact()
         self._index = self._problems.index.cpu().numpy()
         self._batch_size = batch_size
         self._stream = stream
+        self._in_lanes = in_lanes
         self._same_shape = same_shape
         self._epoch = -1
         self._order = np.zeros(0, dtype=np.int64)
@@ -43,11 +61,15 @@ class Batches:
     @property
     def steps_per_epoch(self) -> int:
         """Batches in one pass over the problems."""
+        if self._in_lanes:
+            return len(self._problems) // self._batch_size
         return -(-len(self._problems) // self._batch_size)
 
     def _rows(self, step: int) -> Int64[np.ndarray, " batch"]:
         """Positions in the set of the problems of a batch."""
         epoch, position = divmod(step, self.steps_per_epoch)
+        if self._in_lanes:
+            return position + self.steps_per_epoch * np.arange(self._batch_size)
         if epoch != self._epoch:
             order = self._stream.child("order", epoch).numpy()
             self._epoch, self._order = epoch, order.permutation(len(self._problems))

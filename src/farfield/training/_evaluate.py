@@ -13,13 +13,15 @@ from torch import Tensor, nn
 
 from farfield.core import Problems, Stream, check_arguments, forked_generators, joined, stream
 from farfield.experiments import ChangesNetwork, Experiment, Perturbation
-from farfield.models import EncodesItems, NeedsCalibration
+from farfield.models import CarriesState, EncodesItems, NeedsCalibration
 from farfield.records import Score
 from farfield.tasks import (
     TRAINING,
+    Consecutive,
     FurtherScores,
     HasSubsets,
     MultiOutput,
+    PooledScores,
     ProblemTask,
     SetScores,
     metric_of,
@@ -82,7 +84,7 @@ def _measured(
     with torch.inference_mode():
         for rows, some in problems.by_shape():
             order.append(rows)
-            for outputs, part in _answered(model, some):
+            for outputs, part in _answered(model, task, some):
                 found.append(_measures(task, outputs, part))
                 if keep is not None:
                     keep.append(outputs)
@@ -91,10 +93,14 @@ def _measured(
     return {name: value[rows.to(value.device)] for name, value in values.items()}
 
 
-def _answered(model: Outputs, problems: Problems) -> Iterator[tuple[Tensor, Problems]]:
+def _answered(
+    model: Outputs, task: ProblemTask, problems: Problems
+) -> Iterator[tuple[Tensor, Problems]]:
     """Outputs beside the problems that they answer, some at a time and in their order."""
     problems = problems.compact()
     answer, chunk = _answers(model, problems)
+    if isinstance(task, Consecutive):
+        answer, chunk = _continuing(model) if carries_state(model) else answer, GROUP
     for start in range(0, len(problems), chunk):
         part = problems[start : start + chunk]
         yield answer(part), part
@@ -128,6 +134,28 @@ def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], T
     numbers = problems.index.shape[1] * math.prod(problems.items.shape[1:])
     groups = NUMBERS // max(1, GROUP * numbers)
     return whole, min(CHUNK, GROUP * max(1, groups))
+
+
+def carries_state(model: object) -> TypeGuard[CarriesState]:
+    """True if a model goes on from a state where problems follow each other.
+
+    Args:
+        model: Any model.
+    """
+    return isinstance(model, CarriesState) and model.carries_state
+
+
+def _continuing(model: CarriesState) -> Callable[[Problems], Tensor]:
+    """Function from problems to outputs that reads all it is given as one sequence."""
+    state: tuple[Tensor, ...] | None = None
+
+    def answer(part: Problems) -> Tensor:
+        nonlocal state
+        part = part.compact()
+        outputs, state = model.continued(part.table(), part.index.reshape(1, -1), state)
+        return outputs.reshape(*part.index.shape, -1)
+
+    return answer
 
 
 def encode_all(model: EncodesItems, problems: Problems) -> Float[Tensor, "item ..."]:
@@ -249,12 +277,15 @@ def _scores(
         metric, parts = metric_of(task), task.parts(problems)
         values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
     found = [_mean_score(step, regime, name, value) for name, value in values.items()]
+    pooled: dict[str, float] = {}
     for judge in judges:
-        for name, value in judge.set_scores(torch.cat(outputs), problems).items():
-            found.append(
-                Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
-            )
-    return found
+        pooled |= judge.set_scores(torch.cat(outputs), problems)
+    if isinstance(task, PooledScores):
+        pooled |= task.pooled_scores(values["loss"], problems)
+    return found + [
+        Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
+        for name, value in pooled.items()
+    ]
 
 
 def _perturbed(

@@ -22,6 +22,7 @@ from farfield.training._divergence import mark, not_finite_since
 from farfield.training._learner import BUFFER, Learner
 from farfield.training._optimizer_state import PREFIX
 from farfield.training._settings import fixed_settings
+from farfield.training._turns import REMEMBERED
 
 
 @final
@@ -251,7 +252,8 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
-    """True if a state fits the learner, whose optimizer may still be empty."""
-    fixed = {name: kind for name, kind in own.items() if not name.startswith((PREFIX, BUFFER))}
+    """True if a state fits the learner, whose optimizer and objectives may still be empty."""
+    growing = (PREFIX, BUFFER, REMEMBERED)
+    fixed = {name: kind for name, kind in own.items() if not name.startswith(growing)}
     more = found.keys() - fixed.keys()
-    return fixed.items() <= found.items() and all(n.startswith((PREFIX, BUFFER)) for n in more)
+    return fixed.items() <= found.items() and all(name.startswith(growing) for name in more)

@@ -17,10 +17,11 @@ from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
-from farfield.tasks import TRAINING
+from farfield.tasks import TRAINING, Consecutive
 from farfield.training._evaluate import (
     calibrate,
     calibrated_on,
+    carries_state,
     metric_points,
     problems_of_run,
     score_all,
@@ -267,7 +268,8 @@ class Stack:
     def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         some, task = [train_subset(sets[TRAINING]) for sets in self._sets], self._experiment.task
-        if wants_statistics(self._model):
+        continues = isinstance(task, Consecutive) and carries_state(self._model)
+        if continues or wants_statistics(self._model):
             alone = [calibrated_on(self.network(place), part) for place, part in enumerate(some)]
             pairs = zip(alone, some, strict=True)
             return [

@@ -13,7 +13,7 @@ from torch.func import vmap
 from farfield.core import Problems, Stream, stream
 from farfield.experiments import Experiment, Player, Recipe
 from farfield.objectives import Objective
-from farfield.tasks import TRAINING
+from farfield.tasks import TRAINING, Consecutive
 from farfield.training._batches import Batches
 
 REMEMBERED: Final = "objective"
@@ -117,6 +117,7 @@ class Turn:
                 sets[name],
                 batch_size=self._recipe.batch_size,
                 stream=base if name == TRAINING else base.child(name),
+                in_lanes=self.objective.in_lanes,
                 same_shape=same_shape,
             )
         return found
@@ -144,11 +145,21 @@ def turns_of(experiment: Experiment, learned: Mapping[str, Tensor]) -> list[Turn
     Args:
         experiment: The experiment.
         learned: Parameters that are trained, by name.
+
+    Raises:
+        ValueError: If an objective reads problems in order that do not follow each other.
     """
-    return [
+    turns = [
         Turn(number, players, learned, experiment.recipe)
         for number, players in enumerate(experiment.turns)
     ]
+    for turn in turns:
+        if turn.objective.in_lanes and not isinstance(experiment.task, Consecutive):
+            raise ValueError(
+                f"objective must read problems in any order, as those of {experiment.task.name} "
+                f"do not follow each other, got {turn.objective!r}"
+            )
+    return turns
 
 
 def optimizers_of(turns: Sequence[Turn]) -> list[torch.optim.Optimizer]:

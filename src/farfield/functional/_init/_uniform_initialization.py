@@ -31,6 +31,32 @@ def fan_in_uniform_(layer: _Layer, generator: torch.Generator | None = None) -> 
     return layer
 
 
+def uniform_weights_(
+    module: nn.Module, bound: float, generator: torch.Generator | None = None
+) -> nn.Module:
+    """Draw all weights of a module from one uniform distribution; set the biases beside them to 0.
+
+    Vectors of parts that have no weights, such as the gain and shift of a normalization, stay.
+
+    Args:
+        module: What is initialized, in place, with all of its parts.
+        bound: Weights lie between −`bound` and `bound`.
+        generator: Where the draws come from. None is torch's global generator.
+
+    Reference:
+        Zaremba et al. 2014; ren2017, section 4.2, as in its released code.
+    """
+    for part in module.modules():
+        own = list(part.parameters(recurse=False))
+        if any(parameter.ndim > 1 for parameter in own):
+            for parameter in own:
+                if parameter.ndim > 1:
+                    nn.init.uniform_(parameter, -bound, bound, generator=generator)
+                else:
+                    nn.init.zeros_(parameter)
+    return module
+
+
 def lstm_uniform_(cell: nn.LSTMCell, generator: torch.Generator | None = None) -> nn.LSTMCell:
     r"""Draw all of an LSTM from $U(-1/\sqrt H, 1/\sqrt H)$, as torch does for $H$ hidden units.
 

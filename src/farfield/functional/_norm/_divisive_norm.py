@@ -16,6 +16,11 @@ from farfield.functional._norm._divisive_norm_by_hand import (
     divisive_norm_plain,
     local_mean,
 )
+from farfield.functional._norm._divisive_vectors import (
+    LONGEST,
+    centered_vectors,
+    normalized_vectors,
+)
 
 
 def divisive_norm_2d(
@@ -94,7 +99,11 @@ def divisive_norm_1d(
     maps = _maps(z)
     side = window if suppression_window is None else suppression_window
     windows = _checked(maps, Windows((1, window), (1, side), side))
-    return _normalized(maps, windows, sigma).reshape(z.shape)
+    if z.shape[-1] > LONGEST:
+        return _normalized(maps, windows, sigma).reshape(z.shape)
+    wide = _wide(z)
+    smoothing = torch.as_tensor(sigma, dtype=wide.dtype, device=z.device).square()
+    return normalized_vectors(wide, smoothing, window, side).to(z.dtype)
 
 
 def divisive_center_2d(
@@ -131,7 +140,10 @@ def divisive_center_1d(
         ren2017, equations 5 and 6.
     """
     maps = _maps(z)
-    return _centered(maps, _checked(maps, Windows((1, window), (1, 1), 1))).reshape(z.shape)
+    windows = _checked(maps, Windows((1, window), (1, 1), 1))
+    if z.shape[-1] > LONGEST:
+        return _centered(maps, windows).reshape(z.shape)
+    return centered_vectors(_wide(z), window).to(z.dtype)
 
 
 def _maps(z: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from jaxtyping import Float
@@ -176,6 +176,7 @@ class DivisiveNorm1d(Normalizer):
         ren2017, equations 6 and 7.
     """
 
+    by_vector: ClassVar[bool] = True
     sigma: float | nn.Parameter
 
     @check_arguments

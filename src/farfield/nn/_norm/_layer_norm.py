@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from torch import Tensor
@@ -69,6 +69,7 @@ class LayerNorm(SmoothedNorm):
             dtype=dtype,
         )
 
+    by_vector: ClassVar[bool] = True
     _field = staticmethod(over_features)
 
     def _by_torch(self, z: Tensor, eps: float) -> Tensor:

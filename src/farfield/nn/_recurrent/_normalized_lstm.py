@@ -30,17 +30,15 @@ class LSTMStep:
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
         """The state after a step."""
         sums = normalized("input", inputs) + normalized("hidden", hidden)
-        enter, keep, candidate, leave = sums.chunk(4, dim=-1)
         if self.forget_bias and self.forget_bias_normalized:
-            keep = keep + self.forget_bias
-        keep = normalized("forget_gate", keep)
+            enter, keep, *others = sums.chunk(4, dim=-1)
+            sums = torch.cat((enter, keep + self.forget_bias, *others), dim=-1)
+        enter, keep, candidate, leave = normalized.each(self.gates, sums)
         if self.forget_bias and not self.forget_bias_normalized:
             keep = keep + self.forget_bias
-        enter = normalized("input_gate", enter).sigmoid()
-        cell = keep.sigmoid() * state[1] + enter * normalized("candidate", candidate).tanh()
+        cell = keep.sigmoid() * state[1] + enter.sigmoid() * candidate.tanh()
         scaled = normalized("cell", cell)
-        leave = normalized("output_gate", leave).sigmoid()
-        return leave * scaled.tanh(), scaled if self.carry_normalized else cell
+        return leave.sigmoid() * scaled.tanh(), scaled if self.carry_normalized else cell
 
 
 @final

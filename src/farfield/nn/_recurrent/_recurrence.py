@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,51 @@ _OVER_TIME = (
 )
 """Normalizers that take `(batch, feature)` for the places of one problem, if at all."""
 
-Normalized = Callable[[str, Tensor], Tensor]
-"""The numbers at a place, normalized where a normalizer is there."""
+
+@final
+class Normalized:
+    """The normalizers of a layer, by their places.
+
+    Args:
+        normalizers: The normalizers, `nn.ModuleDict`.
+    """
+
+    def __init__(self, normalizers: nn.Module) -> None:
+        self._named = dict(normalizers.named_children())
+        self._alike: dict[tuple[str, ...], bool] = {}
+
+    def __call__(self, place: str, z: Tensor) -> Tensor:
+        """The numbers at a place, normalized where a normalizer is there."""
+        return self._named[place](z) if place in self._named else z
+
+    def each(self, places: tuple[str, ...], z: Tensor) -> tuple[Tensor, ...]:
+        """The numbers at several places, each normalized.
+
+        Args:
+            places: The places.
+            z: Their numbers side by side, `(*batch, feature)`.
+        """
+        if places not in self._alike:
+            self._alike[places] = _are_alike([self._named.get(place) for place in places])
+        if self._alike[places]:
+            # One call of a normalizer that takes every vector by itself.
+            parts = z.unflatten(-1, (len(places), z.shape[-1] // len(places)))
+            return self._named[places[0]](parts).unbind(-2)
+        parts = z.chunk(len(places), dim=-1)
+        return tuple(self(place, part) for place, part in zip(places, parts, strict=True))
+
+
+def _are_alike(normalizers: list[nn.Module | None]) -> bool:
+    """True if normalizers do the same to every vector and nobody watches them."""
+    first = normalizers[0]
+    return all(
+        part is not None
+        and getattr(part, "by_vector", False)
+        and repr(part) == repr(first)
+        and not any(True for _ in part.parameters())
+        and not (part._forward_pre_hooks or part._forward_hooks)  # noqa: SLF001
+        for part in normalizers
+    )
 
 
 @runtime_checkable
@@ -96,7 +139,7 @@ class Recurrence(RecurrentLayers):
     def _run_layer(self, layer: int, x: Tensor | Indexed, state: State) -> tuple[Tensor, State]:
         """One layer: what the inputs bring is one product over all steps."""
         weight_ih, weight_hh, bias_ih, bias_hh = self._weights(layer)
-        normalized = _normalized(self.normalizers[layer])
+        normalized = Normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
         rows = (x.gathered() if isinstance(x, Indexed) else x).contiguous()
         for inputs in linear(rows, weight_ih, bias_ih).unbind(0):
@@ -108,15 +151,6 @@ class Recurrence(RecurrentLayers):
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return f"{super().extra_repr()}, {self._cell}"
-
-
-def _normalized(normalizers: nn.Module) -> Normalized:
-    named = dict(normalizers.named_children())
-
-    def normalized(place: str, z: Tensor) -> Tensor:
-        return named[place](z) if place in named else z
-
-    return normalized
 
 
 def _checked(normalizer: nn.Module) -> nn.Module:

@@ -6,6 +6,7 @@ from typing import Final
 
 from farfield.tasks._files._cifar import CIFAR10, CIFAR100
 from farfield.tasks._files._data_sets import DataFile, DataSet
+from farfield.tasks._files._texts import PTB
 
 MNIST: Final = DataSet(
     name="mnist",
@@ -217,6 +218,6 @@ TINY_IMAGENET: Final = DataSet(
 
 DATA_SETS: Final[dict[str, DataSet]] = {
     data_set.name: data_set
-    for data_set in (MNIST, KMNIST, SVHN, FASHION_MNIST, CIFAR10, CIFAR100, TINY_IMAGENET)
+    for data_set in (MNIST, KMNIST, SVHN, FASHION_MNIST, CIFAR10, CIFAR100, TINY_IMAGENET, PTB)
 }
 """Every data set that can be fetched, by its name on the command line."""

@@ -151,6 +151,28 @@ class SetScores(Protocol):
 
 
 @runtime_checkable
+class PooledScores(Protocol):
+    """A task with scores of a set that follow from the losses of its problems: perplexity."""
+
+    def pooled_scores(self, losses: Tensor, problems: Problems) -> Mapping[str, float]:
+        """Scores of a set, by their names in records.
+
+        Args:
+            losses: Loss of each of its problems.
+            problems: The set.
+        """
+        ...
+
+
+@runtime_checkable
+class Consecutive(Protocol):
+    """A task whose problems follow each other: each goes on where the one before it ends."""
+
+    consecutive: ClassVar[bool]
+    """True."""
+
+
+@runtime_checkable
 class RolledOut(Protocol):
     """A task with given first positions, after which a model may roll out its own answers."""
 

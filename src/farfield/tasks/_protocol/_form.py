@@ -7,7 +7,7 @@ from typing import Literal, final
 
 from farfield.core import check_fields
 
-Axis = Literal["channel", "height", "width", "feature", "class"]
+Axis = Literal["channel", "height", "width", "feature", "class", "word"]
 """Axis of an item."""
 
 Arrangement = Literal["single", "group", "question", "sequence"]
@@ -29,7 +29,8 @@ class Form:
     Args:
         axes: The axes of `item_shape`: `("height", "width")` for a gray image,
             `("height", "width", "channel")` or `("channel", "height", "width")` for others,
-            `("feature",)` for a vector, `("class",)` for a symbol as a one-hot vector.
+            `("feature",)` for a vector, `("class",)` for a symbol as a one-hot vector,
+            `("word",)` for the number of a word.
         arrangement: `"single"` for one item a problem; `"group"` for as many items in every
             problem, looked at together; `"question"` for an image and a question about it;
             `"sequence"` for items read in order, of which a test may
@@ -82,6 +83,9 @@ VECTOR: tuple[Axis, ...] = ("feature",)
 
 SYMBOL: tuple[Axis, ...] = ("class",)
 """Axes of a symbol."""
+
+WORD: tuple[Axis, ...] = ("word",)
+"""Axes of the number of a word."""
 
 
 def axes_of(shape: tuple[int, ...]) -> tuple[Axis, ...]:

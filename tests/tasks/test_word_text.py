@@ -1,0 +1,163 @@
+"""Words of texts: vocabularies, windows, losses, perplexity, and the published files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.core import Problems, UnknownNameError, stream
+from farfield.tasks import (
+    DATA_SETS,
+    TASKS,
+    Consecutive,
+    PooledScores,
+    WordText,
+    is_at_hand,
+)
+from oracles import texts
+from tasks.sets import digest
+
+TRAIN = "the cat sat\nthe dog ran\n\nthe <unk> ran fast\n"
+VALID = "the cat flew\n"
+TEST = "a dog ran fast\nthe cat sat fast\n"
+# The head of SHA-256 over all sets; a change of it raises `version`.
+FROZEN = "9e77157dab022a11"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("train", TRAIN), ("valid", VALID), ("test", TEST)):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def drawn(folder: Path, **fields: object) -> tuple[WordText, dict[str, Problems]]:
+    task = WordText(folder=str(folder), steps=4, **fields)
+    return task, task.draw(stream(0))
+
+
+def test_words_are_numbered_by_how_often_they_occur_in_training(folder: Path) -> None:
+    task, _ = drawn(folder)
+    numbers = texts.ranks(texts.tokens(TRAIN))
+    assert list(task.words()) == sorted(numbers, key=numbers.get)
+    assert task.words()[:2] == ("<eos>", "the")
+    assert task.num_outputs == len(numbers) == 8
+
+
+def test_windows_are_the_text_and_targets_the_words_behind(folder: Path) -> None:
+    task, sets = drawn(folder)
+    numbers = texts.ranks(texts.tokens(TRAIN))
+    for regime, text in zip(("training", "validation", "test"), (TRAIN, VALID, TEST), strict=True):
+        words = [numbers.get(word, numbers["<unk>"]) for word in texts.tokens(text)]
+        problems = sets[regime]
+        shown = problems.items[problems.index].flatten().tolist()
+        assert shown[: len(words) - 1] == words[:-1]
+        asked = problems.target.flatten().tolist()
+        assert asked[: len(words) - 1] == words[1:]
+        assert set(asked[len(words) - 1 :]) <= {-1}
+        assert problems.index.shape == (-(-(len(words) - 1) // 4), 4)
+
+
+def test_every_run_has_the_same_frozen_windows(folder: Path) -> None:
+    task, sets = drawn(folder)
+    assert digest(sets) == digest(task.draw(stream(5))) == FROZEN
+
+
+@pytest.mark.parametrize("sum_over_steps", [False, True])
+def test_loss_and_perplexity_are_those_of_an_oracle(folder: Path, sum_over_steps: bool) -> None:
+    task, sets = drawn(folder, sum_over_steps=sum_over_steps)
+    problems = sets["test"]
+    assert (problems.target == -1).any()
+    source = torch.Generator().manual_seed(0)
+    logits = torch.randn(*problems.index.shape, 8, dtype=torch.float64, generator=source)
+    found = task.loss(logits, problems)
+    for row in range(len(problems)):
+        each = texts.losses(logits[row].numpy(), problems.target[row].numpy())
+        expected = sum(each) if sum_over_steps else sum(each) / len(each)
+        np.testing.assert_allclose(float(found[row]), expected, rtol=1e-9)
+    expected = texts.perplexity(logits.numpy(), problems.target.numpy())
+    pooled = task.pooled_scores(found, problems)
+    np.testing.assert_allclose(pooled["perplexity"], expected, rtol=1e-9)
+
+
+def test_the_text_itself_is_right_and_equal_outputs_are_as_many_as_the_words(folder: Path) -> None:
+    task, sets = drawn(folder)
+    for problems in sets.values():
+        assert task.score(task.oracle(problems), problems).eq(1).all()
+        even = torch.zeros(*problems.index.shape, 8)
+        assert task.score(even, problems).eq(0).all()
+        losses = task.loss(even, problems)
+        assert task.pooled_scores(losses, problems)["perplexity"] == pytest.approx(8, rel=1e-6)
+    assert task.chance("test") == 1 / 8
+    with pytest.raises(ValueError, match=r"outputs must be of \(batch, time, outputs\)"):
+        task.loss(even[:, :1], problems)
+
+
+def test_a_changed_file_is_read_again(folder: Path) -> None:
+    task, sets = drawn(folder)
+    (folder / "test.txt").write_text("the cat\n" * 9, encoding="utf-8")
+    assert len(task.draw(stream(0))["test"]) != len(sets["test"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"train.txt must have lines that end in a newline, got an empty file"),
+        (b"the cat", r"train.txt must have lines .* got 7 characters without a newline"),
+        (b"\xff\n", r"train.txt must be a text in UTF-8"),
+        (b"\n", r"texts of two words or more, got 1"),
+    ],
+)
+def test_what_is_no_text_is_refused(folder: Path, content: bytes, message: str) -> None:
+    (folder / "train.txt").write_bytes(content)
+    (folder / "valid.txt").write_text("\n\n", encoding="utf-8")
+    (folder / "test.txt").write_text("\n\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        drawn(folder)
+
+
+def test_an_unknown_word_without_a_word_for_it_is_refused(folder: Path) -> None:
+    (folder / "train.txt").write_text("the cat sat\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"valid.txt must have words of the training .*, got flew"):
+        drawn(folder)
+
+
+def test_a_missing_file_and_an_unknown_set_are_named(folder: Path) -> None:
+    (folder / "valid.txt").unlink()
+    assert not is_at_hand(WordText(folder=str(folder)))
+    with pytest.raises(ValueError, match=r"folder must have the files train.txt, valid.txt"):
+        drawn(folder)
+    with pytest.raises(UnknownNameError, match=r"data set"):
+        WordText(data_set="brown")
+
+
+def test_it_is_a_task_of_problems_that_follow_each_other() -> None:
+    task = WordText()
+    assert isinstance(task, Consecutive)
+    assert isinstance(task, PooledScores)
+    assert TASKS["word-text"] is WordText
+    assert "ptb" in DATA_SETS
+    assert (task.num_outputs, WordText(data_set="wikitext2").num_outputs) == (10_000, 33_278)
+
+
+@pytest.mark.skipif(not is_at_hand(WordText()), reason="needs FARFIELD_DATA")
+def test_penn_treebank_has_the_published_numbers_of_words() -> None:
+    task = WordText()
+    sets = task.draw(stream(0))
+    counts = [1 + int((sets[name].target >= 0).sum()) for name in sets]
+    assert counts == [929_589, 73_760, 82_430]
+    assert len(task.words()) == 10_000
+    lines = [int((sets[name].target == task.words().index("<eos>")).sum()) for name in sets]
+    assert lines == [42_068, 3_370, 3_761]
+
+
+@pytest.mark.skipif(not is_at_hand(WordText(data_set="wikitext2")), reason="needs FARFIELD_DATA")
+def test_wikitext2_has_the_published_numbers_of_words() -> None:
+    task = WordText(data_set="wikitext2")
+    sets = task.draw(stream(0))
+    counts = [1 + int((sets[name].target >= 0).sum()) for name in sets]
+    assert counts == [2_088_628, 217_646, 245_569]
+    assert len(task.words()) == 33_278

@@ -1,0 +1,231 @@
+"""State carried from window to window, in training and in evaluation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.core import TRAINING, Problems, stream
+from farfield.experiments import SGD, Experiment, Recipe, SequenceNetwork, Spec
+from farfield.models import _sequence_model as sequence_model
+from farfield.nn import LayerNorm, NormalizedLSTM, NormalizedRNN, WordEncoder
+from farfield.objectives import CarriedState, CenteredL1, MeanTeacher, Objective
+from farfield.tasks import WordText
+from farfield.training import Clock, OneNetwork, Progress, Stack, evaluate, train
+from farfield.training._batches import Batches
+from oracles import texts
+from small import SMALL_LSTM, small_experiment
+
+STEPS = 3
+LANES = 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    numbers = stream(0, "text").numpy()
+    for name, lines in (("train", 12), ("valid", 2), ("test", 3)):
+        rows = [" ".join("abcdef"[k] for k in numbers.integers(6, size=5)) for _ in range(lines)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def experiment_of(folder: Path, rule: Objective | None = None, steps: int = 8) -> Experiment:
+    core = Spec(NormalizedLSTM, hidden_size=6, num_layers=2, normalizer=Spec(LayerNorm, sigma=1.0))
+    return Experiment(
+        task=WordText(folder=str(folder), steps=STEPS, sum_over_steps=True),
+        model=SequenceNetwork(core=core, encoder=Spec(WordEncoder, out_features=5), core_bound=0.5),
+        objective=rule or CarriedState(objective=CenteredL1(weight=0.1)),
+        recipe=Recipe(steps=steps, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
+    )
+
+
+def training_set(experiment: Experiment) -> Problems:
+    return experiment.task.draw(stream(0))[TRAINING]
+
+
+def test_a_lane_goes_through_its_part_of_the_text_in_order(folder: Path) -> None:
+    problems = training_set(experiment_of(folder))
+    batches = Batches(problems, batch_size=LANES, stream=stream(0), in_lanes=True)
+    epoch = batches.steps_per_epoch
+    assert epoch == len(problems) // LANES
+    rows = np.stack([batches.rows(step).numpy() for step in range(2 * epoch)])
+    for lane in range(LANES):
+        part = list(range(lane * epoch, (lane + 1) * epoch))
+        assert rows[:, lane].tolist() == part + part
+    shown = [batches(step).table()[batches(step).index][0] for step in range(3)]
+    whole = problems.items[problems.index].reshape(-1)
+    assert torch.cat(shown).flatten().tolist() == whole[: 3 * STEPS].tolist()
+
+
+def test_fewer_problems_than_lanes_are_refused(folder: Path) -> None:
+    problems = training_set(experiment_of(folder))[:3]
+    with pytest.raises(ValueError, match=r"batch_size must be at most 3, .* got 4"):
+        Batches(problems, batch_size=LANES, stream=stream(0), in_lanes=True)
+
+
+def unlearning(experiment: Experiment) -> Experiment:
+    """The same without a change of the weights, to compare losses over windows."""
+    recipe = dataclasses.replace(experiment.recipe, learning_rate=1e-30)
+    return dataclasses.replace(experiment, recipe=recipe)
+
+
+def test_losses_in_training_are_those_of_each_lane_as_one_sequence(folder: Path) -> None:
+    experiment = unlearning(experiment_of(folder, CarriedState()))
+    learner = OneNetwork(experiment, 0, dtype=torch.float64)
+    problems = training_set(experiment)
+    epoch = len(problems) // LANES
+    found = [float(learner.update(step)) for step in range(2 * epoch)]
+    with torch.no_grad():
+        lanes = problems.index[: LANES * epoch].reshape(LANES, -1)
+        logits = learner.model(problems.items, lanes).reshape(LANES, epoch, STEPS, -1)
+    target = problems.target[: LANES * epoch].reshape(LANES, epoch, STEPS)
+    for step in range(epoch):
+        each = texts.losses(logits[:, step].numpy(), target[:, step].numpy())
+        np.testing.assert_allclose(found[step], sum(each) / LANES, rtol=1e-9)
+    np.testing.assert_allclose(found[epoch:], found[:epoch], rtol=1e-9)  # begun afresh
+
+
+def test_no_gradient_passes_from_a_window_into_the_one_before(folder: Path) -> None:
+    learner = OneNetwork(experiment_of(folder), 0)
+    for step in range(2):
+        learner.update(step)
+    state = learner.state()
+    assert {name for name in state if "carried" in name} == {
+        "objective.carried.0",
+        "objective.carried.1",
+    }
+    assert state["objective.carried.0"].shape == (2, LANES, 6)
+    assert not any(tensor.requires_grad for tensor in state.values())
+
+
+@pytest.mark.parametrize("nonlinearity", [None, torch.nn.functional.relu])
+def test_a_set_is_scored_as_one_text_in_one_pass(
+    folder: Path, nonlinearity: Callable[[torch.Tensor], torch.Tensor] | None
+) -> None:
+    experiment = experiment_of(folder)
+    if nonlinearity is not None:
+        core = Spec(NormalizedRNN, hidden_size=6, num_layers=2, nonlinearity=nonlinearity)
+        model = dataclasses.replace(experiment.model, core=core)
+        experiment = dataclasses.replace(experiment, model=model, objective=CarriedState())
+    learner = OneNetwork(experiment, 0)
+    learner.update(0)
+    scores = {(s.regime, s.metric): s.value for s in learner.score(1)[0]}
+    for regime, problems in experiment.task.draw(stream(0)).items():
+        learner.model.eval()
+        with torch.no_grad():
+            logits = learner.model(problems.items, problems.index.reshape(1, -1))
+        expected = texts.perplexity(logits.double().numpy(), problems.target.numpy())
+        np.testing.assert_allclose(scores[regime, "perplexity"], expected, rtol=1e-6)
+    fresh = learner.model(problems.items, problems.index).detach()
+    assert abs(texts.perplexity(fresh.numpy(), problems.target.numpy()) / expected - 1) > 2e-6
+
+
+def test_outputs_in_pieces_are_exactly_those_of_the_whole_text(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Products of as many rows add up in the same order.
+    monkeypatch.setattr(sequence_model, "PLACES", 4 * STEPS)
+    experiment = experiment_of(folder)
+    model = OneNetwork(experiment, 0).model.eval()
+    problems, state, pieces = training_set(experiment), None, []
+    with torch.no_grad():
+        whole = model(problems.items, problems.index.reshape(1, -1))
+        for rows in torch.split(problems.index, 8):
+            outputs, state = model.continued(problems.items, rows.reshape(1, -1), state)
+            pieces.append(outputs)
+    assert torch.equal(torch.cat(pieces, dim=1), whole)
+
+
+def test_scoring_leaves_the_state_of_training_as_it_is(folder: Path) -> None:
+    learner = OneNetwork(experiment_of(folder), 0)
+    learner.update(0)
+    before = {name: tensor.clone() for name, tensor in learner.state().items()}
+    learner.score(1)
+    learner.training_metrics(1)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
+
+
+RULES = {
+    "centered-l1": CarriedState(objective=CenteredL1(weight=0.1)),
+    "mean-teacher": CarriedState(objective=MeanTeacher(decay=0.9)),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_networks_trained_together_are_networks_alone(folder: Path, name: str) -> None:
+    experiment = experiment_of(folder, RULES[name])
+    together = Stack(experiment, (0, 3), dtype=torch.float64)
+    learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
+    for learner in (together, *learners):
+        for step in range(4):
+            learner.update(step)
+    for position, alone in enumerate(learners):
+        for part, tensor in alone.state().items():
+            if not part.startswith("optimizer."):
+                found = together.state()[part][position]
+                torch.testing.assert_close(found, tensor, rtol=1e-9, atol=1e-12)
+        own, other = alone.training_metrics(4)[0], together.training_metrics(4)[position]
+        for first, second in zip(own, other, strict=True):
+            assert first.value == pytest.approx(second.value, rel=1e-9)
+
+
+class StoppedError(Exception):
+    """Stands in for the end of the process."""
+
+
+def one(experiment: Experiment) -> OneNetwork:
+    return OneNetwork(experiment, 1)
+
+
+def stack(experiment: Experiment) -> Stack:
+    return Stack(experiment, (1, 2))
+
+
+@pytest.mark.parametrize("make", [one, stack])
+@pytest.mark.parametrize("name", RULES)
+def test_stopped_and_started_again_ends_with_the_same_bytes(
+    tmp_path: Path, folder: Path, make: Callable[[Experiment], OneNetwork | Stack], name: str
+) -> None:
+    experiment = experiment_of(folder, RULES[name])
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.step == 5:
+            raise StoppedError
+
+    path = tmp_path / "checkpoint"
+    uninterrupted, resumed = make(experiment), make(experiment)
+    expected, _ = train(uninterrupted, experiment)
+    with pytest.raises(StoppedError):
+        train(make(experiment), experiment, checkpoint=path, report=interrupt, clock=clock)
+    seen: list[int] = []
+    scores, _ = train(
+        resumed,
+        experiment,
+        checkpoint=path,
+        report=lambda progress: seen.append(progress.step),
+        clock=clock,
+    )
+    assert seen[0] == 5
+    assert scores == expected
+    for part, tensor in uninterrupted.state().items():
+        assert torch.equal(resumed.state()[part], tensor), part
+
+
+def test_problems_in_any_order_are_refused() -> None:
+    plain = small_experiment(steps=4, reasoner=SMALL_LSTM)
+    experiment = dataclasses.replace(plain, objective=CarriedState())
+    with pytest.raises(ValueError, match=r"objective must read problems in any order, as those of"):
+        OneNetwork(experiment, 0)
+
+
+def test_evaluate_reads_a_text_in_one_pass(folder: Path) -> None:
+    experiment = experiment_of(folder)
+    model = OneNetwork(experiment, 0).model
+    profile = evaluate(model, experiment.task)
+    assert list(profile) == ["training", "validation", "test"]
