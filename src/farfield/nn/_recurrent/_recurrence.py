@@ -56,7 +56,7 @@ class Normalized:
             self._alike[places] = _are_alike([self._named.get(place) for place in places])
         if self._alike[places]:
             # One call of a normalizer that takes every vector by itself.
-            parts = z.unflatten(-1, (len(places), z.shape[-1] // len(places)))
+            parts = z.reshape(*z.shape[:-1], len(places), -1)
             return self._named[places[0]](parts).unbind(-2)
         parts = z.chunk(len(places), dim=-1)
         return tuple(self(place, part) for place, part in zip(places, parts, strict=True))
