@@ -137,8 +137,7 @@ def draw_constants(rows: Mapping[str, Sequence[NormalizerScale]], theme: Theme) 
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("mean |x|")
-        bar = picture.colorbar(dots, ax=axes)
-        bar.outline.set_visible(False)  # type: ignore[operator] — an artist of matplotlib
-    bar.set_label("number of the normalizer")
+    bar = picture.colorbar(dots, ax=[*panels], label="number of the normalizer")
+    bar.ax.spines[:].set_visible(False)
     panels[0].set_ylabel("σ")
     return picture

@@ -9,6 +9,7 @@ from typing import Final, final
 
 import numpy as np
 import torch
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Picture
 
 from farfield.analysis import Dependence, dependence, map_responses
@@ -132,18 +133,20 @@ def draw_pairs(pairs: Mapping[str, tuple[np.ndarray, Dependence]], theme: Theme)
     """
     height = -(-len(pairs) // COLUMNS)
     picture = Picture(figsize=(WIDTH, 1.9 * height))
+    colors = LinearSegmentedColormap.from_list("counts", [theme.background, theme.foreground])
     panels = [*picture.subplots(height, COLUMNS, squeeze=False).flat]
     for axes in panels[len(pairs) :]:
         axes.set_axis_off()
     for axes, (name, (both, said)) in zip(panels, pairs.items(), strict=False):
-        low, high = np.quantile(both, [OUTSIDE, 1 - OUTSIDE], axis=0)
-        counts, *_ = np.histogram2d(*both.T, bins=SQUARES, range=list(zip(low, high, strict=True)))
+        (left, bottom), (right, top) = np.quantile(both, [OUTSIDE, 1 - OUTSIDE], axis=0).tolist()
+        sides = [(left, right), (bottom, top)]
+        counts, *_ = np.histogram2d(both[:, 0], both[:, 1], bins=SQUARES, range=sides)
         axes.imshow(
             np.log1p(counts).T,
             origin="lower",
-            extent=(low[0], high[0], low[1], high[1]),
+            extent=(left, right, bottom, top),
             aspect="auto",
-            cmap="gray" if theme.background < theme.foreground else "gray_r",
+            cmap=colors,
         )
         axes.set_title(name)
         axes.set_xlabel(f"Corr. {said.correlation:.2f}, MI {said.information:.2f}")

@@ -95,8 +95,10 @@ def draw_settings(panels: dict[str, list[Row]], theme: Theme) -> Picture:
         theme: Colors.
     """
     picture = Picture(figsize=(WIDTH, 2.4 * -(-len(panels) // 2)))
-    grid = picture.subplots(-(-len(panels) // 2), 2, squeeze=False, sharey="row").flat
-    for axes, (title, rows) in zip(grid, panels.items(), strict=False):
+    grid = picture.subplots(-(-len(panels) // 2), 2, squeeze=False, sharey="row")
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, (title, rows) in zip(grid.flat, panels.items(), strict=False):
         draw_floors(axes.axhline, rows, theme)
         numbers = sorted({_setting(row)[1] for row in rows})
         for place, (name, own) in enumerate(_curves(rows).items()):
@@ -111,7 +113,8 @@ def draw_settings(panels: dict[str, list[Row]], theme: Theme) -> Picture:
         axes.set_xticks(range(len(numbers)), [f"{number:g}" for number in numbers])
         axes.set_title(title)
         axes.set_xlabel(_setting(rows[0])[0])
-        axes.set_ylabel(score_label(rows[0]))
+    for axes in grid[:, 0]:
+        axes.set_ylabel(score_label(next(iter(panels.values()))[0]))
     handles, names = picture.axes[0].get_legend_handles_labels()
     legend(picture, dict(zip(names, handles, strict=True)), columns=len(names))
     return picture

@@ -1,0 +1,59 @@
+"""The page of the benchmark of normalizers in a network of images, made from its JSON alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+from benchmarks._mixing_report import Json, ratios
+from benchmarks._report import bar
+
+NONE: Final = "none"
+BATCH: Final = "BN"
+LAYER: Final = "LN-s"
+DIVISIVE: Final = "DN"
+PENALIZED: Final = ", L1"
+
+TARGETS: Final = {DIVISIVE: 2.0}
+"""Largest ratio to a step with batch normalization."""
+COLUMNS: Final = ("normalizer", "ms", "times BN", "range", "target", "met")
+
+
+def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
+    """One row of the table, in the order of `COLUMNS`."""
+    (reference,) = (one for one in lines if one["name"] == BATCH)
+    found, target = ratios(line, reference), TARGETS.get(line["name"])
+    return (
+        line["name"],
+        f"{1e3 * median(line['seconds']):.1f}",
+        f"{median(found):.2f}",
+        f"{min(found):.2f}–{max(found):.2f}",
+        "–" if target is None else f"≤ {target}",
+        "–" if target is None else "yes" if median(found) <= target else "no",
+    )
+
+
+def markdown(results: Json) -> str:
+    """The results as a Markdown page."""
+    settings, machine = results["settings"], results["environment"]
+    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    compared = (
+        f"A step of `QuickCNN` on {settings['batch']} images of {settings['side']}×"
+        f"{settings['side']} in color, with windows of 5, 3 and 3 pixels; all in one process and "
+        f"one thread, in turns; medians of {settings['rounds']} rounds of processor time. A ratio "
+        "is the median of the rounds' ratios."
+    )
+    parts = [
+        "# Normalizers in a network of images",
+        "",
+        compared,
+        *(["", settings["beside"]] if settings["beside"] else []),
+        "",
+        f"Machine and versions: {described}.",
+        "",
+        bar(COLUMNS),
+        bar("---" for _ in COLUMNS),
+        *(bar(cells(line, results["lines"])) for line in results["lines"]),
+    ]
+    return "\n".join(parts) + "\n"
