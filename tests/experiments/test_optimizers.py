@@ -14,6 +14,7 @@ from farfield.experiments import (
     Constant,
     Cosine,
     Halving,
+    Linear,
     Optimizer,
     Player,
     Recipe,
@@ -98,6 +99,7 @@ def test_schedules_have_the_factors_of_their_formulas() -> None:
     )
     assert factors(Cosine(span=0.5))[-1] > 0.5
     assert factors(Steps(factors=((0.5, 0.1), (0.75, 0.01)))) == [1.0] * 4 + [0.1] * 2 + [0.01] * 2
+    assert factors(Linear()) == [1 - step / 8 for step in range(8)]
     assert factors(Halving(after=0.5, every=0.25)) == [1.0] * 4 + [0.5] * 2 + [0.25] * 2
     rising = Warmup(fraction=0.25, then=Steps(factors=((0.5, 0.1),)))
     assert factors(rising) == [0.5, 1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1]

@@ -35,6 +35,7 @@ from farfield.experiments._players import check_parts as check_parts
 from farfield.experiments._schedules import Constant as Constant
 from farfield.experiments._schedules import Cosine as Cosine
 from farfield.experiments._schedules import Halving as Halving
+from farfield.experiments._schedules import Linear as Linear
 from farfield.experiments._schedules import Schedule as Schedule
 from farfield.experiments._schedules import Steps as Steps
 from farfield.experiments._schedules import Warmup as Warmup
@@ -65,6 +66,7 @@ __all__ = [
     "Halving",
     "ItemNetwork",
     "Judge",
+    "Linear",
     "LoadedNetwork",
     "MapNetwork",
     "Network",

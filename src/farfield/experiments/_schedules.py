@@ -68,6 +68,16 @@ class Cosine:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Linear:
+    """A learning rate that falls to 0 in equal parts."""
+
+    def factor(self, step: int, steps: int) -> float:
+        """Factor of the learning rate."""
+        return 1 - step / steps
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Steps:
     """A learning rate that changes in steps.
 

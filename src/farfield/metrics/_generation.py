@@ -55,7 +55,7 @@ def frechet_distance(
     values, vectors = torch.linalg.eigh(one)
     root = (vectors * values.clamp(min=0).sqrt()) @ vectors.T
     common = torch.linalg.eigvalsh(root @ two @ root).clamp(min=0).sqrt().sum()
-    return float(shift + one.trace() + two.trace() - 2 * common)
+    return float((shift + one.trace() + two.trace() - 2 * common).clamp(min=0))
 
 
 @check_arguments
@@ -97,4 +97,4 @@ def _part_score(logits: Tensor) -> Tensor:
     """The score of one part."""
     sure = logits.log_softmax(1)
     mean = sure.logsumexp(0) - math.log(len(sure))
-    return (sure.exp() * (sure - mean)).sum(1).mean().exp()
+    return (sure.exp() * (sure - mean)).sum(1).mean().clamp(min=0).exp()

@@ -13,6 +13,7 @@ from farfield.reports._exhibits._exhibit import Figure as Figure
 from farfield.reports._exhibits._exhibit import Quote as Quote
 from farfield.reports._exhibits._flattening import Flattening as Flattening
 from farfield.reports._exhibits._generalization import Generalization as Generalization
+from farfield.reports._exhibits._generated_images import GeneratedImages as GeneratedImages
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
 from farfield.reports._exhibits._neighbors import NearestNeighbors as NearestNeighbors
@@ -83,6 +84,7 @@ __all__ = [
     "Flattening",
     "FunctionsRemoved",
     "Generalization",
+    "GeneratedImages",
     "IterationsAtTest",
     "KeysByPlace",
     "Levels",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from typing import Final
 
 from farfield.reports._exhibits._activation import ActivationOverTime
@@ -10,9 +12,10 @@ from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._flattening import Flattening
+from farfield.reports._exhibits._generated_images import GeneratedImages
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
-from farfield.reproductions import Table
+from farfield.reproductions import Claim, Table
 from farfield.reproductions.lamb2022 import (
     BALLS,
     COPYING,
@@ -20,6 +23,7 @@ from farfield.reproductions.lamb2022 import (
     MIXUP_NARROW,
     MIXUP_TABLE_1A,
     NEIGHBORS,
+    NFM_GAN_NARROW,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
@@ -174,3 +178,30 @@ NEIGHBORS_NARROW: Final = Figure(
     exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
     quick_networks=3,
 )
+
+
+def _over_training() -> Iterator[Claim]:
+    """Narrow GANs after a tenth, three tenths and all of their updates, each from the start."""
+    for claim in NFM_GAN_NARROW.select("fid/*").claims:
+        for fraction in (0.1, 0.3, 1.0):
+            experiment = claim.experiment.at_fraction(fraction, before=1.0)
+            yield dataclasses.replace(
+                claim,
+                table="nfm-gan-samples",
+                column=f"{experiment.recipe.steps} updates",
+                group=f"{experiment.recipe.steps}",
+                experiment=experiment,
+            )
+
+
+SAMPLES: Final = Figure(
+    table=Table(
+        key="lamb2022/nfm-gan-samples",
+        title="Digits that narrow GANs make over training",
+        steps_printed=False,
+        claims=tuple(_over_training()),
+    ),
+    exhibits=(GeneratedImages(),),
+    quick_networks=1,
+)
+"""Our own: whether the scores of a judge are those of an eye."""

@@ -37,6 +37,7 @@ FIGURES: Final[dict[str, Figure]] = {
         ren2017.FIGURE_5_NARROW,
         ren2017.FIGURE_6,
         ren2017.FIGURE_6_NARROW,
+        lamb2022.SAMPLES,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

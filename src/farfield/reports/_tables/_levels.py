@@ -17,7 +17,7 @@ from farfield.core import excerpt, expand_home, printable, read_regular, stream
 from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import ProblemTask, SetScores, is_at_hand
+from farfield.tasks import ProblemTask, SetScores, is_at_hand, metric_of
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, for the ceiling."""
@@ -38,7 +38,7 @@ class Level(NamedTuple):
 
     Attributes:
         floor: Score of answers that ignore the problem; NaN if unknown.
-        ceiling: Score of the rule itself.
+        ceiling: Score of the rule itself; NaN if unknown.
     """
 
     floor: float
@@ -54,14 +54,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         regime: Name of the regime.
         metric: Name of the score.
         floor: The floor; `None` if unknown.
-        ceiling: The ceiling.
+        ceiling: The ceiling; `None` if unknown.
     """
 
     task: dict[str, Any]
     regime: str
     metric: str
     floor: float | None
-    ceiling: float
+    ceiling: float | None
 
     @property
     def key(self) -> _Key:
@@ -71,7 +71,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def level(self) -> Level:
         """The numbers."""
-        return Level(math.nan if self.floor is None else self.floor, self.ceiling)
+        return Level(*(math.nan if one is None else one for one in (self.floor, self.ceiling)))
 
 
 _Key = tuple[str, str, str]
@@ -110,17 +110,19 @@ class Levels:
         task: Any = claim.experiment.task
         if not is_at_hand(task):
             is_error = measure_of(claim.metric).lower_is_better
-            return Level(claim.floor, float(not is_error))
+            known = _is_of_task(task, claim.metric)
+            return Level(claim.floor, float(not is_error) if known else math.nan)
         described = claim.experiment.to_json()["task"]
         key = _key(described, claim.regime, claim.metric)
         if key not in self._known:
             floor = claim.floor
+            ceiling = _ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric)
             self._known[key] = _Line(
                 task=described,
                 regime=claim.regime,
                 metric=claim.metric,
                 floor=None if math.isnan(floor) else floor,
-                ceiling=_ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric),
+                ceiling=None if math.isnan(ceiling) else ceiling,
             )
             if self._folder is not None:
                 _write(self._folder, [self._known[key]])
@@ -170,9 +172,20 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
         write_whole(folder / FILE, content)
 
 
+def _is_of_task(task: ProblemTask, metric: str) -> bool:
+    """True if a task scores answers by a metric; false for a set score of a model's own judge."""
+    name = metric.partition("/")[0]
+    return isinstance(task, SetScores) or name in (LOSS, metric_of(task))
+
+
 @cache
 def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
-    """Score of the oracle over a few problems; of a whole set, where that is what is measured."""
+    """Score of the oracle over a few problems; of a whole set, where that is what is measured.
+
+    NaN where it is a model that measures it.
+    """
+    if not _is_of_task(task, metric):
+        return math.nan
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)
     if isinstance(task, SetScores):

@@ -1,4 +1,4 @@
-"""Claims of lamb2022: manifold mixup, interpolation consistency, recurrent and neural modules."""
+"""Claims of lamb2022: mixup, interpolation consistency, recurrent mechanisms, NFM."""
 
 from farfield.reproductions.lamb2022._ablations import ABLATIONS as ABLATIONS
 from farfield.reproductions.lamb2022._ablations import ABLATIONS_DIGITS as ABLATIONS_DIGITS
@@ -27,6 +27,9 @@ from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW_KMNIST as MIXUP_NARROW_KMNIST
+from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_NARROW as NFM_GAN_NARROW
+from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_TEXT as NFM_GAN_TEXT
+from farfield.reproductions.lamb2022._nfm_gan import NFM_TABLE_4 as NFM_TABLE_4
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABLE_5
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_6 as NFM_TABLE_6
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_7 as NFM_TABLE_7

@@ -1,0 +1,89 @@
+"""The drawing of sheets of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._theme import Theme, in_style
+
+BORDER: Final = 1
+"""Pixels between images."""
+HEAD: Final = 0.25
+"""Room for the names of columns, inches."""
+SIDE: Final = 1.5
+"""Largest side of a sheet, inches."""
+NAMES: Final = 1.2
+"""Room for the names of rows, inches."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """Images of one cell.
+
+    Args:
+        row: Whose they are.
+        column: After how much training.
+        images: The images, fractions of 0…1.
+    """
+
+    row: str
+    column: str
+    images: Float[Tensor, "batch channel height width"]
+
+
+@in_style
+def draw_sheets(sheets: Sequence[Sheet], side: int, theme: Theme) -> Picture:
+    """Sheets in lines of their rows, under the names of their columns.
+
+    Args:
+        sheets: The sheets.
+        side: Images along each side of a sheet.
+        theme: Colors.
+    """
+    rows, columns = (
+        list(dict.fromkeys(getattr(sheet, name) for sheet in sheets)) for name in ("row", "column")
+    )
+    size = min(SIDE, (WIDTH - NAMES) / len(columns))
+    height = HEAD + len(rows) * size
+    picture = Picture(figsize=(NAMES + len(columns) * size, height))
+    picture.set_layout_engine("none")
+    grid = picture.subplots(len(rows), len(columns), squeeze=False)
+    picture.subplots_adjust(
+        left=NAMES / (NAMES + len(columns) * size),
+        right=1.0,
+        bottom=0.0,
+        top=1 - HEAD / height,
+        wspace=0.06,
+        hspace=0.06,
+    )
+    for axes in grid.ravel():
+        axes.set_axis_off()
+    for sheet in sheets:
+        _draw(grid[rows.index(sheet.row)][columns.index(sheet.column)], sheet, side, theme)
+    for axes, column in zip(grid[0], columns, strict=True):
+        axes.set_title(column, fontsize=7, color=theme.foreground)
+    for line, row in zip(grid, rows, strict=True):
+        line[0].text(
+            -0.05, 0.5, row, transform=line[0].transAxes, fontsize=6.5, color=theme.foreground,
+            ha="right", va="center",
+        )  # fmt: skip
+    return picture
+
+
+def _draw(axes: Axes, sheet: Sheet, side: int, theme: Theme) -> None:
+    """A square of images."""
+    images = F.pad(sheet.images[: side**2], (BORDER,) * 4, value=0.5)
+    images = F.pad(images, (0, 0) * 3 + (0, side**2 - len(images)), value=0.5)
+    square = images.unflatten(0, (side, side)).permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)
+    axes.imshow(square.squeeze(-1).numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    del theme

@@ -1,0 +1,114 @@
+"""GANs of chapter 10 of lamb2022 as claims: the printed numbers, and what tests them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from farfield.core import stream
+from farfield.experiments import Adam
+from farfield.reports import FIGURES
+from farfield.reproductions import TABLES, Published
+from farfield.reproductions.lamb2022 import _print_nfm_gan as printed
+
+START, END = "Methods CIFAR-10 FID CIFAR IS", "generating a part with particular"
+
+
+def claims(key: str):
+    return TABLES[f"lamb2022/{key}"].claims
+
+
+def test_every_number_is_that_of_the_page(paper_text) -> None:
+    text = paper_text("lamb2022")
+    first = text.index(START)
+    found = Counter(re.findall(r"\d+\.\d+", text[first : text.index(END, first)]))
+    declared = Counter(
+        number for row in printed.TABLE_4.values() for pair in row for number in pair
+    )
+    assert found == declared
+    for row, numbers in printed.TABLE_4.items():
+        line = " ".join(f"{mean} ± {spread}" for mean, spread in numbers)
+        assert f"{row} {line}" in text
+
+
+def test_numbers_of_the_text_are_those_of_the_page(paper_text) -> None:
+    text = " ".join(paper_text("lamb2022").split())
+    assert f"at each layer improved the FID to {printed.WIDER} and doubling" in text
+    assert f"number of layers improved the FID to {printed.DEEPER}." in text
+    base, ours = (printed.TABLE_4[row][0][0] for row in (printed.INFO_MAX, printed.NFM_INFO_MAX))
+    assert f"CIFAR-10 baseline had an FID of {base}" in text
+    assert f"reducing the FID to {ours}" in text
+
+
+def test_every_cell_is_a_claim_that_waits_for_the_weights_of_inception() -> None:
+    every = (*claims("nfm-table-4"), *claims("nfm-gan-text"))
+    assert len(every) == 16 + 2
+    for claim in every:
+        assert isinstance(claim.published, Published)
+        assert claim.unbuilt
+        assert "the weights of Inception v3" in claim.data
+    found = {(claim.row, claim.column): str(claim.published) for claim in every}
+    assert found["NFM(InfoMax-GAN)", "CIFAR-10 FID"] == "13.15 ± 0.06"
+    assert found["SSGAN", "Tiny-ImageNet IS"] == "9.11 ± 0.12"
+    assert found["InfoMax-GAN, twice the layers", "CIFAR-10 FID"] == "14.43"
+
+
+def test_recipes_are_those_of_the_code_that_the_text_names() -> None:
+    for claim in (*claims("nfm-table-4"), *claims("nfm-gan-text")):
+        recipe = claim.experiment.recipe
+        assert (recipe.steps, recipe.batch_size, recipe.learning_rate) == (100_000, 64, 2e-4)
+        assert recipe.optimizer == Adam(betas=(0.0, 0.9))
+        assert recipe.rate(75_000) == pytest.approx(5e-5)
+        first, second = claim.experiment.players
+        assert (first.repeats, second.repeats) == (5, 1)
+
+
+@pytest.mark.parametrize("key", ["nfm-table-4", "nfm-gan-narrow"])
+def test_rows_differ_in_the_terms_of_their_methods(key: str) -> None:
+    weights = {}
+    for claim in claims(key):
+        both = [player.objective for player in claim.experiment.players]
+        weights[claim.row] = [(rule.info_max, rule.rotation) for rule in both]
+    assert weights.pop("SNGAN") == [(0.0, 0.0)] * 2
+    assert weights.pop("SSGAN") == [(0.0, 1.0), (0.0, 0.2)]
+    assert set(map(tuple, weights.values())) == {((0.2, 0.0),) * 2}
+
+
+def test_function_modules_are_in_the_generator_alone() -> None:
+    rows = {claim.row: claim.experiment.model for claim in claims("nfm-table-4")}
+    plain, ours = rows["InfoMax-GAN"], rows["NFM(InfoMax-GAN)"]
+    assert plain.discriminator == ours.discriminator
+    assert dict(plain.generator.options) == {}
+    (rules,) = dict(ours.generator.options).values()
+    assert (rules.num_heads, rules.key_size, rules.value_size) == (4, 32, 32)
+
+
+def test_narrow_networks_are_judged_by_classifiers_trained_before() -> None:
+    narrow = claims("nfm-gan-narrow")
+    assert {claim.metric for claim in narrow} == {
+        "fid/mnist-preact-resnet",
+        "is/mnist-preact-resnet",
+    }
+    sizes = {}
+    for claim in narrow:
+        experiment = claim.experiment
+        network = experiment.model.build(experiment.task, stream(0))
+        sizes[claim.row] = sum(p.numel() for p in network.generator.parameters())
+        first = experiment.starts_from
+        assert first.into == "judge.network"
+        assert first.experiment.model == experiment.model.judge.model
+        assert claim.quick == 1
+    # More numbers alone are no advantage of the modules over the wider generator.
+    assert sizes["NFM(InfoMax-GAN)"] < sizes["InfoMax-GAN, wider"]
+
+
+def test_samples_are_of_the_narrow_networks_over_training() -> None:
+    shown = FIGURES["lamb2022/nfm-gan-samples"].table.claims
+    whole = {claim.experiment.key for claim in claims("nfm-gan-narrow")}
+    steps = [claim.experiment.recipe.steps for claim in shown]
+    assert sorted(set(steps)) == [70, 210, 700]
+    for claim in shown:
+        assert (claim.experiment.key in whole) == (claim.experiment.recipe.steps == 700)
+        assert claim.experiment.starts_from.experiment.recipe.steps == 600
