@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farfield.reproductions import gondal2021, lamb2022, webb2020, webb2021
+from farfield.reproductions import gondal2021, lamb2022, ren2017, webb2020, webb2021
 from farfield.reproductions._claims import Table
 from farfield.reproductions._statements import Statement
 
@@ -57,6 +57,10 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.ADDING,
         lamb2022.BALLS,
         lamb2022.BEYOND,
+        lamb2022.NFM_TABLE_8,
+        ren2017.PTB_TABLE_4,
+        ren2017.PTB_TABLE_7,
+        ren2017.PTB_TABLE_7_RELEASED,
         webb2021.TABLE_9,
         webb2021.TABLE_10,
         webb2021.TABLE_11,

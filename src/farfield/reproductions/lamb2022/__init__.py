@@ -26,6 +26,7 @@ from farfield.reproductions.lamb2022._mixup import MIXUP_TEXT as MIXUP_TEXT
 from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
+from farfield.reproductions.lamb2022._nfm_text import NFM_TABLE_8 as NFM_TABLE_8
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
 from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS
