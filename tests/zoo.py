@@ -92,6 +92,7 @@ from farfield.functional import (
     relation_sum,
     relational_memory,
     relative_position_scores,
+    relu,
     rescale_state,
     rgb_to_ycbcr,
     rims,
@@ -182,6 +183,7 @@ from farfield.nn import (
     GRUDynamics,
     GRULayer,
     HoldingRNN,
+    IdentityNorm,
     ImageBatchNorm,
     InputAttention,
     InstanceNorm,
@@ -575,6 +577,7 @@ MODULES = {
     "DivisiveNorm2d, learned": normalizer(lambda: DivisiveNorm2d(4, 3, learned_sigma=True), MAPS),
     "GroupNorm": normalizer(lambda: GroupNorm(2, 4), MAPS),
     "GroupNorm, learned": normalizer(lambda: GroupNorm(2, 4, learned_sigma=True, sigma=0.5), MAPS),
+    "IdentityNorm": normalizer(lambda: IdentityNorm(FEATURES), SEQUENCES),
     "ImageBatchNorm": normalizer(lambda: ImageBatchNorm(4).eval(), MAPS),
     "ImageBatchNorm, learned": normalizer(
         lambda: ImageBatchNorm(4, learned_sigma=True, sigma=0.5).eval(), MAPS
@@ -797,6 +800,7 @@ MODULES = {
     "EntNet": sequence_layer(EntNet, num_slots=2),
     "CausalTransformer": sequence_layer(CausalTransformer, feedforward_size=5),
     "CausalTransformer, window": sequence_layer(CausalTransformer, window=2),
+    "CausalTransformer, layers": sequence_layer(CausalTransformer, layer_heads=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
     "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, min_update=0.2),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
@@ -1546,6 +1550,7 @@ FUNCTIONS = {
         (BATCH, 2, 2 * TIME),
     ),
     "relation_matrix": (relation_matrix, (SEQUENCES,), (BATCH, TIME, TIME)),
+    "relu": (relu, (SEQUENCES,), SEQUENCES.shape),
     "relation_sum": (
         lambda z: relation_sum(z, [(0, 2), (1, 1), (1, 0)], *like(z, RELATION_PARAMETERS)),
         (SEQUENCES,),

@@ -99,7 +99,14 @@ def small(**options: object) -> CausalTransformer:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"num_layers": 1, "num_heads": 1}, {"num_heads": 3, "window": 3}]
+    "options",
+    [
+        {},
+        {"num_layers": 1, "num_heads": 1},
+        {"num_heads": 3, "window": 3},
+        {"num_layers": 3, "layer_heads": 2},
+        {"num_layers": 3, "layer_heads": 4, "layer_top_k": 2},
+    ],
 )
 def test_equations(options: dict[str, int]) -> None:
     module, x = small(**options), drawn(TIME, BATCH, INPUTS)
@@ -111,6 +118,8 @@ def test_equations(options: dict[str, int]) -> None:
             options.get("num_layers", 2),
             options.get("num_heads", 4),
             options.get("window"),
+            options.get("layer_heads"),
+            options.get("layer_top_k", 5),
         )
         np.testing.assert_allclose(outputs[:, row].detach(), expected, rtol=1e-9, atol=1e-12)
 
@@ -128,6 +137,8 @@ def test_the_state_of_a_window_is_bounded() -> None:
 def test_what_cannot_be_is_refused(unchecked) -> None:
     with pytest.raises(ValueError, match="num_heads must divide hidden_size=12, got 5"):
         CausalTransformer(INPUTS, HIDDEN, num_heads=5)
+    with pytest.raises(ValueError, match="layer_heads must divide hidden_size=12, got 5"):
+        CausalTransformer(INPUTS, HIDDEN, layer_heads=5)
     for name in ("num_layers", "num_heads", "feedforward_size", "window"):
         with pytest.raises(ValueError, match=rf"{name} must be an int 1….*, got 0"):
             CausalTransformer(INPUTS, HIDDEN, **{name: 0})

@@ -204,6 +204,7 @@ def test_modules_that_torch_has_too(training: bool) -> None:
         (GroupNorm(2, 4), nn.GroupNorm(2, 4, eps=1e-4), images, images),
         (InstanceNorm(4), nn.InstanceNorm2d(4, eps=1e-4, affine=True), images, images),
         (ImageBatchNorm(4), nn.BatchNorm2d(4, eps=1e-4), images, images),
+        (ImageBatchNorm(4), nn.BatchNorm1d(4, eps=1e-4), images[..., 0, 0], images[..., 0, 0]),
         (
             PooledBatchNorm(FEATURES, eps=1e-4),
             nn.BatchNorm1d(FEATURES, eps=1e-4, track_running_stats=False),

@@ -48,6 +48,7 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "CausalTransformer": (CausalTransformer, {"feedforward_size": 6}),
     "CausalTransformer, window": (CausalTransformer, {"num_heads": 2, "window": 3}),
     "CausalTransformer, own step alone": (CausalTransformer, {"num_heads": 2, "window": 1}),
+    "CausalTransformer, layers": (CausalTransformer, {"num_heads": 2, "layer_heads": 2}),
     "HoldingRNN": (HoldingRNN, {"num_groups": 4}),
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
 }

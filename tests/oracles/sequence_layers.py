@@ -62,9 +62,16 @@ def attention(q: Array, k: Array, v: Array, slope: float, window: int | None) ->
 
 
 def transformer(
-    xs: Array, state: State, num_layers: int, num_heads: int, window: int | None
+    xs: Array,
+    state: State,
+    num_layers: int,
+    num_heads: int,
+    window: int | None,
+    layer_heads: int | None = None,
+    layer_top_k: int = 5,
 ) -> Array:
     xs = np.array([applied(state, "encode", x) for x in xs])
+    states = [xs]
     for layer in range(num_layers):
         prefix = f"blocks.{layer}."
         own = {
@@ -72,14 +79,33 @@ def transformer(
             for name, array in state.items()
             if name.startswith(prefix)
         }
-        xs = np.array(transformer_block(xs, own, num_heads, window))
+        read = xs if layer_heads is None else layers_read(states, layer_heads, layer_top_k)
+        xs = np.array(transformer_block(xs, read, own, num_heads, window))
+        states.append(xs)
     return np.array([normed(state, "norm", x) for x in xs])
 
 
-def transformer_block(xs: Array, own: State, num_heads: int, window: int | None) -> list[Array]:
+def layers_read(states: list[Array], heads: int, top_k: int) -> Array:
+    """What the last state reads, step by step, from all states and a null element."""
+    width = states[0].shape[1] // heads
+    found = np.zeros_like(states[0])
+    for step, head in np.ndindex(len(states[0]), heads):
+        columns = slice(head * width, (head + 1) * width)
+        values = [np.zeros(width), *(state[step, columns] for state in states)]
+        scores = [dot(value, states[-1][step, columns]) / width for value in values]
+        chosen = sorted(range(len(scores)), key=lambda n: (-scores[n], n))[:top_k]
+        total = sum(math.exp(scores[n]) for n in chosen)
+        for n in chosen:
+            found[step, columns] += math.exp(scores[n]) / total * values[n]
+    return found
+
+
+def transformer_block(
+    xs: Array, read: Array, own: State, num_heads: int, window: int | None
+) -> list[Array]:
     size = xs.shape[1]
     width = size // num_heads
-    rows = np.array([applied(own, "attention_in", normed(own, "norm1", x)) for x in xs])
+    rows = np.array([applied(own, "attention_in", normed(own, "norm1", x)) for x in read])
     heads = []
     for head in range(num_heads):
         columns = slice(head * width, (head + 1) * width)

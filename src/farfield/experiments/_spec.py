@@ -24,6 +24,7 @@ TASK_ARGUMENTS = (
     "length",
     "item_shape",
     "num_features",
+    "num_channels",
     "segments",
     "num_candidates",
     "batch_first",
@@ -47,7 +48,8 @@ class Spec:
     `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`; for readers
     of maps `map_shape`, `question_size`; for image sets `channel_mean`, `channel_std`,
     `pixel_spectrum`, `mean_images`), `batch_first` and the `generator` of the initial weights are
-    filled in by the experiment where the constructor has a parameter of that name.
+    filled in by the experiment where the constructor has a parameter of that name; `num_channels`
+    and `num_features` of a part are what the whole gives it.
 
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.

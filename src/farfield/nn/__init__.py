@@ -45,6 +45,7 @@ from farfield.nn._norm._context_whitening import ContextWhitening as ContextWhit
 from farfield.nn._norm._divisive_norm import DivisiveNorm1d as DivisiveNorm1d
 from farfield.nn._norm._divisive_norm import DivisiveNorm2d as DivisiveNorm2d
 from farfield.nn._norm._group_norm import GroupNorm as GroupNorm
+from farfield.nn._norm._identity_norm import IdentityNorm as IdentityNorm
 from farfield.nn._norm._image_batch_norm import ImageBatchNorm as ImageBatchNorm
 from farfield.nn._norm._instance_norm import InstanceNorm as InstanceNorm
 from farfield.nn._norm._layer_norm import LayerNorm as LayerNorm
@@ -156,6 +157,7 @@ __all__ = [
     "GRULayer",
     "GroupNorm",
     "HoldingRNN",
+    "IdentityNorm",
     "ImageBatchNorm",
     "InputAttention",
     "InstanceNorm",

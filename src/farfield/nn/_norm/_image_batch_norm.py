@@ -38,7 +38,8 @@ class ImageBatchNorm(Normalizer):
         dtype: Of its parameters.
 
     Shape:
-        `(batch, channel, *place)` in and out.
+        `(batch, channel, *place)` in and out; vectors `(batch, channel)`, as of one step of a
+        recurrent cell, have no places.
 
     Attributes:
         weight: Gain $\gamma$, starts at 1; None without `affine`.
@@ -108,6 +109,14 @@ class ImageBatchNorm(Normalizer):
         if self.training:
             return field_center(z, over_images)
         return z - self.running_mean.reshape(-1, *[1] * (z.ndim - 2))
+
+    def _check(self, z: Tensor) -> None:
+        """Raise `ValueError` for channels that would broadcast silently."""
+        if z.ndim < 2 or z.shape[1] != self.num_channels:
+            raise ValueError(
+                f"z must be (batch, channel, *place) with num_channels={self.num_channels} "
+                f"channels, got shape {tuple(z.shape)}"
+            )
 
 
 def _leave_out_count(

@@ -11,7 +11,14 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import Depth, Size, check_arguments
-from farfield.functional import causal_attention, uninitialized, xavier_uniform_
+from farfield.functional import (
+    NFMRules,
+    WrittenState,
+    causal_attention,
+    nfm_read,
+    uninitialized,
+    xavier_uniform_,
+)
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 
@@ -29,6 +36,14 @@ class CausalTransformer(SequenceLayer):
     network that it has not seen. `farfield.models.Transformer` averages over a problem and adds a
     code of positions; here every step has an output, which later ones do not change.
 
+    With `layer_heads` each block reads all states before it, position by position, by a neural
+    function module without weights (`farfield.functional.nfm_read`):
+
+    $$a = \mathrm{NFM}(x; x_0, …, x), \qquad u = x + W_o \, \mathrm{Attention}(\mathrm{LN}(a))$$
+
+    where queries, keys and values are the states themselves, $x_0$ the embedded inputs and the
+    others what the blocks before have given.
+
     Its state is the keys and values of the steps before. It grows with them, unless a `window`
     bounds how far back a step sees.
 
@@ -40,6 +55,9 @@ class CausalTransformer(SequenceLayer):
         feedforward_size: Hidden units of the network behind attention; None is four times
             `hidden_size`.
         window: How many steps a block sees, its own among them; None is all.
+        layer_heads: Number of heads that read the states before each block; must divide
+            `hidden_size`. None reads none of them.
+        layer_top_k: How many states a head reads, the null element among them.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
         device: Where the weights are.
         dtype: Of the weights.
@@ -59,12 +77,12 @@ class CausalTransformer(SequenceLayer):
         norm: The last layer normalization.
 
     Raises:
-        ValueError: If a size is below 1, the heads do not divide `hidden_size`, or the input or
+        ValueError: If a size is below 1, heads do not divide `hidden_size`, or the input or
             the state has another shape.
 
     Reference:
         Vaswani et al. 2017, normalized before each residual; press2022, section 3; a rival as in
-        lamb2022, section 8.4.1.
+        lamb2022, section 8.4.1; section 10.4.6 and algorithm 2 for reads of states.
     """
 
     growing_axis = 2
@@ -79,6 +97,8 @@ class CausalTransformer(SequenceLayer):
         num_heads: Size = 4,
         feedforward_size: Size | None = None,
         window: Size | None = None,
+        layer_heads: Size | None = None,
+        layer_top_k: Size = 5,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -88,7 +108,17 @@ class CausalTransformer(SequenceLayer):
         super().__init__(input_size, hidden_size, batch_first=batch_first)
         if hidden_size % num_heads:
             raise ValueError(f"num_heads must divide hidden_size={hidden_size}, got {num_heads}")
-        self.window = window
+        self.window, self.layer_heads, self.layer_top_k = window, layer_heads, layer_top_k
+        self._reads: NFMRules | None = None
+        if layer_heads is not None:
+            if hidden_size % layer_heads:
+                raise ValueError(
+                    f"layer_heads must divide hidden_size={hidden_size}, got {layer_heads}"
+                )
+            size = hidden_size // layer_heads
+            self._reads = NFMRules(
+                num_heads=layer_heads, key_size=size, value_size=size, top_k=layer_top_k
+            )
         self.encode = xavier_uniform_(uninitialized(nn.Linear, input_size, hidden_size), generator)
         self.blocks = nn.ModuleList(
             _Block(hidden_size, num_heads, width, window, generator) for _ in range(num_layers)
@@ -101,8 +131,11 @@ class CausalTransformer(SequenceLayer):
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         x, last = self.encode(x.transpose(0, 1)), []
+        written = [WrittenState(x, x)]
         for block, *before in zip(self.blocks, *state, strict=True):
-            x, after = block(x, before)
+            read = x if self._reads is None else nfm_read(x, written, self._reads).values
+            x, after = block(x, read, before)
+            written.append(WrittenState(x, x))
             last.append(after)
         keys, values = (torch.stack(parts) for parts in zip(*last, strict=True))
         return self.norm(x).transpose(0, 1), (keys, values)
@@ -129,9 +162,15 @@ class _Block(nn.Module):
         self.attention_in, self.attention_out = drawn(size, 3 * size), drawn(size, size)
         self.fc1, self.fc2 = drawn(size, feedforward_size), drawn(feedforward_size, size)
 
-    def forward(self, x: Tensor, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
-        """The block on `(batch, time, feature)`, and the keys and values that the next sees."""
-        query, *new = self.attention_in(self.norm1(x)).chunk(3, dim=-1)
+    def forward(self, x: Tensor, read: Tensor, before: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """The block on `(batch, time, feature)`, and the keys and values that the next sees.
+
+        Args:
+            x: What the block adds to.
+            read: What it attends to; `x` itself where earlier states are not read.
+            before: Keys and values of the steps before.
+        """
+        query, *new = self.attention_in(self.norm1(read)).chunk(3, dim=-1)
         seen = [torch.cat(parts, dim=1) for parts in zip(before, new, strict=True)]
         gathered = causal_attention(
             *(self._by_head(part) for part in (query, *seen)), window=self.window

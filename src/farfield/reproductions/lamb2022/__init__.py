@@ -34,6 +34,7 @@ from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABL
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_6 as NFM_TABLE_6
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_7 as NFM_TABLE_7
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TEXT as NFM_TEXT
+from farfield.reproductions.lamb2022._nfm_text import NFM_TABLE_8 as NFM_TABLE_8
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
 from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS

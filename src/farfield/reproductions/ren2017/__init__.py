@@ -17,6 +17,9 @@ from farfield.reproductions.ren2017._super_resolution import T91 as T91
 from farfield.reproductions.ren2017._super_resolution import TABLE_5 as TABLE_5
 from farfield.reproductions.ren2017._super_resolution import TABLE_6 as TABLE_6
 from farfield.reproductions.ren2017._super_resolution import TABLE_8 as TABLE_8
+from farfield.reproductions.ren2017._text import PTB_TABLE_4 as PTB_TABLE_4
+from farfield.reproductions.ren2017._text import PTB_TABLE_7 as PTB_TABLE_7
+from farfield.reproductions.ren2017._text import PTB_TABLE_7_RELEASED as PTB_TABLE_7_RELEASED
 
 STATEMENTS = (*CIFAR_STATEMENTS, *SUPER_RESOLUTION_STATEMENTS)
 """Statements of the paper on several cells."""

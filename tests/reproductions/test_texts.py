@@ -1,0 +1,148 @@
+"""Language models as claims: every printed perplexity, and the experiments behind them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+import torch
+
+from farfield.core import stream
+from farfield.experiments import Experiment
+from farfield.functional import relu
+from farfield.nn import DivisiveNorm1d, IdentityNorm, ImageBatchNorm, LayerNorm, PerProjection
+from farfield.objectives import CenteredL1, Supervised
+from farfield.reproductions import TABLES
+from farfield.reproductions.lamb2022 import _nfm_text as nfm
+from farfield.reproductions.ren2017 import _print_text as printed
+from farfield.reproductions.ren2017 import _text as ptb
+
+
+def section(text: str, start: str, end: str) -> str:
+    first = text.index(start)
+    return text[first : text.index(end, first)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "start", "end"),
+    [
+        (printed.TABLE_4, "Table 4: PTB", "4.3 Super Resolution"),
+        (printed.TABLE_7, "Table 7: Comparison", "Refer to caption"),
+    ],
+)
+def test_every_perplexity_of_ren2017_is_that_of_the_page(
+    rows: dict[str, tuple[str, str, str]], start: str, end: str, paper_text
+) -> None:
+    page = section(paper_text("ren2017"), start, end)
+    for row, numbers in rows.items():
+        assert re.search(rf"^{re.escape(row)} .*{' '.join(numbers)}$", page, re.MULTILINE), row
+    found = Counter(re.findall(r"\b\d{3}\.\d{3}\b", page))
+    assert found == Counter(number for numbers in rows.values() for number in numbers)
+
+
+def test_every_perplexity_of_lamb2022_is_that_of_the_page(paper_text) -> None:
+    page = section(paper_text("lamb2022"), "Table 8. Results on Wikitext-2", "10.4.7")
+    for (model, mechanisms), number in nfm.TABLE_8.items():
+        assert f"\n{model} {mechanisms} {number}\n" in page
+    assert Counter(re.findall(r"\d+\.\d+", page)) == Counter(nfm.TABLE_8.values())
+
+
+@pytest.mark.parametrize(
+    ("key", "cells", "different"),
+    [
+        ("ren2017/ptb-table-4", 18, 18),
+        ("ren2017/ptb-table-7", 36, 36),
+        ("ren2017/ptb-table-7-released", 36, 32),  # LN and LN-s have the penalty of LN +L1 and LN*
+        ("lamb2022/nfm-table-8", 4, 4),
+    ],
+)
+def test_every_cell_is_a_claim_on_the_perplexity_of_the_test(
+    key: str, cells: int, different: int
+) -> None:
+    claims = TABLES[key].claims
+    assert len(claims) == cells
+    assert {(claim.metric, claim.regime) for claim in claims} == {("perplexity", "test")}
+    assert len({claim.experiment.key for claim in claims}) == different
+
+
+def test_rows_of_both_tables_are_one_experiment() -> None:
+    first, second = (TABLES[f"ren2017/ptb-table-{n}"].cells for n in (4, 7))
+    assert all(claim.experiment == second[name].experiment for name, claim in first.items())
+    assert all(str(claim.published) == str(second[name].published) for name, claim in first.items())
+
+
+def options(experiment: Experiment) -> dict[str, object]:
+    return dict(experiment.model.core.options)
+
+
+def made(row: str, core: str, *, released: bool = False) -> object:
+    normalizer = options(ptb.experiment(row, core, released=released)).get("normalizer")
+    return normalizer if normalizer is None else normalizer(400)
+
+
+@pytest.mark.parametrize("core", printed.CORES)
+@pytest.mark.parametrize("row", printed.TABLE_7)
+def test_a_row_has_its_normalizer_smoothing_and_penalty(row: str, core: str) -> None:
+    found, rule = made(row, core), ptb.experiment(row, core).objective.objective
+    kinds = {"BN": ImageBatchNorm, "LN": LayerNorm, "DN": DivisiveNorm1d}
+    assert isinstance(found, kinds.get(row[:2], IdentityNorm if "L1" in row else type(None)))
+    if row[:2] in kinds:
+        assert found.sigma == (1.0 if row in ("BN-s", "BN*", "LN-s", "LN*", "DN", "DN*") else 0.01)
+        assert (found.weight is not None) == (row.startswith("BN") or row in ("LN", "LN +L1"))
+    has_penalty = row.endswith(("L1", "*"))
+    assert isinstance(rule, CenteredL1 if has_penalty else Supervised)
+
+
+def test_sizes_windows_and_rates_are_those_of_the_text() -> None:
+    lstm, plain = ptb.experiment("DN*", "LSTM"), ptb.experiment("DN", "TanH RNN")
+    assert (options(lstm)["hidden_size"], options(plain)["hidden_size"]) == (200, 400)
+    assert (made("DN", "LSTM").window, made("DN", "ReLU RNN").window) == (61, 121)
+    assert options(ptb.experiment("LN", "ReLU RNN"))["nonlinearity"] is relu
+    rates = {
+        (row, core): ptb.experiment(row, core).recipe.learning_rate
+        for row in printed.TABLE_7
+        for core in printed.CORES
+    }
+    slow = {cell for cell, rate in rates.items() if rate == 0.1}
+    assert set(rates.values()) == {0.1, 1.0}
+    assert slow == {
+        (row, core)
+        for row, core in rates
+        if row.startswith("Baseline") or (row.startswith("BN") and core == "ReLU RNN")
+    }
+
+
+def test_the_rate_is_halved_in_every_epoch_from_the_fifth() -> None:
+    recipe = ptb.experiment("DN", "LSTM").recipe
+    middle = [epoch * ptb.EPOCH + ptb.EPOCH // 2 for epoch in range(13)]
+    assert [recipe.rate(step) for step in middle] == [1.0] * 4 + [0.5**k for k in range(1, 10)]
+    assert (recipe.steps, recipe.batch_size, recipe.clip_norm) == (30_212, 20, 5.0)
+
+
+def test_classical_normalization_of_lstms_is_on_projections() -> None:
+    places = {row: options(ptb.experiment(row, "LSTM")).get("placement") for row in printed.TABLE_7}
+    apart = {row for row, placement in places.items() if placement == PerProjection()}
+    assert apart == {"BN", "BN +L1", "BN-s", "BN*", "LN", "LN +L1"}
+    tanh = options(ptb.experiment("LN", "TanH RNN"))
+    assert "placement" not in tanh
+
+
+def test_the_released_code_differs_where_it_is_said_to() -> None:
+    assert options(ptb.experiment("DN", "TanH RNN", released=True))["hidden_size"] == 200
+    assert made("DN", "LSTM", released=True).window == 30
+    assert ptb.experiment("Baseline", "LSTM", released=True).recipe.learning_rate == 1.0
+    assert options(ptb.experiment("LN", "LSTM", released=True))["carry_normalized"] is True
+    slipped = ptb.experiment("LN", "ReLU RNN", released=True).objective.objective
+    assert slipped == CenteredL1(weight=0.01)
+
+
+def test_reads_of_layers_add_no_parameter() -> None:
+    cores = [
+        nfm.experiment(model, 2).model.core.build({"input_size": 6, "batch_first": True}, stream(0))
+        for model in ("No-NFM", "NFM")
+    ]
+    plain, reading = (dict(core.named_parameters()) for core in cores)
+    assert {n: p.shape for n, p in plain.items()} == {n: p.shape for n, p in reading.items()}
+    x = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0))
+    assert not torch.allclose(cores[0](x)[0], cores[1](x)[0])
