@@ -1,20 +1,22 @@
-"""A step of a small convolutional network with neural function modules, beside one without.
+"""A step of PreActResNet18 with neural function modules, beside one without.
 
 Run from the root of the checkout:
 
-    python -m benchmarks.nfm            # about a minute
+    python -m benchmarks.nfm            # some minutes
     python -m benchmarks.nfm --quick    # fewer rounds
 
 In every round each contender makes one pass forward and backward on the same images, one after
 another in one process of one thread, so that a neighbour on the machine slows all of them alike;
-what counts is the median of the rounds' ratios. Processor time is taken.
+what counts is the median of the rounds' ratios. Processor time is taken. Memory is the most that
+tensors of a step hold at once: maps and gradients, and the weights with their momentum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from statistics import median
 from typing import Any, final
 
@@ -22,6 +24,7 @@ import torch
 import tyro
 from rich.console import Console
 from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
 
 from benchmarks import _pages
 from benchmarks._products import flops
@@ -29,15 +32,27 @@ from benchmarks._report import bar
 from benchmarks._rims_report import ratios
 from benchmarks._worker import ROOT
 from benchmarks.rims import WARM_UP, seconds_of
+from benchmarks.straightforward_nfm import DirectPasses
 from farfield.execution import keep_freed_memory
 from farfield.functional import NFMRules
+from farfield.models import PreActResNet
 from farfield.nn import MultiPass
 from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "nfm"
-BATCH, SIDE, WIDTHS, STRIDES, CLASSES = 64, 32, (32, 64, 128), (1, 2, 2), 10
+BATCH, SIDE, WIDTH, CLASSES = 16, 32, 64, 10
+GROUPS = ("group1", "group2", "group3", "group4")
 ALONE = "the network alone"
-COLUMNS = ("network", "parameters", "GFLOP", "ms", "times the network alone", "range")
+COLUMNS = (
+    "network",
+    "parameters",
+    "GFLOP",
+    "ms",
+    "times the network alone",
+    "range",
+    "MB",
+    "times its memory",
+)
 
 Json = Mapping[str, Any]
 
@@ -61,34 +76,30 @@ class Options:
 
 
 def network() -> nn.Module:
-    """Three convolutions of 3×3 with batch normalization and ReLU, and a layer on their mean."""
-    inputs = (3, *WIDTHS)
-    blocks = [
-        nn.Sequential(nn.Conv2d(given, width, 3, stride, 1), nn.BatchNorm2d(width), nn.ReLU())
-        for given, width, stride in zip(inputs, WIDTHS, STRIDES, strict=False)
-    ]
-    ends = (nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(WIDTHS[-1], CLASSES))
-    return nn.Sequential(*blocks, *ends)
+    """PreActResNet18."""
+    return PreActResNet((3, SIDE, SIDE), CLASSES, width=WIDTH)
 
 
-def in_passes(**options: Any) -> nn.Module:
-    """The network with a read at the output of each block."""
-    layers = tuple(str(number) for number in range(len(WIDTHS)))
-    return MultiPass(network(), layers, WIDTHS, **options)
+def in_passes(**options: Any) -> MultiPass:
+    """The network with a read at the output of each group of blocks."""
+    widths = tuple(WIDTH * 2**number for number in range(len(GROUPS)))
+    return MultiPass(network(), GROUPS, widths, **options)
 
 
 def networks() -> dict[str, nn.Module]:
     """All contenders, by the names on the page."""
+    released = NFMRules.released()
     nearest = replace(NFMRules(), space_to_depth=False)
     return {
         ALONE: network(),
         "one pass": in_passes(passes=1),
-        "two passes, as the text has them": in_passes(),
-        "two passes, shared weights": in_passes(shared=True),
+        "one pass, nearest neighbors": in_passes(passes=1, rules=nearest),
+        "one pass, as released": in_passes(passes=1, rules=released),
+        "one pass, as released, by loops": DirectPasses(in_passes(passes=1, rules=released)),
+        "two passes": in_passes(),
         "two passes, nearest neighbors": in_passes(rules=nearest),
-        "two passes, all entries": in_passes(rules=replace(NFMRules(), top_k=None)),
-        "two passes, as released": in_passes(rules=NFMRules.released()),
-        "three passes": in_passes(passes=3),
+        "two passes, as released": in_passes(rules=released),
+        "two passes, as released, by loops": DirectPasses(in_passes(rules=released)),
     }
 
 
@@ -96,6 +107,33 @@ def step(model: nn.Module, images: Tensor) -> None:
     """Forward and backward."""
     model.zero_grad()
     model(images).square().sum().backward()
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """The most memory that a piece of work holds at once beyond what there is before it.
+
+    Args:
+        work: The work, which has run before.
+    """
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        work()
+    results: Any = profiled.profiler
+    events = [each for each in results.kineto_results.events() if each.name() == "[memory]"]
+    changes = (each.nbytes() for each in sorted(events, key=lambda each: each.start_ns()))
+    return max(accumulate(changes), default=0)
+
+
+def memory_of(model: nn.Module, images: Tensor) -> int:
+    """Most memory in a step, with the weights and their momentum.
+
+    Args:
+        model: The network.
+        images: What it is trained on.
+    """
+    step(model, images)
+    model.zero_grad()
+    weights = sum(each.numel() * each.element_size() for each in model.parameters())
+    return 2 * weights + peak_bytes(partial(step, model, images))
 
 
 def measure(contenders: Mapping[str, nn.Module], rounds: int) -> list[Json]:
@@ -118,6 +156,7 @@ def measure(contenders: Mapping[str, nn.Module], rounds: int) -> list[Json]:
             "name": name,
             "parameters": sum(each.numel() for each in contenders[name].parameters()),
             "flops": flops(work),
+            "bytes": memory_of(contenders[name], images),
             "seconds": samples[name],
         }
         for name, work in works.items()
@@ -133,8 +172,10 @@ def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
         f"{line['parameters']:,}",
         f"{1e-9 * line['flops']:.1f}",
         f"{1e3 * median(line['seconds']):.0f}",
-        f"{median(times):.1f}",
-        f"{min(times):.1f}–{max(times):.1f}",
+        f"{median(times):.2f}",
+        f"{min(times):.2f}–{max(times):.2f}",
+        f"{1e-6 * line['bytes']:.0f}",
+        f"{line['bytes'] / alone['bytes']:.2f}",
     )
 
 
@@ -143,11 +184,13 @@ def markdown(results: Json) -> str:
     settings, lines = results["settings"], results["lines"]
     described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
     compared = (
-        f"A pass forward and backward over {settings['batch']} images of {settings['side']}×"
-        f"{settings['side']} pixels by three convolutions of {settings['widths']} channels, each "
-        "with a read at its output in all passes but the first. All in one process and one "
-        f"thread, in turns; medians of {settings['rounds']} rounds of processor time. A ratio is "
-        "the median of the rounds' ratios."
+        f"A pass forward and backward of PreActResNet18 of width {settings['width']} over "
+        f"{settings['batch']} images of {settings['side']}×{settings['side']} pixels, with a read "
+        "after each of its four groups of blocks: in one pass, or in the second of two. By loops "
+        "is the released code written directly. All in one process and one thread, in turns; "
+        f"medians of {settings['rounds']} rounds of processor time. A ratio is the median of the "
+        "rounds' ratios. Memory is the most that a step holds at once, weights and momentum with "
+        "it."
     )
     parts = [
         "# Neural function modules",
@@ -176,7 +219,7 @@ def main(options: Options) -> None:
             "rounds": rounds,
             "batch": BATCH,
             "side": SIDE,
-            "widths": ", ".join(map(str, WIDTHS)),
+            "width": WIDTH,
             "beside": options.beside,
         },
         "lines": measure(networks(), rounds),

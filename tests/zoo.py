@@ -23,6 +23,7 @@ from farfield.functional import (
     MNMParameters,
     ModulatedLayer,
     NFMRules,
+    NFMWeights,
     NTMParameters,
     NTMState,
     Overlay,
@@ -76,7 +77,9 @@ from farfield.functional import (
     modulated_linear,
     modulated_mlp,
     modulated_weight,
+    nfm_change,
     nfm_read,
+    nfm_trace,
     norm_by_statistics,
     ntm,
     ntm_head_sizes,
@@ -534,6 +537,15 @@ def map_model(source: torch.Generator | None) -> nn.Module:
 
 
 READING = NFMRules(num_heads=2, key_size=3, value_size=3)
+SQUARE, ONE = drawn(FEATURES, FEATURES, 1, 1), torch.ones(FEATURES)
+
+
+def reader(like: Tensor) -> tuple[NFMWeights, tuple[Tensor, Tensor], NFMRules]:
+    square, one = SQUARE.to(like), ONE.to(like)
+    weights = NFMWeights(square.flatten(1), None, square, None, one, one, -square, None, one[0])
+    return weights, (0 * one, one), READING
+
+
 BEHIND = frozenset(
     f"networks.0.{layer}.{kind}" for layer in ("conv3", "fc1", "fc2") for kind in ("weight", "bias")
 )
@@ -1687,6 +1699,16 @@ FUNCTIONS = {
         (SEQUENCES,),
         SEQUENCES.shape,
     ),
+    "nfm_change": (
+        lambda z: nfm_change(z, [WrittenState(z, z.tanh()), WrittenState(-z, z)], *reader(z)),
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
+    "nfm_trace": (
+        lambda z: nfm_trace(z, [WrittenState(z, -z)], *reader(z))[0],
+        (SEQUENCES,),
+        SEQUENCES.shape,
+    ),
     "rescale_state": (
         lambda x: rescale_state(x, (2, 6)),
         (drawn(BATCH, 4, 3, 2),),
@@ -1743,6 +1765,7 @@ ELSEWHERE = {
     "LayerRead",
     "NFMRead",
     "NFMRules",
+    "NFMWeights",
     "NeedsCalibration",
     "WrittenState",
     "width_of",

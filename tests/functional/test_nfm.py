@@ -9,7 +9,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import NFMRules, WrittenState, nfm_read, rescale_state
+from farfield.functional import (
+    NFMRules,
+    NFMWeights,
+    WrittenState,
+    nfm_change,
+    nfm_read,
+    nfm_trace,
+    rescale_state,
+    top_k_mask,
+)
+from farfield.functional._nfm._first_largest import first_largest
 from made import drawn, generator
 from oracles import nfm as oracle
 
@@ -211,6 +221,82 @@ def test_gradients(sizes, rules: NFMRules) -> None:
 
     inputs = [query, *(part for each in given for part in each)]
     assert torch.autograd.gradcheck(values, [each.requires_grad_() for each in inputs])
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_the_change_has_the_gradients_of_its_trace(sizes, rules: NFMRules) -> None:
+    """The gradient that is written out, and that of autograd."""
+    reader, written = sizes
+    rules = replace(rules, residual_input=rules.bias)
+    tensors = changing(reader, rules)
+    pairs = [part for each in states(written) for part in each]
+    inputs = [each.requires_grad_() for each in (*tensors, *pairs) if each is not None]
+    gradient = drawn(BATCH, *reader, 4, seed=77)
+    found = []
+    for function in (nfm_change, lambda *given, **options: nfm_trace(*given, **options)[0]):
+        moving = torch.zeros(4).double(), torch.ones(4).double()
+        x, *weights = tensors
+        given = [WrittenState(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)]
+        value = function(x, given, NFMWeights(*weights), moving, rules, training=True)
+        found.append((value, *torch.autograd.grad(value, inputs, gradient), *moving))
+    for ours, expected in zip(*found, strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-9, atol=1e-11)
+
+
+def changing(reader: tuple[int, ...], rules: NFMRules) -> list[Tensor | None]:
+    """A state of four features, and the weights that read for it."""
+    side, read = rules.kernel_size, HEADS * VALUE + 4 * rules.residual_input
+    bias = drawn(4, seed=81) if rules.bias else None
+    return [
+        drawn(BATCH, *reader, 4, seed=80),
+        drawn(HEADS * KEY, 4, seed=82),
+        drawn(HEADS * KEY, seed=83) if rules.bias else None,
+        drawn(4, read, side, side, seed=84),
+        bias,
+        *(drawn(4, seed=85), drawn(4, seed=86)),
+        drawn(4, 4, side, side, seed=87),
+        bias,
+        drawn(1, seed=88)[0],
+    ]
+
+
+def test_the_gradient_of_a_change_has_a_gradient() -> None:
+    x, *weights = changing((2, 1), TEXT)
+    given, norm = states([(2, 1), (4, 1)]), (torch.zeros(4).double(), torch.ones(4).double())
+
+    def change(x: Tensor, query: Tensor) -> Tensor:
+        return nfm_change(x, given, NFMWeights(query, *weights[1:]), norm, TEXT)
+
+    assert torch.autograd.gradgradcheck(change, [x.requires_grad_(), weights[0].requires_grad_()])
+
+
+def test_of_a_change_few_maps_are_kept() -> None:
+    """Keys, values and attention; of the state, what has two numbers for each of its."""
+    size = (16, 16)
+    x, *weights = changing(size, TEXT)
+    given, norm = states([size]), (torch.zeros(4).double(), torch.ones(4).double())
+    kept: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    weights = [each if each is None else each.requires_grad_() for each in weights]
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        nfm_change(x, given, NFMWeights(*weights), norm, TEXT, training=True)
+    positions = 8 * BATCH * 16 * 16
+    entries = HEADS * 2
+    assert sum(kept.values()) < positions * (4 + HEADS * (KEY + VALUE) + entries) + 8 * 200
+
+
+@pytest.mark.parametrize("entries", [3, 6, 30])
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_first_of_the_largest_are_chosen(entries: int, k: int) -> None:
+    """Among many ties, as by stable sorting."""
+    scores = drawn(entries, 50, seed=entries).round()
+    assert torch.equal(first_largest(scores, k), top_k_mask(scores, k, dim=0))
 
 
 def test_errors() -> None:

@@ -102,6 +102,9 @@ from farfield.functional._memory._relational_memory import (
 from farfield.functional._memory._relational_memory import relational_memory as relational_memory
 from farfield.functional._memory._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._memory._slot_address import slot_address as slot_address
+from farfield.functional._nfm._nfm_change import NFMWeights as NFMWeights
+from farfield.functional._nfm._nfm_change import nfm_change as nfm_change
+from farfield.functional._nfm._nfm_change import nfm_trace as nfm_trace
 from farfield.functional._nfm._nfm_read import NFMRead as NFMRead
 from farfield.functional._nfm._nfm_read import WrittenState as WrittenState
 from farfield.functional._nfm._nfm_read import nfm_read as nfm_read
@@ -190,6 +193,7 @@ __all__ = [
     "ModulatedLayer",
     "NFMRead",
     "NFMRules",
+    "NFMWeights",
     "NTMParameters",
     "NTMState",
     "Overlay",
@@ -257,7 +261,9 @@ __all__ = [
     "modulated_linear",
     "modulated_mlp",
     "modulated_weight",
+    "nfm_change",
     "nfm_read",
+    "nfm_trace",
     "norm_by_statistics",
     "normal_",
     "ntm",

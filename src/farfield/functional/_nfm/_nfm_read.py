@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -11,9 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield.functional._nfm._first_largest import first_largest, kth_largest
 from farfield.functional._nfm._nfm_rules import NFMRules
-from farfield.functional._nfm._rescale_state import rescale_state
-from farfield.functional._rims._top_k_mask import top_k_mask
+from farfield.functional._nfm._rescale_state import nearest_state
+from farfield.functional._nfm._shared_grid import SharedGrid, shared_grid
 
 _EPS = 1e-7
 """Of the released code, where weights are lowered and where they are divided."""
@@ -64,8 +65,8 @@ def nfm_read(
 
     $$A = \mathrm{softmax}\left(\frac{\hat Q \hat K^\top}{d_k}\right) \hat V$$
 
-    in each head, over the $k$ largest scores. Keys and values are those at the same position, for
-    which `rescale_state` brings them to the sizes of the reader; the null element's are zero.
+    in each head, over the $k$ largest scores. Keys and values are those that `rescale_state` finds
+    at the same position; the null element's are zero.
 
     Args:
         query: $\hat Q$ of all heads, side by side.
@@ -81,23 +82,65 @@ def nfm_read(
     Reference:
         lamb2022, section 10.3.2 and algorithm 2.
     """
-    _check(query, written)
-    keys, values = zip(*(_at(query, each, rules) for each in written), strict=True)
-    own = _by_head(query / rules.temperature, rules).unsqueeze(-2)
-    scores = [(own * key).sum(-1) for key in keys]
-    null = torch.zeros_like(scores[0][..., :1])
-    entries = [null, *scores] if rules.null_first else [*scores, null]
-    weights = _weights(torch.cat(entries, -1), rules, training=training, generator=generator)
-    parts = torch.split_with_sizes(weights, [each.shape[-1] for each in entries], -1)
-    *attention, null = [*parts[1:], parts[0]] if rules.null_first else parts
-    read = [
-        (weight.unsqueeze(-1) * value).sum(-2)
-        for weight, value in zip(attention, values, strict=True)
+    check_written(query, written)
+    if not rules.space_to_depth:
+        sizes = tuple(query.shape[1:-1])
+        written = [WrittenState(*(nearest_state(x, sizes) for x in each)) for each in written]
+    grids = grids_of(query, [each.key for each in written])
+    entries = nfm_scores(query / rules.temperature, [each.key for each in written], grids, rules)
+    weights = nfm_weights(entries, rules, training=training, generator=generator)
+    values = nfm_sum(weights, [each.value for each in written], grids, rules)
+    attention, null = by_state(weights, grids, rules)
+    return NFMRead(values, tuple(each.movedim(0, -1) for each in attention), null.squeeze(0))
+
+
+def grids_of(query: Tensor, keys: Sequence[Tensor]) -> list[SharedGrid]:
+    """The grid of each state and the reader."""
+    sizes = tuple(query.shape[1:-1])
+    return [shared_grid(tuple(key.shape[1:-1]), sizes) for key in keys]
+
+
+def nfm_scores(
+    query: Tensor, keys: Sequence[Tensor], grids: Sequence[SharedGrid], rules: NFMRules
+) -> Tensor:
+    """Products with all entries, zero with the null element: (entry, batch, *position, head).
+
+    Entries come first: along a last axis of a few numbers torch takes ten times as long.
+    """
+    heads = rules.num_heads
+    scores = [
+        grid.entries((grid.of_reader(query, heads) * grid.of_state(key, heads)).sum(-1))
+        for grid, key in zip(grids, keys, strict=True)
     ]
-    return NFMRead(reduce(torch.add, read).flatten(-2), tuple(attention), null.squeeze(-1))
+    null = torch.zeros_like(scores[0][:1])
+    return torch.cat([null, *scores] if rules.null_first else [*scores, null])
 
 
-def _check(query: Tensor, written: Sequence[WrittenState]) -> None:
+def by_state(
+    entries: Tensor, grids: Sequence[SharedGrid], rules: NFMRules
+) -> tuple[list[Tensor], Tensor]:
+    """Entries of each state, and of the null element."""
+    windows = [grid.window for grid in grids]
+    sizes = [1, *windows] if rules.null_first else [*windows, 1]
+    parts = torch.split_with_sizes(entries, sizes)
+    return ([*parts[1:]], parts[0]) if rules.null_first else ([*parts[:-1]], parts[-1])
+
+
+def nfm_sum(
+    weights: Tensor, values: Sequence[Tensor], grids: Sequence[SharedGrid], rules: NFMRules
+) -> Tensor:
+    """Sum of values by their weights, heads side by side."""
+    heads, (attention, _) = rules.num_heads, by_state(weights, grids, rules)
+    # A product with scattered weights would take three times as long as their copy and it.
+    read = [
+        grid.gather(grid.of_state(value, heads) * grid.spread(weight).contiguous().unsqueeze(-1))
+        for grid, value, weight in zip(grids, values, attention, strict=True)
+    ]
+    return reduce(torch.add, read)
+
+
+def check_written(query: Tensor, written: Sequence[WrittenState]) -> None:
+    """Raise `ValueError` unless there are states, of the batch of the reader."""
     if not written:
         raise ValueError("written must hold a state before the first read, got none")
     if any(each.key.shape[0] != query.shape[0] for each in written):
@@ -105,34 +148,28 @@ def _check(query: Tensor, written: Sequence[WrittenState]) -> None:
         raise ValueError(f"written must be of the reader's batch of {len(query)}, got {sizes}")
 
 
-def _at(query: Tensor, state: WrittenState, rules: NFMRules) -> list[Tensor]:
-    """Keys and values at the positions of the queries: (batch, *position, head, window, number)."""
-    resize = partial(rescale_state, sizes=query.shape[1:-1], space_to_depth=rules.space_to_depth)
-    return [_by_head(resize(each), rules).transpose(-3, -2) for each in state]
-
-
-def _by_head(x: Tensor, rules: NFMRules) -> Tensor:
-    return torch.unflatten(x, -1, (rules.num_heads, x.shape[-1] // rules.num_heads))
-
-
-def _weights(
-    scores: Tensor, rules: NFMRules, *, training: bool, generator: torch.Generator | None
+def nfm_weights(
+    scores: Tensor,
+    rules: NFMRules,
+    *,
+    training: bool = False,
+    generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Attention weights from scores, both (batch, *position, head, entry)."""
+    """Attention weights from scores, both (entry, batch, *position, head)."""
     if generator is not None:
         drawn = torch.randn(scores.shape, generator=generator, device=generator.device)
         return drawn.to(scores)
     k = rules.top_k
-    if k is None or scores.shape[-1] <= k + rules.subtract_next:
-        return F.dropout(scores.softmax(-1), rules.dropout, training)
+    if k is None or len(scores) <= k + rules.subtract_next:
+        return F.dropout(scores.softmax(0), rules.dropout, training)
     if rules.subtract_next:
-        return _above_next(F.dropout(scores.softmax(-1), rules.dropout, training), k)
-    chosen = scores.masked_fill(~top_k_mask(scores, k), -torch.inf)
-    return F.dropout(chosen.softmax(-1), rules.dropout, training)
+        return _above_next(F.dropout(scores.softmax(0), rules.dropout, training), k)
+    chosen = scores.masked_fill(~first_largest(scores, k), -torch.inf)
+    return F.dropout(chosen.softmax(0), rules.dropout, training)
 
 
 def _above_next(weights: Tensor, k: int) -> Tensor:
     """The k largest weights less the next one, over their sum, as in the released code."""
-    least = weights.topk(k + 1).values[..., k:] + _EPS
+    least = kth_largest(weights, k + 1) + _EPS
     above = (weights - least).clamp(min=0)
-    return above / (above.sum(-1, keepdim=True) + _EPS)
+    return above / (above.sum(0) + _EPS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
+
+from farfield.functional._nfm._shared_grid import paired_sizes, shared_grid
 
 
 def rescale_state(
@@ -33,42 +33,36 @@ def rescale_state(
     Reference:
         lamb2022, section 10.3.2.2.
     """
-    own, sizes = tuple(x.shape[1:-1]), tuple(sizes)
-    if own and sizes and len(own) != len(sizes):
-        raise ValueError(
-            f"written must have as many axes of positions as the reader's {sizes}, got {own}"
-        )
-    one = (1,) * max(len(own), len(sizes))
-    batch, channels = x.shape[0], x.shape[-1]
-    pairs = list(zip(own or one, sizes or one, strict=True))
-    if space_to_depth and any(max(pair) % min(pair) for pair in pairs):
-        raise ValueError(
-            f"written must have sizes that are multiples or divisors of the reader's {sizes}, got "
-            f"{own}; space_to_depth=False takes any"
-        )
-    x = x.reshape(batch, *(own or one), channels)
-    if not space_to_depth:
-        return _nearest(x, sizes or one).reshape(batch, *sizes, 1, channels)
-    for axis, (short, size) in enumerate(pairs, start=1):
-        if short < size:
-            x = x.repeat_interleave(size // short, dim=axis)
-    x = _windows(x, sizes or one)
-    return x.reshape(batch, *sizes, *x.shape[-2:])
+    x = x if space_to_depth else nearest_state(x, tuple(sizes))
+    grid = shared_grid(tuple(x.shape[1:-1]), tuple(sizes))
+    return grid.entries(grid.of_state(x, 1).squeeze(-2)).movedim(0, -2)
 
 
-def _nearest(x: Tensor, sizes: Sequence[int]) -> Tensor:
-    """By nearest neighbors, which torch rounds as for the released code."""
-    if tuple(x.shape[1:-1]) == tuple(sizes):
-        return x
-    return F.interpolate(x.movedim(-1, 1), list(sizes), mode="nearest").movedim(1, -1)
+def nearest_state(
+    x: Float[Tensor, "batch *_ channel"], sizes: tuple[int, ...]
+) -> Float[Tensor, "batch *_ channel"]:
+    """A state of which each position of a reader sees one, by nearest neighbors.
+
+    Axes that are longer by a whole factor are a view; those shorter by a power of two, whose
+    inverse is exact, are left to the grid. All others go as torch rounds, as in the released code.
+
+    Args:
+        x: The state, features last.
+        sizes: Of the positions of the reader.
+
+    Raises:
+        ValueError: If the state has another number of axes.
+    """
+    pairs = paired_sizes(tuple(x.shape[1:-1]), sizes)
+    if not all(map(_is_exact, pairs)):
+        return F.interpolate(x.movedim(-1, 1), list(sizes), mode="nearest").movedim(1, -1)
+    for axis, (own, size) in enumerate(pairs, start=1):
+        if own > size:
+            x = x.movedim(axis, 0)[:: own // size].movedim(0, axis)
+    return x
 
 
-def _windows(x: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Cut every axis into `sizes` windows: (batch, *sizes, window, channel)."""
-    if tuple(x.shape[1:-1]) == tuple(sizes):
-        return x.unsqueeze(-2)
-    for axis, size in enumerate(sizes):
-        x = torch.unflatten(x, 1 + 2 * axis, (size, x.shape[1 + 2 * axis] // size))
-    across, within = range(1, x.ndim - 1, 2), range(2, x.ndim - 1, 2)
-    number, channels = math.prod(x.shape[axis] for axis in within), x.shape[-1]
-    return x.permute(0, *across, *within, x.ndim - 1).reshape(x.shape[0], *sizes, number, channels)
+def _is_exact(pair: tuple[int, int]) -> bool:
+    own, size = pair
+    factor, rest = divmod(size, own)
+    return own % size == 0 or (rest == 0 and factor.bit_count() == 1)

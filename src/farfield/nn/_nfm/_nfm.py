@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import NonNegativeInt, Size, check_arguments
-from farfield.functional import NFMRead, NFMRules, WrittenState, nfm_read
+from farfield.functional import NFMRead, NFMRules, WrittenState
 from farfield.nn._input_checks import check_dtype
 from farfield.nn._nfm._nfm_layer import NFMLayer
 
@@ -142,7 +142,10 @@ class NFM(nn.Module):
         Raises:
             ValueError: If nothing was written, the layer does not read, or a shape does not fit.
         """
-        return self._read(x, written, layer, generator)[0]
+        state, weights = self._reader(x, layer)
+        if generator is None:
+            return _changed(x, weights.change(state, written))
+        return _changed(x, weights.trace(state, written, generator=generator)[0])
 
     def trace(
         self, x: Float[Tensor, "batch ..."], written: Sequence[WrittenState], layer: int
@@ -154,25 +157,18 @@ class NFM(nn.Module):
             written: As in `read`.
             layer: As in `read`.
         """
-        return self._read(x, written, layer, None)
+        state, weights = self._reader(x, layer)
+        change, read = weights.trace(state, written)
+        return _changed(x, change), read
 
-    def _read(
-        self,
-        x: Tensor,
-        written: Sequence[WrittenState],
-        layer: int,
-        generator: torch.Generator | None,
-    ) -> tuple[Tensor, NFMRead]:
+    def _reader(self, x: Tensor, layer: int) -> tuple[Tensor, NFMLayer]:
+        """A state with its features last, and the weights that read for it."""
         weights, state = self._layer(layer), self._features_last(x, layer)
         if layer < self.first_reader:
             raise ValueError(
                 f"layer must be at least first_reader={self.first_reader}, got {layer}"
             )
-        query = weights.queries(state)
-        read = nfm_read(query, written, self.rules, training=self.training, generator=generator)
-        change = weights.change(state, read.values)
-        # The sum has the strides of the state, with which what follows rounds as it does without.
-        return x + (change.movedim(-1, 1) if x.ndim == 4 else change), read
+        return state, weights
 
     def _layer(self, layer: int) -> NFMLayer:
         if not 0 <= layer < len(self.layers):
@@ -192,3 +188,8 @@ class NFM(nn.Module):
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return f"{self.num_features}, first_reader={self.first_reader}, {self.rules}"
+
+
+def _changed(x: Tensor, change: Tensor) -> Tensor:
+    # The sum has the strides of the state, with which what follows rounds as it does without.
+    return x + (change.movedim(-1, 1) if x.ndim == 4 else change)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
 
-from farfield.functional import NFMRules, WrittenState, fan_in_uniform_, linear, uninitialized
+from farfield.functional import (
+    NFMRead,
+    NFMRules,
+    NFMWeights,
+    WrittenState,
+    fan_in_uniform_,
+    linear,
+    nfm_change,
+    nfm_trace,
+    uninitialized,
+)
 
 
 @final
@@ -33,7 +44,7 @@ class NFMLayer(nn.Module):
             layer = uninitialized(nn.Linear, num_features, outputs, bias=rules.bias)
             return fan_in_uniform_(layer, generator)
 
-        self.residual_input = rules.residual_input
+        self.rules = rules
         self.key, self.value = projection(keys), projection(values)
         if not reads:
             return
@@ -51,16 +62,40 @@ class NFMLayer(nn.Module):
         """Keys and values of a state."""
         return WrittenState(_projected(x, self.key), _projected(x, self.value))
 
-    def queries(self, x: Tensor) -> Tensor:
-        """Queries of a state."""
-        return _projected(x, self.query)
+    def trace(
+        self,
+        x: Tensor,
+        written: Sequence[WrittenState],
+        *,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, NFMRead]:
+        """The change of a state by what it reads, and the read."""
+        self._count()
+        weights, moving, training = self._weights(), self._moving(), self.training
+        return nfm_trace(
+            x, written, weights, moving, self.rules, training=training, generator=generator
+        )
 
-    def change(self, x: Tensor, values: Tensor) -> Tensor:
-        """The change of a state by what was read."""
-        read = torch.cat((values, x), -1) if self.residual_input else values
-        maps = read.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), read.shape[-1])
-        found: Tensor = self.gamma * self.out(maps.movedim(-1, 1))
-        return found.movedim(1, -1).reshape(x.shape)
+    def change(self, x: Tensor, written: Sequence[WrittenState]) -> Tensor:
+        """The change alone, of which gradients take little memory."""
+        self._count()
+        weights, moving, training = self._weights(), self._moving(), self.training
+        return nfm_change(x, written, weights, moving, self.rules, training=training)
+
+    def _weights(self) -> NFMWeights:
+        hidden, norm, _, out = self.out
+        network = (part for own in (hidden, norm, out) for part in (own.weight, own.bias))
+        tensors: Any = (self.query.weight, self.query.bias, *network, self.gamma)
+        return NFMWeights(*tensors)
+
+    def _moving(self) -> tuple[Tensor, Tensor]:
+        """The running statistics."""
+        return self.out.get_buffer("1.running_mean"), self.out.get_buffer("1.running_var")
+
+    def _count(self) -> None:
+        """Count a batch, as batch normalization does."""
+        if self.training:
+            self.out.get_buffer("1.num_batches_tracked").add_(1)
 
 
 def _convolution(

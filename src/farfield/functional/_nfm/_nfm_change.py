@@ -1,0 +1,283 @@
+"""The change of a state by what it reads, with a gradient that keeps few maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
+from farfield.functional._autograd._products import as_table, is_rewritten, linear, product
+from farfield.functional._nfm._nfm_read import (
+    NFMRead,
+    WrittenState,
+    by_state,
+    check_written,
+    grids_of,
+    nfm_read,
+    nfm_scores,
+    nfm_sum,
+    nfm_weights,
+)
+from farfield.functional._nfm._nfm_rules import NFMRules
+from farfield.functional._nfm._rescale_state import nearest_state
+from farfield.functional._nfm._shared_grid import SharedGrid
+
+
+class NFMWeights(NamedTuple):
+    """Weights with which a layer reads; biases are None where there are none.
+
+    Attributes:
+        query: (head · key, feature).
+        query_bias: (head · key).
+        hidden: First convolution of the output network, (feature, head · value, height, width).
+        hidden_bias: (feature).
+        norm: Gain of the batch normalization, (feature).
+        norm_bias: (feature).
+        out: Second convolution, (feature, feature, height, width).
+        out_bias: (feature).
+        gamma: Factor of the output.
+
+    Reference:
+        lamb2022, section 10.3.2.1.
+    """
+
+    query: Tensor
+    query_bias: Tensor | None
+    hidden: Tensor
+    hidden_bias: Tensor | None
+    norm: Tensor
+    norm_bias: Tensor
+    out: Tensor
+    out_bias: Tensor | None
+    gamma: Tensor
+
+
+Moving = tuple[Tensor, Tensor]
+"""Running mean and variance, which move in training."""
+
+
+def nfm_trace(
+    x: Float[Tensor, "batch *position _"],
+    written: Sequence[WrittenState],
+    weights: NFMWeights,
+    moving: Moving,
+    rules: NFMRules,
+    *,
+    training: bool = False,
+    generator: torch.Generator | None = None,
+) -> tuple[Float[Tensor, "batch *position _"], NFMRead]:
+    r"""The change of a state by what it reads, and the read.
+
+    $$\gamma \, \sigma(\mathrm{BN}(A W_{o1})) W_{o2}$$
+
+    with $A$ the values of `nfm_read`.
+
+    Args:
+        x: The state, features last.
+        written: As in `nfm_read`.
+        weights: Those of the layer.
+        moving: Running mean and variance, which move in training.
+        rules: The options.
+        training: Whether statistics are those of the batch, and weights are dropped.
+        generator: As in `nfm_read`.
+
+    Raises:
+        ValueError: As `nfm_read`.
+
+    Reference:
+        lamb2022, section 10.3.2.1.
+    """
+    query = _projected(x, weights.query, weights.query_bias)
+    read = nfm_read(query, written, rules, training=training, generator=generator)
+    network = partial(_output, moving=moving, rules=rules, training=training)
+    return network(x, read.values, *weights[2:]), read
+
+
+def nfm_change(
+    x: Float[Tensor, "batch *position _"],
+    written: Sequence[WrittenState],
+    weights: NFMWeights,
+    moving: Moving,
+    rules: NFMRules,
+    *,
+    training: bool = False,
+) -> Float[Tensor, "batch *position _"]:
+    """The change that `nfm_trace` gives.
+
+    For gradients keys, values and attention are kept, the rest is computed again. Where weights are
+    dropped, and where torch rewrites what is computed, autograd keeps all.
+
+    Args:
+        x: As in `nfm_trace`.
+        written: As in `nfm_trace`.
+        weights: As in `nfm_trace`.
+        moving: As in `nfm_trace`.
+        rules: As in `nfm_trace`.
+        training: As in `nfm_trace`.
+
+    Raises:
+        ValueError: As `nfm_read`.
+
+    Reference:
+        lamb2022, section 10.3.2.1.
+    """
+    check_written(x, written)
+    options = _Options(len(written), moving, rules, training)
+    if is_rewritten() or not torch.is_grad_enabled() or (training and rules.dropout):
+        return _plain(options, x, *weights, *(tensor for each in written for tensor in each))
+    tensors = [tensor for each in written for tensor in each]
+    if not rules.space_to_depth:
+        tensors = [nearest_state(tensor, tuple(x.shape[1:-1])) for tensor in tensors]
+    # torch leaves `apply` untyped.
+    found: Tensor = _ChangeByHand.apply(  # type: ignore[no-untyped-call]
+        options, x, *weights, *tensors
+    )
+    return found
+
+
+class _Options(NamedTuple):
+    """What is no tensor of which a gradient is wanted."""
+
+    states: int
+    moving: Moving
+    rules: NFMRules
+    training: bool
+
+
+def _plain(options: _Options, x: Tensor, *tensors: Any) -> Tensor:
+    """The change as autograd differentiates it, from the weights, and keys and values in turn."""
+    weights, keys, values = _sorted_out(options, tensors)
+    written = [WrittenState(*pair) for pair in zip(keys, values, strict=True)]
+    training = options.training
+    return nfm_trace(x, written, weights, options.moving, options.rules, training=training)[0]
+
+
+class _ChangeByHand(torch.autograd.Function):
+    """`_plain`, with the gradient of its attention written out.
+
+    With P the weights, made of the scores S, and D the gradient of the loss by what follows it:
+    D_P = D_A Vᵀ, D_V = Pᵀ D_A, D_Q = D_S K / d and D_K = D_Sᵀ Q / d; and, for a softmax,
+    D_S = P (D_P - Σ P D_P).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, options: _Options, x: Tensor, *tensors: Any) -> Tensor:
+        weights, keys, values = _sorted_out(options, tensors)
+        rules = options.rules
+        query = _projected(x, weights.query, weights.query_bias)
+        grids = grids_of(query, keys)
+        scores = nfm_scores(query / rules.temperature, keys, grids, rules)
+        attention = nfm_weights(scores, rules)
+        ctx.save_for_backward(scores if rules.subtract_next else attention, x, *tensors)
+        ctx.rest = options, grids
+        read = nfm_sum(attention, values, grids, rules)
+        network = partial(_output, moving=options.moving, rules=rules, training=options.training)
+        return network(x, read, *weights[2:])
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        options, grids = ctx.rest
+        kept, x, *tensors = ctx.saved_tensors
+        # Computed again, the network must not move the statistics again.
+        options = options._replace(moving=(options.moving[0].clone(), options.moving[1].clone()))
+        if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
+            plain = partial(_plain, options)
+            return (None, *differentiable_gradients(plain, (x, *tensors), [gradient]))
+        weights, keys, values = _sorted_out(options, tensors)
+        rules = options.rules
+        attention = nfm_weights(kept, rules) if rules.subtract_next else kept
+        read = nfm_sum(attention, values, grids, rules)
+        network = partial(_output, moving=options.moving, rules=rules, training=options.training)
+        of_x, of_read, *of_network = _gradients(network, (x, read, *weights[2:]), gradient)
+        of_read = cast("Tensor", of_read)
+        of_scores = _of_scores(kept, nfm_scores(of_read, values, grids, rules), rules)
+        of_scores = of_scores / rules.temperature
+        of_query = as_table(nfm_sum(of_scores, keys, grids, rules))
+        query = _projected(x, weights.query, weights.query_bias)
+        own = product(of_query, weights.query).reshape(x.shape)
+        return (
+            None,
+            own if of_x is None else own + of_x,
+            product(of_query.t(), as_table(x)),
+            None if weights.query_bias is None else of_query.sum(0),
+            *of_network,
+            *_of_states((query, of_read), (of_scores, attention), keys, grids, rules),
+        )
+
+
+def _sorted_out(
+    options: _Options, tensors: Sequence[Any]
+) -> tuple[NFMWeights, Sequence[Tensor], Sequence[Tensor]]:
+    """Weights, keys and values."""
+    first = len(tensors) - 2 * options.states
+    return NFMWeights(*tensors[:first]), tensors[first::2], tensors[first + 1 :: 2]
+
+
+def _gradients(
+    function: Callable[..., Tensor], primals: Sequence[Tensor | None], gradient: Tensor
+) -> list[Tensor | None]:
+    """Gradients of a function, which is computed again, by all its primals."""
+    leaves = [None if each is None else each.detach().requires_grad_() for each in primals]
+    with torch.enable_grad():
+        found = function(*leaves)
+    given = [leaf for leaf in leaves if leaf is not None]
+    of_given = iter(torch.autograd.grad(found, given, gradient, allow_unused=True))
+    return [None if leaf is None else next(of_given) for leaf in leaves]
+
+
+def _of_scores(kept: Tensor, of_weights: Tensor, rules: NFMRules) -> Tensor:
+    """The gradient by scores from that by their weights."""
+    if not rules.subtract_next:
+        of_each = kept * of_weights
+        return of_each - kept * of_each.sum(0)
+    (found,) = _gradients(partial(nfm_weights, rules=rules), (kept,), of_weights)
+    return cast("Tensor", found)
+
+
+def _of_states(
+    seen: tuple[Tensor, Tensor],
+    entries: tuple[Tensor, Tensor],
+    keys: Sequence[Tensor],
+    grids: Sequence[SharedGrid],
+    rules: NFMRules,
+) -> Iterator[Tensor]:
+    """Gradients by keys and values in turn, from what readers have and the entries it goes to."""
+    (of_keys, _), (of_values, _) = (by_state(each, grids, rules) for each in entries)
+    for grid, key, *parts in zip(grids, keys, of_keys, of_values, strict=True):
+        turned = grid.turned(tuple(key.shape[1:-1]))
+        for x, part in zip(seen, parts, strict=True):
+            wide = grid.of_reader(x, rules.num_heads) * grid.spread(part).unsqueeze(-1)
+            yield turned.gather(wide)
+
+
+def _output(
+    x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
+) -> Tensor:
+    """What the output network makes of what was read, by its weights in their order."""
+    hidden, hidden_bias, norm, norm_bias, out, out_bias, gamma = weights
+    given = torch.cat((read, x), -1) if rules.residual_input else read
+    maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])
+    inner = _convolved(maps, hidden, hidden_bias).movedim(-1, 1)
+    inner = F.batch_norm(inner, *moving, norm, norm_bias, training).movedim(1, -1).relu()
+    # With the weights in place of what they give, no map has to be kept for gamma's gradient.
+    bias = None if out_bias is None else gamma * out_bias
+    return _convolved(inner, gamma * out, bias).reshape(x.shape)
+
+
+def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """A convolution of maps with their features last; of one position, as a product."""
+    if weight.shape[-1] == 1:
+        return _projected(x, weight.flatten(1), bias)
+    padding = weight.shape[-1] // 2
+    return F.conv2d(x.movedim(-1, 1), weight, bias, padding=padding).movedim(1, -1)
+
+
+def _projected(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """A linear layer at all positions, as one product."""
+    return linear(as_table(x), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
