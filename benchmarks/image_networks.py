@@ -13,7 +13,7 @@ neighbour does not lengthen by its own.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import torch
 import tyro
@@ -74,7 +74,7 @@ def main(options: Options) -> None:
     keep_freed_memory()
     described = environment(device="cpu", engine="one thread, freed memory kept")
     rounds = 3 if options.quick else options.rounds
-    results = {
+    results: dict[str, Any] = {
         "environment": described,
         "settings": {"rounds": rounds, "batch": BATCH, "side": SIDE, "beside": options.beside},
         "lines": measure(steps(), rounds),

@@ -96,7 +96,7 @@ class ConstantsByLayer:
 def _findings(
     figure: Figure, row: Row, scales: Sequence[Sequence[NormalizerScale]]
 ) -> Iterator[Finding]:
-    """How the constants of each network go with depth, and the last one."""
+    """Trend of the constants with depth, and the last one over the largest."""
     constants = [[scale.sigma for scale in own] for own in scales]
     for quantity, what, values in (
         ("depth", "rank correlation of σ with depth", [_with_depth(own) for own in constants]),
