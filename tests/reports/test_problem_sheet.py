@@ -36,6 +36,7 @@ from farfield.tasks import (
     IdentityRules,
     IdentityRulesMiddle,
     ImageClasses,
+    ImageGeneration,
     KMNISTAdaptation,
     ProgressiveMatrices,
     RelationalMatchToSample,
@@ -333,6 +334,9 @@ def test_classes_of_images_are_named_and_gray_ones_are_gray(
         expected = shown.sequences()[0, 0].permute(1, 2, 0).numpy().squeeze()
         assert np.array_equal(*images(figure), expected)
         assert words(figure)[1] == [named]
+    task = ImageGeneration(data_set="mnist", training_images=3, test_images=1)
+    figure, shown = sheet_of(task, TRAINING, 2)
+    assert np.array_equal(np.stack(images(figure)), shown.target[:, 0].numpy())
     frog = Problems(
         items=torch.zeros(1, 3, 4, 4, dtype=torch.uint8),
         index=torch.zeros(1, 1, dtype=torch.int64),

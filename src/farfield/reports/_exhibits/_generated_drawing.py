@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+import torch
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
@@ -23,6 +24,8 @@ SIDE: Final = 1.5
 """Largest side of a sheet, inches."""
 NAMES: Final = 1.2
 """Room for the names of rows, inches."""
+GAP: Final = 0.06
+"""Between sheets, in widths of one."""
 
 
 @final
@@ -55,21 +58,16 @@ def draw_sheets(sheets: Sequence[Sheet], side: int, theme: Theme) -> Picture:
     )
     size = min(SIDE, (WIDTH - NAMES) / len(columns))
     height = HEAD + len(rows) * size
-    picture = Picture(figsize=(NAMES + len(columns) * size, height))
+    width = NAMES + len(columns) * size
+    picture = Picture(figsize=(width, height))
     picture.set_layout_engine("none")
-    grid = picture.subplots(len(rows), len(columns), squeeze=False)
-    picture.subplots_adjust(
-        left=NAMES / (NAMES + len(columns) * size),
-        right=1.0,
-        bottom=0.0,
-        top=1 - HEAD / height,
-        wspace=0.06,
-        hspace=0.06,
-    )
+    edges = {"left": NAMES / width, "right": 1.0, "bottom": 0.0, "top": 1 - HEAD / height}
+    gaps = {"wspace": GAP, "hspace": GAP}
+    grid = picture.subplots(len(rows), len(columns), squeeze=False, gridspec_kw=edges | gaps)
     for axes in grid.ravel():
         axes.set_axis_off()
     for sheet in sheets:
-        _draw(grid[rows.index(sheet.row)][columns.index(sheet.column)], sheet, side, theme)
+        _draw(grid[rows.index(sheet.row)][columns.index(sheet.column)], sheet, side)
     for axes, column in zip(grid[0], columns, strict=True):
         axes.set_title(column, fontsize=7, color=theme.foreground)
     for line, row in zip(grid, rows, strict=True):
@@ -80,10 +78,11 @@ def draw_sheets(sheets: Sequence[Sheet], side: int, theme: Theme) -> Picture:
     return picture
 
 
-def _draw(axes: Axes, sheet: Sheet, side: int, theme: Theme) -> None:
+def _draw(axes: Axes, sheet: Sheet, side: int) -> None:
     """A square of images."""
     images = F.pad(sheet.images[: side**2], (BORDER,) * 4, value=0.5)
     images = F.pad(images, (0, 0) * 3 + (0, side**2 - len(images)), value=0.5)
-    square = images.unflatten(0, (side, side)).permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)
+    square = (
+        torch.unflatten(images, 0, (side, side)).permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)
+    )
     axes.imshow(square.squeeze(-1).numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    del theme

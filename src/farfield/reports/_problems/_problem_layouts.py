@@ -19,6 +19,7 @@ from farfield.reports._problems._sequence_drawings import (
 from farfield.reports._problems._single_drawings import (
     digits,
     image_classes,
+    image_generation,
     kmnist_adaptation,
     points,
     sort_of_clevr,
@@ -39,6 +40,7 @@ from farfield.tasks import (
     IdentityRules,
     IdentityRulesMiddle,
     ImageClasses,
+    ImageGeneration,
     KMNISTAdaptation,
     ObjectFrames,
     ProblemTask,
@@ -253,6 +255,7 @@ _LAYOUTS: Final[dict[type, Callable[[Any], Layout]]] = {
     KMNISTAdaptation: kmnist_adaptation,
     ImageClasses: image_classes,
     FewLabels: image_classes,
+    ImageGeneration: image_generation,
     TwoMoons: points,
     Spirals: points,
     StackedMNIST: stacked_mnist,

@@ -12,6 +12,7 @@ from farfield.tasks import (
     Digits,
     FewLabels,
     ImageClasses,
+    ImageGeneration,
     KMNISTAdaptation,
     SortOfCLEVR,
     Spirals,
@@ -91,6 +92,19 @@ def image_classes(task: ImageClasses | FewLabels) -> Layout:
         _colors(axes, origin, problem, words[number] if words else f"{number}", "")
 
     return Layout(title=f"Images of {task.data_set}", drawing=drawn, size=(1.0 + 2 * _BESIDE, 1.0))
+
+
+def image_generation(task: ImageGeneration) -> Layout:
+    """An image of the data that noise is beside.
+
+    Args:
+        task: Images of any data set.
+    """
+
+    def drawn(axes: Axes, origin: Corner, problem: Problems) -> None:
+        image(axes, origin, problem.target[0].permute(1, 2, 0))
+
+    return Layout(title=f"Images of {task.data_set}", drawing=drawn, size=(1.0, 1.0))
 
 
 def stacked_mnist(task: StackedMNIST) -> Layout:
