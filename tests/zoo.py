@@ -49,6 +49,7 @@ from farfield.functional import (
     denormalize,
     divisive_center_1d,
     divisive_center_2d,
+    divisive_lstm,
     divisive_norm_1d,
     divisive_norm_2d,
     dnc,
@@ -589,7 +590,7 @@ MODULES = {
     "DivisiveNorm2d, learned": normalizer(lambda: DivisiveNorm2d(4, 3, learned_sigma=True), MAPS),
     "GroupNorm": normalizer(lambda: GroupNorm(2, 4), MAPS),
     "GroupNorm, learned": normalizer(lambda: GroupNorm(2, 4, learned_sigma=True, sigma=0.5), MAPS),
-    "IdentityNorm": normalizer(lambda: IdentityNorm(FEATURES), SEQUENCES),
+    "IdentityNorm": normalizer(lambda: nn.Sequential(IdentityNorm(FEATURES), LayerNorm(FEATURES))),
     "ImageBatchNorm": normalizer(lambda: ImageBatchNorm(4).eval(), MAPS),
     "ImageBatchNorm, learned": normalizer(
         lambda: ImageBatchNorm(4, learned_sigma=True, sigma=0.5).eval(), MAPS
@@ -1394,6 +1395,19 @@ FUNCTIONS = {
         SEQUENCES.shape,
     ),
     "sliding_context_center": (sliding_context_center, (SEQUENCES,), SEQUENCES.shape),
+    "divisive_lstm": (
+        lambda z: divisive_lstm(
+            z.transpose(0, 1)[..., [0, 1, 2, 3, 4, 5, 0, 1]],
+            torch.linspace(-1, 1, 16, dtype=z.dtype).reshape(8, 2),
+            z[:, 0, :2],
+            z[:, 1, :2],
+            sigma=1.0,
+            window=2,
+            suppression_window=1,
+        )[0].transpose(0, 1),
+        (SEQUENCES,),
+        (BATCH, TIME, 2),
+    ),
     "divisive_norm_1d": (lambda z: divisive_norm_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
     "divisive_center_1d": (lambda z: divisive_center_1d(z, 4), (SEQUENCES,), SEQUENCES.shape),
     "bicubic_resize": (lambda z: bicubic_resize(z, (3, 9)), (MAPS,), (*MAPS.shape[:2], 3, 9)),

@@ -144,6 +144,7 @@ from farfield.functional._norm._sliding_context_norm import (
 from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
+from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
 from farfield.functional._recurrent._holding_recurrence import check_min_update as check_min_update
 from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
@@ -227,6 +228,7 @@ __all__ = [
     "differing",
     "divisive_center_1d",
     "divisive_center_2d",
+    "divisive_lstm",
     "divisive_norm_1d",
     "divisive_norm_2d",
     "dnc",

@@ -35,7 +35,7 @@ def normalized_vectors(
         window: Number of units in the summation field.
         suppression_window: Number of units in the suppression field.
     """
-    means = _window_mean(z, window), _window_mean(z, suppression_window)
+    means = window_mean(z, window), window_mean(z, suppression_window)
     if is_recorded() or is_transformed():
         return _plain(z, smoothing, *means)
     # torch leaves `apply` untyped.
@@ -88,10 +88,10 @@ def centered_vectors(z: Tensor, window: int) -> Tensor:
         z: The vectors.
         window: Number of units in a window.
     """
-    return z - z @ _window_mean(z, window)
+    return z - z @ window_mean(z, window)
 
 
-def _window_mean(z: Tensor, window: int) -> Tensor:
+def window_mean(z: Tensor, window: int) -> Tensor:
     """The matrix whose columns are the windows, for vectors on the left."""
     made = _mean_matrix.__wrapped__ if is_recorded() else _mean_matrix
     return made(z.shape[-1], window, z.dtype, z.device)

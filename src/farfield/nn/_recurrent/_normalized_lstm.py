@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from farfield.core import Depth, Fraction, Size, check_arguments
+from farfield.functional import divisive_lstm
 from farfield.nn._encoders._placements import PerProjection, Placement
+from farfield.nn._norm._divisive_norm import DivisiveNorm1d
 from farfield.nn._recurrent._recurrence import Normalized, Recurrence
 from farfield.nn._recurrent._states import State
 
@@ -26,6 +28,26 @@ class LSTMStep:
     forget_bias: float
     forget_bias_normalized: bool
     carry_normalized: bool
+
+    def unroll(
+        self, inputs: Tensor, weight_hh: Tensor, state: State, normalized: Normalized
+    ) -> tuple[Tensor, State] | None:
+        """A whole layer with divisive normalization of vectors at all places."""
+        norm = normalized.shared((*self.gates, *self.carried))
+        changed = self.forget_bias or self.carry_normalized
+        # What is narrower has its statistics taken in float32, step by step.
+        wide = inputs.dtype in (torch.float32, torch.float64)
+        if changed or not wide or not isinstance(norm, DivisiveNorm1d):
+            return None
+        outputs, cell = divisive_lstm(
+            inputs,
+            weight_hh,
+            *state,
+            sigma=float(norm.sigma),
+            window=norm.window,
+            suppression_window=norm.suppression_window or norm.window,
+        )
+        return outputs, (outputs[-1], cell)
 
     def step(self, inputs: Tensor, hidden: Tensor, state: State, normalized: Normalized) -> State:
         """The state after a step."""

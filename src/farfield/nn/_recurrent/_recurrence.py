@@ -45,6 +45,14 @@ class Normalized:
         """The numbers at a place, normalized where a normalizer is there."""
         return self._named[place](z) if place in self._named else z
 
+    def shared(self, places: tuple[str, ...]) -> nn.Module | None:
+        """The normalizer of several places, where all have one that does the same; else `None`.
+
+        Args:
+            places: The places.
+        """
+        return self._named[places[0]] if self._is_shared(places) else None
+
     def each(self, places: tuple[str, ...], z: Tensor) -> tuple[Tensor, ...]:
         """The numbers at several places, each normalized.
 
@@ -52,14 +60,17 @@ class Normalized:
             places: The places.
             z: Their numbers side by side, `(*batch, feature)`.
         """
-        if places not in self._alike:
-            self._alike[places] = _are_alike([self._named.get(place) for place in places])
-        if self._alike[places]:
+        if self._is_shared(places):
             # One call of a normalizer that takes every vector by itself.
             parts = z.reshape(*z.shape[:-1], len(places), -1)
             return self._named[places[0]](parts).unbind(-2)
         parts = z.chunk(len(places), dim=-1)
         return tuple(self(place, part) for place, part in zip(places, parts, strict=True))
+
+    def _is_shared(self, places: tuple[str, ...]) -> bool:
+        if places not in self._alike:
+            self._alike[places] = _are_alike([self._named.get(place) for place in places])
+        return self._alike[places]
 
 
 def _are_alike(normalizers: list[nn.Module | None]) -> bool:
@@ -98,6 +109,24 @@ class Cell(Protocol):
             inputs: Projection of the input, all gates side by side.
             hidden: Projection of the hidden state before, all gates side by side.
             state: The state before.
+            normalized: What normalizes, by place.
+        """
+        ...
+
+
+@runtime_checkable
+class Unrolls(Protocol):
+    """A cell that runs a whole layer at once with some normalizers."""
+
+    def unroll(
+        self, inputs: Tensor, weight_hh: Tensor, state: State, normalized: Normalized
+    ) -> tuple[Tensor, State] | None:
+        """Hidden states after every step and the last state, or `None` with other normalizers.
+
+        Args:
+            inputs: Projections of the inputs and all biases, `(time, batch, feature)`.
+            weight_hh: The weight of the hidden state.
+            state: The state before the first step.
             normalized: What normalizes, by place.
         """
         ...
@@ -142,11 +171,22 @@ class Recurrence(RecurrentLayers):
         normalized = Normalized(self.normalizers[layer])
         outputs: list[Tensor] = []
         rows = (x.gathered() if isinstance(x, Indexed) else x).contiguous()
+        if isinstance(self._cell, Unrolls) and normalized.shared(self._places):
+            bias = None if bias_ih is None or bias_hh is None else bias_ih + bias_hh
+            inputs = linear(rows, weight_ih, bias)
+            found = self._cell.unroll(inputs, weight_hh, state, normalized)
+            if found is not None:
+                return found
         for inputs in linear(rows, weight_ih, bias_ih).unbind(0):
             hidden = linear(state[0], weight_hh, bias_hh)
             state = self._cell.step(inputs, hidden, state, normalized)
             outputs.append(state[0])
         return torch.stack(outputs), state
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """Names of all non-linearities."""
+        return (*self._cell.gates, *self._cell.carried)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""

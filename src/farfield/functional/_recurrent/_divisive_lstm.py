@@ -1,0 +1,190 @@
+"""The recurrence of an LSTM with divisive normalization, its gradient written out.
+
+What costs in a step are its products and the number of its operations: all gates are normalized at
+once, and the gradient of the weights is one product for all steps.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
+from farfield.functional._autograd._products import add_product, is_rewritten, product
+from farfield.functional._norm._divisive_vectors import window_mean
+
+
+def divisive_lstm(
+    inputs: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    *,
+    sigma: float,
+    window: int,
+    suppression_window: int,
+) -> tuple[Tensor, Tensor]:
+    r"""Hidden states of an LSTM whose five non-linearities have divisive normalization.
+
+    It is what `farfield.nn.NormalizedLSTM` with `DivisiveNorm1d` gives for a layer.
+
+    Args:
+        inputs: $W_x x_t + b$ of all steps, `(time, batch, 4 H)`.
+        weight_hh: $W_h$, `(4 H, H)`.
+        hidden: The hidden state before the first step, `(batch, H)`.
+        cell: The cell before the first step.
+        sigma: The constant, whose square is added to the power.
+        window: Number of units in the summation field.
+        suppression_window: Number of units in the suppression field.
+
+    Returns:
+        The hidden state after each step, `(time, batch, H)`, and the last cell.
+
+    Reference:
+        ren2017, equations 6, 7 and 16 to 20.
+    """
+    means = window_mean(hidden, window), window_mean(hidden, suppression_window)
+    if is_rewritten():
+        return _plain(inputs, weight_hh, hidden, cell, smoothing=sigma**2, means=means)
+    # torch leaves `apply` untyped.
+    states: Tensor
+    last: Tensor
+    states, last = _ByHand.apply(  # type: ignore[no-untyped-call]
+        inputs, weight_hh, hidden, cell, sigma**2, *means
+    )
+    return states, last
+
+
+def _plain(
+    inputs: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    *,
+    smoothing: float,
+    means: tuple[Tensor, Tensor],
+) -> tuple[Tensor, Tensor]:
+    """The formula, as autograd differentiates it."""
+
+    def normalized(z: Tensor) -> Tensor:
+        v = z - z @ means[0]
+        return v * (v.square() @ means[1] + smoothing).rsqrt()
+
+    states: list[Tensor] = []
+    for row in inputs.unbind(0):
+        gates = normalized((row + hidden @ weight_hh.t()).unflatten(-1, (4, -1)))
+        enter, keep, candidate, leave = gates.unbind(-2)
+        cell = keep.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
+        hidden = leave.sigmoid() * normalized(cell).tanh()
+        states.append(hidden)
+    return torch.stack(states), cell
+
+
+class _ByHand(torch.autograd.Function):
+    """The values of `_plain`; not for the transformations of `torch.func`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        weight_hh: Tensor,
+        hidden: Tensor,
+        cell: Tensor,
+        smoothing: float,
+        summation: Tensor,
+        suppression: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        time, batch, size = (*inputs.shape[:2], hidden.shape[-1])
+        states, cells = inputs.new_empty(2, time + 1, batch, size).unbind(0)
+        states[0], cells[0] = hidden, cell
+        # Of gates and cell: the centered activations, and the reciprocal roots.
+        gate_parts = inputs.new_empty(2, time, 4 * batch, size)
+        cell_parts = inputs.new_empty(2, time, batch, size)
+        gates = inputs.new_empty(time, batch, 4, size)
+        squashed = inputs.new_empty(time, batch, size)
+        for t in range(time):
+            z = add_product(inputs[t], states[t], weight_hh.t())
+            scaled = _normalized(
+                z.view(-1, size), smoothing, summation, suppression, gate_parts[:, t]
+            )
+            scaled = scaled.view(batch, 4, size)
+            enter, keep, candidate, leave = torch.sigmoid(scaled, out=gates[t]).unbind(1)
+            torch.tanh(scaled[:, 2], out=candidate)
+            torch.mul(keep, cells[t], out=cells[t + 1]).addcmul_(enter, candidate)
+            scaled = _normalized(cells[t + 1], smoothing, summation, suppression, cell_parts[:, t])
+            torch.mul(torch.tanh(scaled, out=squashed[t]), leave, out=states[t + 1])
+        ctx.save_for_backward(
+            inputs,
+            weight_hh,
+            hidden,
+            cell,
+            summation,
+            suppression,
+            states,
+            cells,
+            gate_parts,
+            cell_parts,
+            gates,
+            squashed,
+        )
+        ctx.smoothing = smoothing
+        return states[1:].clone(), cells[-1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, of_states: Tensor, of_last: Tensor) -> tuple[Tensor | None, ...]:
+        given, means, saved = ctx.saved_tensors[:4], ctx.saved_tensors[4:6], ctx.saved_tensors[6:]
+        if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
+            plain = partial(_plain, smoothing=ctx.smoothing, means=means)
+            again = differentiable_gradients(plain, given, [of_states, of_last])
+            return (*again, None, None, None)
+        weight_hh = given[1]
+        states, cells, gate_parts, cell_parts, gates, squashed = saved
+        time, batch, _, size = gates.shape
+        of_inputs = torch.empty_like(gates)
+        of_hidden, of_cell = torch.zeros_like(cells[0]), of_last.clone()
+        slopes = _slopes(gates)
+        of_squashed = gates[:, :, 3] * (1 - squashed.square())
+        for t in reversed(range(time)):
+            of_hidden = of_hidden + of_states[t]
+            of_scaled = of_hidden * of_squashed[t]
+            of_cell = of_cell + _unnormalized(of_scaled, means, cell_parts[:, t])
+            enter, keep, candidate, _ = gates[t].unbind(1)
+            own = torch.stack(
+                (of_cell * candidate, of_cell * cells[t], of_cell * enter, of_hidden * squashed[t]),
+                dim=1,
+            ).mul_(slopes[t])
+            of_gates = _unnormalized(own.view(-1, size), means, gate_parts[:, t])
+            of_inputs[t] = of_gates.view(batch, 4, size)
+            of_cell = of_cell * keep
+            of_hidden = product(of_gates.view(batch, -1), weight_hh)
+        rows = of_inputs.view(time * batch, -1)
+        of_weight = product(rows.t(), states[:-1].reshape(-1, size))
+        return of_inputs.view(time, batch, -1), of_weight, of_hidden, of_cell, None, None, None
+
+
+def _normalized(
+    z: Tensor, smoothing: float, summation: Tensor, suppression: Tensor, parts: Tensor
+) -> Tensor:
+    """Rows that are normalized; centered activations and reciprocal roots are put into `parts`."""
+    v, root = parts.unbind(0)
+    torch.sub(z, product(z, summation), out=v)
+    torch.add(product(v * v, suppression), smoothing, out=root).rsqrt_()
+    return v * root
+
+
+def _unnormalized(gradient: Tensor, means: tuple[Tensor, Tensor], parts: Tensor) -> Tensor:
+    """Gradient of rows from that of the normalized ones."""
+    v, root = parts.unbind(0)
+    along = (gradient * v).mul_(root).mul_(root).mul_(root)
+    of_v = torch.addcmul(gradient * root, v, product(along, means[1].t()), value=-1)
+    return of_v.sub_(product(of_v, means[0].t()))
+
+
+def _slopes(gates: Tensor) -> Tensor:
+    """Derivative of the non-linearity of each gate, from its values."""
+    slopes = gates * (1 - gates)
+    slopes[:, :, 2] = 1 - gates[:, :, 2].square()
+    return slopes
