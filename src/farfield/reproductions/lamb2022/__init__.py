@@ -26,10 +26,17 @@ from farfield.reproductions.lamb2022._mixup import MIXUP_TEXT as MIXUP_TEXT
 from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
+from farfield.reproductions.lamb2022._nfm_beyond import NFM_BEYOND as NFM_BEYOND
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABLE_5
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_6 as NFM_TABLE_6
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_7 as NFM_TABLE_7
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TEXT as NFM_TEXT
+from farfield.reproductions.lamb2022._nfm_objects_narrow import (
+    NFM_CLEVR_NARROW as NFM_CLEVR_NARROW,
+)
+from farfield.reproductions.lamb2022._nfm_objects_narrow import (
+    NFM_DIGITS_NARROW as NFM_DIGITS_NARROW,
+)
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
 from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS
