@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -146,8 +147,11 @@ from farfield.models import (
     NextEmbedding,
     ObjectAutoencoder,
     ObjectPredictor,
+    ObjectReader,
+    OutlineMaps,
     PreActResNet,
     PrediNet,
+    PresenceReader,
     QuickCNN,
     Relational,
     ResizedSequence,
@@ -654,6 +658,21 @@ MODULES = {
         shape=(BATCH, 8, 2, 2),
     ),
     "MLPReader": reading(MLPReader),
+    "ObjectReader": reading(partial(ObjectReader, name_size=2, color_size=1)),
+    "ObjectReader, controls": reading(
+        partial(ObjectReader, name_size=2, color_size=1, whole_question=True, relations=False)
+    ),
+    "OutlineMaps": Animal(
+        build=lambda source: OutlineMaps((8, 8), width=2, generator=source).eval(),
+        inputs=(IMAGES,),
+        shape=(BATCH, 6, 2, 2),
+    ),
+    "OutlineMaps, colors": Animal(
+        build=lambda source: OutlineMaps((8, 8), width=2, colors=True, generator=source).eval(),
+        inputs=(IMAGES,),
+        shape=(BATCH, 6, 2, 2),
+    ),
+    "PresenceReader": reading(PresenceReader),
     "RNReader": reading(RNReader),
     "MapModel": Animal(
         build=map_model,

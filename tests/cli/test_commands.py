@@ -32,7 +32,7 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
-from farfield.models import CLASSIFIERS, REASONERS, SCORERS, PreActResNet
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS, PreActResNet
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
 from farfield.objectives import OBJECTIVES
 from farfield.records import Store
@@ -53,7 +53,7 @@ from plain import Plain
 
 KINDS = {
     "tasks": TASKS,
-    "models": {**REASONERS, **SCORERS, **CLASSIFIERS},
+    "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
@@ -63,7 +63,8 @@ KINDS = {
     "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
-SINGLE = "neural-interpreter, pre-norm-transformer, preact-resnet, wide-resnet, cnn-13, quick-cnn, resnet or mlp"
+*FIRST, LAST = *SET_LAYERS, *CLASSIFIERS, *MAP_READERS
+SINGLE = f"{', '.join(FIRST)} or {LAST}"
 TRAIN = (
     f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
 )
@@ -273,7 +274,7 @@ def test_train_says_which_models_support_the_task(
         ((16,), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((3, 32, 32), 6, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
         ((32, 32), 2, {**SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS}),
-        ((3, 32, 32), 1, {**SET_LAYERS, **CLASSIFIERS}),
+        ((3, 32, 32), 1, {**SET_LAYERS, **CLASSIFIERS, **MAP_READERS}),
     ],
 )
 def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
@@ -288,7 +289,14 @@ def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
         assert find_reader(task, name)[1] is cls
         network = experiment_of(Train(task="plain", model=name), []).model.build(task, stream(0))
         assert network(sets.table(), sets.index).shape == (4, task.num_outputs)
-    every = {**SCORERS, **SEQUENCE_LAYERS, **REASONERS, **SET_LAYERS, **CLASSIFIERS}
+    every = {
+        **SCORERS,
+        **SEQUENCE_LAYERS,
+        **REASONERS,
+        **SET_LAYERS,
+        **CLASSIFIERS,
+        **MAP_READERS,
+    }
     for name in every.keys() - models.keys():
         with pytest.raises(ValueError, match=f"model '{name}' does not support task 'plain'"):
             find_reader(task, name)
@@ -298,8 +306,10 @@ def test_list_says_how_tasks_are_read_and_models_read(farfield, monkeypatch) -> 
     monkeypatch.setenv("COLUMNS", "400")
     lines = {line.split()[0]: line for line in farfield("list").out.splitlines() if line.strip()}
     assert "Read as: group, sequence." in lines["all-same"]
-    assert "Read as: elements, item." in lines["digits"]
+    assert "Read as: elements, item, maps." in lines["digits"]
+    assert "Read as: maps, group, sequence." in lines["sort-of-clevr"]
     assert "Reads: item." in lines["preact-resnet"]
+    assert "Reads: maps." in lines["rn-reader"]
     assert "Reads: group." in lines["esbn"]
     assert "Reads: sequence." in lines["rims"]
     assert "Reads: elements, group, candidates." in lines["neural-interpreter"]

@@ -22,7 +22,17 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.functional import NFMRules
-from farfield.models import ConvMaps, DenseMaps, MapModel, MLPReader, PreActResNet, RNReader
+from farfield.models import (
+    ConvMaps,
+    DenseMaps,
+    MapModel,
+    MLPReader,
+    ObjectReader,
+    OutlineMaps,
+    PreActResNet,
+    PresenceReader,
+    RNReader,
+)
 from farfield.nn import MultiPass
 from farfield.tasks import SameDifferent, SortOfCLEVR, StackedMNIST
 from farfield.training import OneNetwork, evaluate, problems_of_run
@@ -91,6 +101,69 @@ def test_rn_reader(layers: int) -> None:
     reader = away(reader, training=False)
     expected = oracle.rn_reader(MAPS.numpy(), QUESTION.numpy(), layers, state_of(reader))
     assert_equation(reader(MAPS, QUESTION), expected)
+
+
+def test_presence_reader() -> None:
+    reader = away(PresenceReader(**SIZES, generator=generator()))
+    expected = oracle.presence_reader(MAPS.numpy(), QUESTION.numpy(), state_of(reader))
+    assert_equation(reader(MAPS, QUESTION), expected)
+
+
+def scenes(side: int = 9) -> Tensor:
+    """Squares of two colors on a plain background."""
+    images = torch.full((2, 3, side, side), 0.9, dtype=torch.float64)
+    for n, (row, column, channel) in enumerate([(1, 4, 0), (5, 2, 2)]):
+        images[n, channel, row : row + 3, column : column + 3] = 0.2
+        images[n, :, 0, 0] = 0.5
+    return images
+
+
+@MODES
+@pytest.mark.parametrize("colors", [True, False])
+@pytest.mark.parametrize("scales", [1, 2])
+def test_outline_maps(scales: int, colors: bool, training: bool) -> None:
+    network = OutlineMaps((3, 9, 9), width=2, scales=scales, colors=colors, generator=generator())
+    network, images = away(network, training), scenes()
+    state = state_of(network)
+    expected = oracle.outline_maps(images.numpy(), scales, 2, colors, state, training)
+    assert_equation(network(images), expected)
+    assert network.out_shape == expected.shape[1:]
+
+
+def test_outlines_are_the_same_in_every_color() -> None:
+    network, images = away(OutlineMaps((3, 9, 9), width=2, generator=generator()), False), scenes()
+    other = torch.where(images == 0.2, 0.4, images)
+    first, second = network(images), network(other)
+    torch.testing.assert_close(first[:, 4:], second[:, 4:])
+    torch.testing.assert_close(first[:, 0], second[:, 0])
+    assert not torch.allclose(first[:, 1:4], second[:, 1:4])
+
+
+@pytest.mark.parametrize("relations", [True, False])
+@pytest.mark.parametrize("whole_question", [True, False])
+def test_object_reader(whole_question: bool, relations: bool) -> None:
+    options = {"whole_question": whole_question, "relations": relations}
+    sizes = {**SIZES, "map_shape": (4, 2, 4), "name_size": 3, "color_size": 2}
+    reader = away(ObjectReader(**sizes, **options, generator=generator()))
+    maps = drawn(2, 4, 2, 4)
+    maps[:, 0] = maps[:, 0].sigmoid()
+    state = state_of(reader)
+    expected = oracle.object_reader(
+        maps.numpy(), QUESTION.numpy(), (3, 2), (whole_question, relations), state
+    )
+    assert_equation(reader(maps, QUESTION), expected)
+
+
+def test_a_name_chooses_and_is_read_by_nothing_else() -> None:
+    """Where all positions are alike, an answer does not depend on the name."""
+    sizes = {**SIZES, "map_shape": (4, 2, 4), "name_size": 3, "color_size": 2}
+    maps, other = torch.ones(2, 4, 2, 4), QUESTION.float().clone()
+    other[:, :3] = 0
+    for whole_question in (False, True):
+        reader = ObjectReader(**sizes, whole_question=whole_question, generator=generator())
+        reader.key = nn.Sequential(nn.Linear(2, 16, bias=False))
+        same = torch.allclose(reader(maps, QUESTION.float()), reader(maps, other), atol=1e-6)
+        assert same != whole_question
 
 
 @pytest.mark.parametrize("cls", [MLPReader, RNReader])
@@ -226,6 +299,10 @@ def test_scores_are_those_of_a_plain_model() -> None:
 def test_bad_values_are_refused() -> None:
     with pytest.raises(ValueError, match="depth must be 6n"):
         DenseMaps((8, 8), depth=12)
+    with pytest.raises(ValueError, match="name_size must be below question_size=5, got 5"):
+        ObjectReader(**SIZES, name_size=5, color_size=1)
+    with pytest.raises(ValueError, match="color_size must be at most 1"):
+        ObjectReader(**SIZES, name_size=2, color_size=2)
     with pytest.raises(ValueError, match=r"maps must be \(batch, 3, 2, 4\)"):
         MLPReader(**SIZES)(MAPS[:, :2].float(), QUESTION.float())
     with pytest.raises(ValueError, match=r"question must be \(2, 5\)"):

@@ -110,3 +110,84 @@ def rn_reader(maps: Array, question: Array, relation_layers: int, state: State) 
                 total = total + pair
         sums.append(total)
     return answered(np.array(sums), state, "layers")
+
+
+def presence_reader(maps: Array, question: Array, state: State) -> Array:
+    """Logits of the probability that a thing is at any position, where all are independent."""
+    answers = []
+    for one, asked in zip(maps, question, strict=True):
+        z = np.array([[*position, *asked] for position in one.reshape(len(one), -1).T])
+        hidden = leaky(linear(z, state["hidden.0.weight"], state["hidden.0.bias"]))
+        scores = np.exp(linear(hidden, state["output.weight"], state["output.bias"]))
+        shown = (scores / scores.sum(1, keepdims=True))[:, :-1]
+        missing = np.prod(1 - shown, axis=0)
+        answers.append(np.log((1 - missing) / missing))
+    return np.array(answers)
+
+
+def outline_maps(
+    images: Array, scales: int, convolutions: int, colors: bool, state: State, training: bool
+) -> Array:
+    """Share of objects, their mean color, and convolutions of their outline."""
+    maps = shape(images)
+    count, channels, side, _ = maps.shape
+    contrast, outline = np.zeros_like(maps), np.zeros((count, 1, side, side))
+    for n in range(count):
+        for c in range(channels):
+            one = maps[n, c]
+            border = sorted([*one[0], *one[-1], *one[:, 0], *one[:, -1]])
+            contrast[n, c] = one - border[(len(border) - 1) // 2]
+        outline[n, 0] = np.any(contrast[n] != 0, axis=0)
+    own = {name.removeprefix("features."): value for name, value in state.items()}
+    features = conv_maps(contrast if colors else outline, scales, convolutions, own, training)
+    window, out = 2**scales, features.shape[-1]
+    before = (out * window - side) // 2
+    found = np.zeros((count, 1 + channels, out, out))
+    for n in range(count):
+        for y in range(side):
+            for x in range(side):
+                at = (y + before) // window, (x + before) // window
+                found[n, 0][at] += outline[n, 0, y, x] / window**2
+                for c in range(channels):
+                    found[n, 1 + c][at] += contrast[n, c, y, x] / window**2
+    found[:, 1:] /= found[:, :1] + 1e-6
+    return np.concatenate([found, features], axis=1)
+
+
+def weighed(scores: Array, share: Array, values: Array) -> Array:
+    """Mean of values, with the weights of a softmax over scores times shares."""
+    weights = np.exp(scores) * np.maximum(share, 1e-6)
+    return (weights / weights.sum()) @ values
+
+
+def object_reader(
+    maps: Array,
+    question: Array,
+    sizes: tuple[int, int],
+    options: tuple[bool, bool],
+    state: State,
+) -> Array:
+    """Two reads: of the named object, and of another one."""
+    (name_size, color_size), (whole_question, relations) = sizes, options
+    reads = []
+    for one, asked in zip(maps, question, strict=True):
+        flat = one.reshape(len(one), -1)
+        share, colors = flat[0], flat[1 : 1 + color_size].T
+        values = np.array(objects(one[1 + color_size :]))
+        hidden = leaky(linear(colors, state["key.0.0.weight"], state["key.0.0.bias"]))
+        keys = hidden @ state["key.1.weight"].T
+        query = state["query.weight"] @ asked[:name_size]
+        subject = weighed(keys @ query, share, values)
+        rest = asked if whole_question else asked[name_size:]
+        if not relations:
+            reads.append([*subject, *rest])
+            continue
+        given = state["named.weight"] @ subject + state["named.bias"] + state["asked.weight"] @ rest
+        away = [((z[-2:] - subject[-2:]) ** 2).sum() + 1e-4 for z in values]
+        others = np.array([[*z, math.sqrt(d)] for z, d in zip(values, away, strict=True)])
+        pairs = leaky(given + others @ state["other.weight"].T)
+        pairs = leaky(linear(pairs, state["pair.0.weight"], state["pair.0.bias"]))
+        other = weighed(pairs @ state["score.weight"][0], share, values)
+        total = sum(m * h for m, h in zip(share, pairs, strict=True)) / 36
+        reads.append([*subject, *other, *total, *rest])
+    return answered(np.array(reads), state, "layers")

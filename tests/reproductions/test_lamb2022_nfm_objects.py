@@ -145,3 +145,42 @@ def test_averages_are_those_of_the_columns_but_for_one() -> None:
     }
     assert found == {"cnn": "46.50", "rn": "45.61", "nfm": "50.78"}
     assert found["cnn"] in STATEMENTS["lamb2022/nfm-average-cnn"].note
+
+
+def test_tables_of_a_narrow_size_have_the_same_recipe_and_can_be_run_in_full() -> None:
+    for key, rows in (("nfm-digits-narrow", 4), ("nfm-clevr-narrow", 7)):
+        claims = cells(key)
+        assert {claim.quick for claim in claims} == {1}
+        assert len({claim.experiment.recipe for claim in claims}) == 1
+        assert len({claim.row for claim in claims}) == rows
+
+
+def test_random_attention_is_scored_on_networks_that_are_trained_anyway() -> None:
+    for key in ("nfm-digits-narrow", "nfm-clevr-narrow"):
+        drawn = [claim for claim in cells(key) if claim.row == "NFM(CNN), random attention"]
+        trained = {claim.experiment for claim in cells(key) if claim.row == "NFM(CNN)"}
+        assert {claim.experiment for claim in drawn} == trained
+        assert all(claim.regime.startswith("random-attention-") for claim in drawn)
+
+
+def test_goals_beyond_are_those_of_the_first_rows() -> None:
+    goals = {
+        (claim.row, claim.regime, claim.group): claim.published.goal
+        for claim in cells("nfm-beyond")
+        if claim.published.goal is not None
+    }
+    assert goals == {
+        ("Presence at each position", "digits-2", "digits"): 95.0,
+        ("Named object", "new-images", "relational"): 90.0,
+        ("Named object", "withheld-pairs-3", "relational"): 60.0,
+        ("Named object", "withheld-pairs-3", "non-relational"): 60.0,
+    }
+
+
+@pytest.mark.parametrize("key", ["nfm-digits-narrow", "nfm-clevr-narrow", "nfm-beyond"])
+def test_networks_of_our_own_can_be_built(key: str) -> None:
+    for experiment in {claim.experiment for claim in cells(key)}:
+        experiment.model.build(experiment.task, stream(0))
+        names = {regime.name for regime in experiment.regimes}
+        asked = {claim.regime for claim in cells(key) if claim.experiment == experiment}
+        assert asked <= names

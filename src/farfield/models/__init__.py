@@ -36,6 +36,9 @@ from farfield.models._maps._conv_maps import ConvMaps as ConvMaps
 from farfield.models._maps._dense_maps import DenseMaps as DenseMaps
 from farfield.models._maps._map_model import MapModel as MapModel
 from farfield.models._maps._mlp_reader import MLPReader as MLPReader
+from farfield.models._maps._object_reader import ObjectReader as ObjectReader
+from farfield.models._maps._outline_maps import OutlineMaps as OutlineMaps
+from farfield.models._maps._presence_reader import PresenceReader as PresenceReader
 from farfield.models._maps._rn_reader import RNReader as RNReader
 from farfield.models._mnm import MNM as MNM
 from farfield.models._next_embedding import NextEmbedding as NextEmbedding
@@ -68,6 +71,7 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
 
 MAP_READERS: Final[dict[str, type[nn.Module]]] = {
     "mlp-reader": MLPReader,
+    "presence-reader": PresenceReader,
     "rn-reader": RNReader,
 }
 """Readers of maps by their name on the command line."""
@@ -130,8 +134,11 @@ __all__ = [
     "NextEmbedding",
     "ObjectAutoencoder",
     "ObjectPredictor",
+    "ObjectReader",
+    "OutlineMaps",
     "PreActResNet",
     "PrediNet",
+    "PresenceReader",
     "QuickCNN",
     "RNNScorer",
     "RNReader",

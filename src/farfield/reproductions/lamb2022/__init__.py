@@ -27,6 +27,7 @@ from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW_KMNIST as MIXUP_NARROW_KMNIST
+from farfield.reproductions.lamb2022._nfm_beyond import NFM_BEYOND as NFM_BEYOND
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_NARROW as NFM_GAN_NARROW
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_TEXT as NFM_GAN_TEXT
 from farfield.reproductions.lamb2022._nfm_gan import NFM_TABLE_4 as NFM_TABLE_4
@@ -34,6 +35,12 @@ from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABL
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_6 as NFM_TABLE_6
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_7 as NFM_TABLE_7
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TEXT as NFM_TEXT
+from farfield.reproductions.lamb2022._nfm_objects_narrow import (
+    NFM_CLEVR_NARROW as NFM_CLEVR_NARROW,
+)
+from farfield.reproductions.lamb2022._nfm_objects_narrow import (
+    NFM_DIGITS_NARROW as NFM_DIGITS_NARROW,
+)
 from farfield.reproductions.lamb2022._nfm_text import NFM_TABLE_8 as NFM_TABLE_8
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS

@@ -1,0 +1,147 @@
+"""A reader that finds the object that a question names, and then another one."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from farfield.core import Size, check_arguments
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.models._maps._answer_layers import answer_layers, dense_layers
+from farfield.models._maps._positions import check_read, located
+
+_KEY: Final = 16
+"""Numbers of a query and of a key."""
+_TINY: Final = 1e-6
+"""Least share of which a logarithm is taken, that of a position without objects."""
+_NEAR: Final = 1e-4
+"""Added to squared distances, so that the root has a gradient."""
+_OBJECTS: Final = 36
+"""Divisor of sums over positions, about the number that the objects of a scene cover."""
+
+
+@final
+class ObjectReader(nn.Module):
+    r"""Answer by two reads of what stands out: the named object, and what it stands in relation to.
+
+    $$a = \mathrm{softmax}_i(k_i \cdot q_{name} + \log m_i), \qquad s = \sum_i a_i v_i$$
+
+    $$h_i = g(s, v_i, d_i, q_{rest}), \qquad b = \mathrm{softmax}_i(w \cdot h_i + \log m_i), \qquad
+      y = f\Big(s, \sum_i b_i v_i, \sum_i m_i h_i, q_{rest}\Big)$$
+
+    A position has a share $m$ that objects cover, a key from its color, a value $v$, which is its
+    other maps with its row and column, and a distance $d$ from the named object. The name in a
+    question chooses positions, and nothing else reads it, as nothing but the choice reads the
+    colors: like the two pathways of `ESBN`, which keep what things are apart from what is asked of
+    them. `RNReader` relates every position to every other one; this one relates the named object
+    alone.
+
+    Args:
+        map_shape: Channels, height and width of the maps: the share, the colors, others.
+        num_outputs: Numbers in an answer.
+        question_size: Numbers of a question.
+        name_size: Numbers of a question that name an object, the first ones.
+        color_size: Maps of colors.
+        hidden_size: Units of $g$.
+        whole_question: Whether $g$ and $f$ are given the name too: a control.
+        relations: Whether there is a second read; without, $y = f(s, q_{rest})$: a control.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        Maps `(batch, *map_shape)` and questions `(batch, question_size)` to `(batch, num_outputs)`.
+
+    Attributes:
+        key: Network of one hidden layer on colors.
+        query: Linear layer on names.
+        layers: $f$.
+        named, other, asked: The first layer of $g$, on each of its inputs.
+        pair: The other layers of $g$.
+        score: $w$.
+
+    Raises:
+        ValueError: If a number is out of range, or maps or questions have another shape.
+
+    Reference:
+        Made for lamb2022, section 10.4.3 and Table 7.
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — three sizes are those of what is read
+        self,
+        map_shape: tuple[Size, Size, Size],
+        num_outputs: Size,
+        *,
+        question_size: Size,
+        name_size: Size = 6,
+        color_size: Size = 3,
+        hidden_size: Size = 64,
+        whole_question: bool = False,
+        relations: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if name_size >= question_size:
+            raise ValueError(
+                f"name_size must be below question_size={question_size}, got {name_size}"
+            )
+        if color_size + 1 >= map_shape[0]:
+            raise ValueError(
+                f"color_size must be at most {map_shape[0] - 2}, which leaves a share and a "
+                f"feature of {map_shape[0]} maps, got {color_size}"
+            )
+        self.map_shape, self.question_size = tuple(map_shape), question_size
+        self.name_size, self.color_size = name_size, color_size
+        self.whole_question, self.relations = whole_question, relations
+
+        def linear(inputs: int, outputs: int, *, bias: bool = False) -> nn.Linear:
+            return fan_in_uniform_(uninitialized(nn.Linear, inputs, outputs, bias=bias), generator)
+
+        self.key = nn.Sequential(dense_layers(color_size, _KEY, 1, generator), linear(_KEY, _KEY))
+        self.query = linear(name_size, _KEY)
+        # Of the size of a key that differs: attention is not even at first.
+        nn.init.normal_(self.query.weight, generator=generator)
+        value = map_shape[0] - 1 - color_size + 2
+        asked = question_size if whole_question else question_size - name_size
+        read = value + asked
+        if relations:
+            self.named = linear(value, hidden_size, bias=True)
+            self.other, self.asked = linear(value + 1, hidden_size), linear(asked, hidden_size)
+            self.pair = dense_layers(hidden_size, hidden_size, 1, generator)
+            self.score = linear(hidden_size, 1)
+            read += value + hidden_size
+        self.layers = answer_layers(
+            read, num_outputs, hidden_size=256, dropout=0.0, generator=generator
+        )
+
+    def forward(
+        self,
+        maps: Float[Tensor, "batch channel height width"],
+        question: Float[Tensor, "batch feature"],
+    ) -> Float[Tensor, "batch _"]:
+        """Answer for every image."""
+        check_read(maps, question, map_shape=self.map_shape, question_size=self.question_size)
+        share, colors, _ = maps.flatten(2).tensor_split((1, 1 + self.color_size), dim=1)
+        share, values = share.squeeze(1), located(maps[:, 1 + self.color_size :])
+        name, rest = question.tensor_split((self.name_size,), dim=1)
+        asked = question if self.whole_question else rest
+        match = self.key(colors.transpose(1, 2)) @ self.query(name).unsqueeze(2)
+        subject = _read(match, share, values)
+        if not self.relations:
+            return self.layers(torch.cat((subject, asked), dim=1))
+        given = self.named(subject) + self.asked(asked)
+        away = values[..., -2:] - subject[:, None, -2:]
+        distance = (away.square().sum(2, keepdim=True) + _NEAR).sqrt()
+        others = self.other(torch.cat((values, distance), dim=2))
+        pairs = self.pair(torch.relu(given.unsqueeze(1) + others))
+        other = _read(self.score(pairs), share, values)
+        total = (share.unsqueeze(2) * pairs).sum(1) / _OBJECTS
+        return self.layers(torch.cat((subject, other, total, asked), dim=1))
+
+
+def _read(scores: Tensor, share: Tensor, values: Tensor) -> Tensor:
+    """Mean of the values, by attention to positions that objects cover."""
+    weights = (scores.squeeze(2) + share.clamp(min=_TINY).log()).softmax(1)
+    return (weights.unsqueeze(2) * values).sum(1)
