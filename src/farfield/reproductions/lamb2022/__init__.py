@@ -27,6 +27,9 @@ from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_NARROW as NFM_GAN_NARROW
+from farfield.reproductions.lamb2022._nfm_gan import (
+    NFM_GAN_OVER_TRAINING as NFM_GAN_OVER_TRAINING,
+)
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_TEXT as NFM_GAN_TEXT
 from farfield.reproductions.lamb2022._nfm_gan import NFM_TABLE_4 as NFM_TABLE_4
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
