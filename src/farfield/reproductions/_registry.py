@@ -52,6 +52,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.NFM_TABLE_4,
         lamb2022.NFM_GAN_TEXT,
         lamb2022.NFM_GAN_NARROW,
+        lamb2022.NFM_GAN_OVER_TRAINING,
         lamb2022.TABLE_1_COPYING,
         lamb2022.TABLE_1_DIGITS,
         lamb2022.COPYING,

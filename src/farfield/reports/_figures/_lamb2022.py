@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
 from typing import Final
 
 from farfield.reports._exhibits._activation import ActivationOverTime
@@ -15,7 +13,7 @@ from farfield.reports._exhibits._flattening import Flattening
 from farfield.reports._exhibits._generated_images import GeneratedImages
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
-from farfield.reproductions import Claim, Table
+from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import (
     BALLS,
     COPYING,
@@ -24,6 +22,7 @@ from farfield.reproductions.lamb2022 import (
     MIXUP_TABLE_1A,
     NEIGHBORS,
     NFM_GAN_NARROW,
+    NFM_GAN_OVER_TRAINING,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
@@ -179,27 +178,12 @@ NEIGHBORS_NARROW: Final = Figure(
     quick_networks=3,
 )
 
-
-def _over_training() -> Iterator[Claim]:
-    """Narrow GANs after a tenth, three tenths and all of their updates, each from the start."""
-    for claim in NFM_GAN_NARROW.select("fid/*").claims:
-        for fraction in (0.1, 0.3, 1.0):
-            experiment = claim.experiment.at_fraction(fraction, before=1.0)
-            yield dataclasses.replace(
-                claim,
-                table="nfm-gan-samples",
-                column=f"{experiment.recipe.steps} updates",
-                group=f"{experiment.recipe.steps}",
-                experiment=experiment,
-            )
-
-
 SAMPLES: Final = Figure(
     table=Table(
         key="lamb2022/nfm-gan-samples",
         title="Digits that narrow GANs make over training",
         steps_printed=False,
-        claims=tuple(_over_training()),
+        claims=(*NFM_GAN_OVER_TRAINING.claims, *NFM_GAN_NARROW.select("fid/*").claims),
     ),
     exhibits=(GeneratedImages(),),
     quick_networks=1,

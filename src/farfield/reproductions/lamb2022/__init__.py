@@ -29,6 +29,9 @@ from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW_KMNIST as MIXUP_NARROW_KMNIST
 from farfield.reproductions.lamb2022._nfm_beyond import NFM_BEYOND as NFM_BEYOND
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_NARROW as NFM_GAN_NARROW
+from farfield.reproductions.lamb2022._nfm_gan import (
+    NFM_GAN_OVER_TRAINING as NFM_GAN_OVER_TRAINING,
+)
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_TEXT as NFM_GAN_TEXT
 from farfield.reproductions.lamb2022._nfm_gan import NFM_TABLE_4 as NFM_TABLE_4
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABLE_5
