@@ -145,7 +145,10 @@ def row(name: str, units: int, words: int, nats: float) -> str:
 
 def main() -> None:
     """Write the table."""
-    head = ["| counts of | units a word | perplexity of a unit | of a word |", "|---|---:|---:|---:|"]
+    head = [
+        "| counts of | units a word | perplexity of a unit | of a word |",
+        "|---|---:|---:|---:|",
+    ]
     lines = ["# WikiText-2 by counting", "", *head]
     for line in rows((500, 1_000, 2_000, 4_000)):
         lines.append(line)
