@@ -1,0 +1,165 @@
+"""Recurrent layers with divisive normalization, beside `torch.nn.LSTM`.
+
+Run from the root of the checkout:
+
+    python -m benchmarks.recurrent            # about a minute
+    python -m benchmarks.recurrent --quick    # fewer rounds
+
+In every round each contender makes one pass forward and backward on the same inputs, one after
+another in one process of one thread, so that a neighbour on the machine slows all of them alike;
+what counts is the median of the rounds' ratios. Processor time is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any, final
+
+import torch
+import tyro
+from rich.console import Console
+from torch import Tensor, nn
+
+from benchmarks import _pages
+from benchmarks._report import bar
+from benchmarks._rims_report import ratios
+from benchmarks._worker import ROOT
+from benchmarks.rims import WARM_UP, seconds_of
+from farfield.execution import keep_freed_memory
+from farfield.nn import DivisiveNorm1d, LayerNorm, NormalizedLSTM
+from farfield.records import environment
+
+RESULTS = _pages.RESULTS / "recurrent"
+BATCH, TIME, UNITS, LAYERS, WINDOW = 20, 20, 200, 2, 61
+TORCH = "torch.nn.LSTM"
+COLUMNS = ("layers", "ms", "times torch.nn.LSTM", "range")
+
+Json = Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options and duration of the measurement.
+
+    Args:
+        rounds: Rounds of turns; the medians are over these.
+        quick: Three rounds, for a first look.
+        beside: What else ran on the machine, for the page; empty for nothing.
+        name: Name of the result files; by default date and processor.
+    """
+
+    rounds: int = 21
+    quick: bool = False
+    beside: str = ""
+    name: str | None = None
+
+
+def contenders() -> dict[str, nn.Module]:
+    """All contenders, by the names on the page."""
+    normalized = partial(NormalizedLSTM, UNITS, UNITS, LAYERS)
+    divisive = partial(DivisiveNorm1d, window=WINDOW)
+    return {
+        TORCH: nn.LSTM(UNITS, UNITS, LAYERS),
+        "NormalizedLSTM without normalizers": normalized(),
+        "layer normalization": normalized(normalizer=partial(LayerNorm, sigma=1.0, affine=False)),
+        "divisive normalization": normalized(normalizer=divisive),
+        "divisive normalization, step by step": normalized(
+            normalizer=partial(divisive, affine=True)
+        ),
+    }
+
+
+def step(layers: nn.Module, inputs: Tensor) -> None:
+    """Forward and backward."""
+    layers.zero_grad()
+    layers(inputs)[0].square().sum().backward()
+
+
+def measure(modules: Mapping[str, nn.Module], rounds: int) -> list[Json]:
+    """A line for each contender: its time in every round.
+
+    Args:
+        modules: Layers by name.
+        rounds: Rounds of turns.
+    """
+    inputs = torch.randn(TIME, BATCH, UNITS, generator=torch.Generator().manual_seed(0))
+    samples: dict[str, list[float]] = {name: [] for name in modules}
+    for number in range(WARM_UP + rounds):
+        for name, module in modules.items():
+            taken = seconds_of(partial(step, module, inputs))
+            if number >= WARM_UP:
+                samples[name].append(taken)
+    return [{"name": name, "seconds": seconds} for name, seconds in samples.items()]
+
+
+def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
+    """One row of the table, in the order of `COLUMNS`."""
+    (theirs,) = (each for each in lines if each["name"] == TORCH)
+    times = ratios(line, theirs)
+    return (
+        line["name"],
+        f"{1e3 * median(line['seconds']):.1f}",
+        f"{median(times):.2f}",
+        f"{min(times):.2f}–{max(times):.2f}",
+    )
+
+
+def markdown(results: Json) -> str:
+    """The results as a Markdown page."""
+    settings, lines = results["settings"], results["lines"]
+    described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    compared = (
+        f"A pass forward and backward over {settings['batch']} sequences of {settings['time']} "
+        f"steps through {settings['layers']} layers of {settings['units']} units, windows of "
+        f"{settings['window']}. All in one process and one thread, in turns; medians of "
+        f"{settings['rounds']} rounds of processor time. A ratio is the median of the rounds' "
+        "ratios."
+    )
+    parts = [
+        "# Recurrent layers with normalizers",
+        "",
+        compared,
+        *(["", settings["beside"]] if settings["beside"] else []),
+        "",
+        f"Machine and versions: {described}.",
+        "",
+        bar(COLUMNS),
+        bar("---" for _ in COLUMNS),
+        *(bar(cells(line, lines)) for line in lines),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def main(options: Options) -> None:
+    """Measure, show it and write it down."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    described = environment(device="cpu", engine="one thread, freed memory kept")
+    rounds = 3 if options.quick else options.rounds
+    results = {
+        "environment": described,
+        "settings": {
+            "rounds": rounds,
+            "batch": BATCH,
+            "time": TIME,
+            "layers": LAYERS,
+            "units": UNITS,
+            "window": WINDOW,
+            "beside": options.beside,
+        },
+        "lines": measure(contenders(), rounds),
+    }
+    name = options.name or _pages.name_of_today(described)
+    path = _pages.write(results, RESULTS, name, markdown)
+    console = Console()
+    for line in results["lines"]:
+        console.print(" · ".join(cells(line, results["lines"])))
+    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
