@@ -18,6 +18,7 @@ from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
 from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
 from farfield.reports._exhibits._plates import Finding as Finding
 from farfield.reports._exhibits._plates import Plate as Plate
+from farfield.reports._exhibits._restorations import Restorations as Restorations
 from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
 from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
 from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
@@ -88,6 +89,7 @@ __all__ = [
     "PublishedTest",
     "Quote",
     "Report",
+    "Restorations",
     "RollOuts",
     "RoutingPaths",
     "Row",

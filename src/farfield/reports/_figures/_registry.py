@@ -7,6 +7,7 @@ from typing import Final
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._figures import _gondal2021 as gondal2021
 from farfield.reports._figures import _lamb2022 as lamb2022
+from farfield.reports._figures import _ren2017 as ren2017
 from farfield.reports._figures import _webb2020 as webb2020
 from farfield.reports._figures import _webb2021 as webb2021
 
@@ -29,6 +30,9 @@ FIGURES: Final[dict[str, Figure]] = {
         lamb2022.FLAT,
         lamb2022.NEIGHBORS_OF,
         lamb2022.NEIGHBORS_NARROW,
+        ren2017.FIGURE_4_IMAGES,
+        ren2017.FIGURE_7_IMAGES,
+        ren2017.T91_IMAGES,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,
