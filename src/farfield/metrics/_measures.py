@@ -82,7 +82,7 @@ MEASURES: Final[dict[str, Measure]] = {
     ),
     "psnr": Measure(
         name="psnr",
-        label="peak signal-to-noise ratio, dB",
+        label="peak signal-to-noise ratio in decibels",
         percent=False,
         lower_is_better=False,
         lowest=-math.inf,

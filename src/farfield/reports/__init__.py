@@ -22,6 +22,7 @@ from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedT
 from farfield.reports._exhibits._plates import Finding as Finding
 from farfield.reports._exhibits._plates import Plate as Plate
 from farfield.reports._exhibits._response_pairs import ResponsePairs as ResponsePairs
+from farfield.reports._exhibits._restorations import Restorations as Restorations
 from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
 from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
 from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
@@ -97,6 +98,7 @@ __all__ = [
     "Quote",
     "Report",
     "ResponsePairs",
+    "Restorations",
     "RollOuts",
     "RoutingPaths",
     "Row",

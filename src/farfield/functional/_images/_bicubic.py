@@ -70,7 +70,7 @@ def bicubic_resize(
 
 
 def _taps(size: int, wanted: int, mirrored: bool) -> _Taps:
-    """What a line of `size` pixels gives for one of `wanted`."""
+    """Taps from a line of `size` pixels to one of `wanted`."""
     stretch = max(1.0, size / wanted)
     centers = (torch.arange(wanted, dtype=torch.float64) + 0.5) * size / wanted - 0.5
     first = (centers - 2 * stretch).ceil()

@@ -8,6 +8,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._figures import _gondal2021 as gondal2021
 from farfield.reports._figures import _lamb2022 as lamb2022
 from farfield.reports._figures import _ren2017 as ren2017
+from farfield.reports._figures import _ren2017_images as ren2017_images
 from farfield.reports._figures import _webb2020 as webb2020
 from farfield.reports._figures import _webb2021 as webb2021
 
@@ -38,6 +39,9 @@ FIGURES: Final[dict[str, Figure]] = {
         ren2017.FIGURE_6,
         ren2017.FIGURE_6_NARROW,
         lamb2022.SAMPLES,
+        ren2017_images.FIGURE_4_IMAGES,
+        ren2017_images.FIGURE_7_IMAGES,
+        ren2017_images.T91_IMAGES,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

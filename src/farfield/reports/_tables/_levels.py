@@ -12,12 +12,14 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 import numpy as np
+import torch
+from torch import Tensor
 
-from farfield.core import excerpt, expand_home, printable, read_regular, stream
+from farfield.core import Problems, excerpt, expand_home, printable, read_regular, stream
 from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import ProblemTask, SetScores, is_at_hand, metric_of
+from farfield.tasks import FurtherScores, ProblemTask, SetScores, is_at_hand, metric_of
 
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, for the ceiling."""
@@ -192,6 +194,15 @@ def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
         scores = task.set_scores(task.oracle(problems), problems)
         if metric in scores:
             return float(scores[metric])
-    measure = task.loss if metric == LOSS else task.score
-    values = measure(task.oracle(problems), problems)
-    return float(np.mean(values.numpy(), dtype=np.float64))
+    values = [_best(task, some, metric) for _, some in problems.by_shape()]
+    return float(np.mean(torch.cat(values).numpy(), dtype=np.float64))
+
+
+def _best(task: ProblemTask, problems: Problems, metric: str) -> Tensor:
+    """What the oracle scores on each problem."""
+    outputs = task.oracle(problems)
+    if isinstance(task, FurtherScores):
+        further = task.further_scores(outputs, problems)
+        if metric in further:
+            return further[metric]
+    return (task.loss if metric == LOSS else task.score)(outputs, problems)

@@ -9,6 +9,9 @@ from farfield.reproductions.ren2017._narrow import CIFAR_NARROW as CIFAR_NARROW
 from farfield.reproductions.ren2017._narrow import RESNET_NARROW as RESNET_NARROW
 from farfield.reproductions.ren2017._narrow import SETTINGS_NARROW as SETTINGS_NARROW
 from farfield.reproductions.ren2017._print_cifar import DEPENDENCE as DEPENDENCE
+from farfield.reproductions.ren2017._print_super_resolution import FIGURE_4 as FIGURE_4
+from farfield.reproductions.ren2017._print_super_resolution import FIGURE_7 as FIGURE_7
+from farfield.reproductions.ren2017._print_super_resolution import METHODS as METHODS
 from farfield.reproductions.ren2017._super_resolution import CAPTIONS as CAPTIONS
 from farfield.reproductions.ren2017._super_resolution import (
     STATEMENTS as SUPER_RESOLUTION_STATEMENTS,
