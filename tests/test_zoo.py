@@ -26,6 +26,7 @@ from farfield.models import (
     BottleneckMLP,
     CoRelNet,
     PreActResNet,
+    PreActResNetNFM,
     PrediNet,
     Transformer,
     WideResNet,
@@ -89,6 +90,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         BottleneckMLP,
         CNN13,
         PreActResNet,
+        PreActResNetNFM,
         WideResNet,
     }
     assert set(farfield.models.REASONERS.values()) == {

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import CNN13, BottleneckMLP, PreActResNet, WideResNet
+from farfield.functional import NFMRules
+from farfield.models import CNN13, BottleneckMLP, PreActResNet, PreActResNetNFM, WideResNet
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
@@ -105,6 +106,15 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
     "CNN13": lambda **options: CNN13((12, 12), 2, width=2, generator=generator(), **options),
     "PreActResNet": lambda **options: PreActResNet(
         (4, 4), 2, width=2, generator=generator(), **options
+    ),
+    "PreActResNetNFM": lambda **options: PreActResNetNFM(
+        (4, 4),
+        2,
+        rules=NFMRules(space_to_depth=False),
+        passes=1,
+        width=2,
+        generator=generator(),
+        **options,
     ),
     "WideResNet": lambda **options: WideResNet(
         (4, 4), 2, depth=10, widen_factor=1, generator=generator(), **options

@@ -26,8 +26,10 @@ from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
+from farfield.analysis._occlusion import Occlusion as Occlusion
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
+from farfield.analysis._random_attention import RandomAttention as RandomAttention
 from farfield.analysis._representations import probabilities_of as probabilities_of
 from farfield.analysis._representations import representations_of as representations_of
 from farfield.analysis._roll_outs import copy_last_frame as copy_last_frame
@@ -59,8 +61,10 @@ __all__ = [
     "KeyOverlap",
     "Keys",
     "LinearFit",
+    "Occlusion",
     "PhaseDifference",
     "PrincipalComponents",
+    "RandomAttention",
     "Rotation",
     "Routing",
     "Shear",

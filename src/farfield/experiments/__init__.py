@@ -21,6 +21,7 @@ from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
 from farfield.experiments._owners import is_ours as is_ours
+from farfield.experiments._perturbation import Ablates as Ablates
 from farfield.experiments._perturbation import Perturbation as Perturbation
 from farfield.experiments._players import Player as Player
 from farfield.experiments._players import check_parts as check_parts
@@ -37,6 +38,7 @@ from farfield.experiments._spec import Spec as Spec
 __all__ = [
     "SGD",
     "TASK_ARGUMENTS",
+    "Ablates",
     "Adam",
     "AdamW",
     "Architecture",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from farfield.core import Problems, Stream
 from farfield.tasks import Regime
@@ -38,6 +38,20 @@ class Perturbation(Protocol):
             model: The trained network, in evaluation mode: from `(items, index)` to outputs.
             problems: The problems of the regime, some at a time.
             loss: Loss of the task, one number per problem.
+            stream: Source of random numbers.
+        """
+        ...
+
+
+@runtime_checkable
+class Ablates(Protocol):
+    """A perturbation whose problems are answered by a network that is changed too."""
+
+    def ablated(self, model: nn.Module, stream: Stream) -> Callable[[Tensor, Tensor], Tensor]:
+        """What answers the problems, from `(items, index)` to outputs.
+
+        Args:
+            model: The trained network, in evaluation mode, which stays as it is.
             stream: Source of random numbers.
         """
         ...

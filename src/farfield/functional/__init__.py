@@ -26,6 +26,7 @@ from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._images._square_mask import square_mask as square_mask
 from farfield.functional._images._zca import PixelSpectrum as PixelSpectrum
 from farfield.functional._images._zca import zca_matrix as zca_matrix
 from farfield.functional._init._initialization import kaiming_normal_ as kaiming_normal_
@@ -290,6 +291,7 @@ __all__ = [
     "slot_links",
     "slot_usage",
     "spatial_moments",
+    "square_mask",
     "tag_positions",
     "top_k_mask",
     "truncated_kernel",

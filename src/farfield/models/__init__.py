@@ -17,6 +17,7 @@ from farfield.models._esbn import ESBN as ESBN
 from farfield.models._images._bottleneck_mlp import BottleneckMLP as BottleneckMLP
 from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
+from farfield.models._images._preact_resnet_nfm import PreActResNetNFM as PreActResNetNFM
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
@@ -43,6 +44,7 @@ from farfield.models._wren import WReN as WReN
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet": PreActResNet,
+    "preact-resnet-nfm": PreActResNetNFM,
     "wide-resnet": WideResNet,
     "cnn-13": CNN13,
     "mlp": BottleneckMLP,
@@ -99,6 +101,7 @@ __all__ = [
     "ObjectAutoencoder",
     "ObjectPredictor",
     "PreActResNet",
+    "PreActResNetNFM",
     "PrediNet",
     "RNNScorer",
     "Relational",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from farfield.core import Problems, Stream, check_arguments, forked_generators, joined, stream
-from farfield.experiments import Experiment, Perturbation
+from farfield.experiments import Ablates, Experiment, Perturbation
 from farfield.models import EncodesItems, NeedsCalibration
 from farfield.records import Score
 from farfield.tasks import (
@@ -227,7 +227,10 @@ def score_regimes(
         name = change.regime.name
         numbers = (noise or stream(0)).child(name)
         changed = _perturbed(model, task, asked[change.of], change, numbers)
-        found += _scores(model, task, changed, step, name)
+        answers = model
+        if isinstance(change, Ablates):
+            answers = change.ablated(cast("nn.Module", model), numbers.child("ablation"))
+        found += _scores(answers, task, changed, step, name)
     return found
 
 
