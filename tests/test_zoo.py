@@ -27,6 +27,7 @@ from farfield.models import (
     CoRelNet,
     MLPReader,
     PreActResNet,
+    PreActResNetNFM,
     PrediNet,
     PresenceReader,
     QuickCNN,
@@ -97,6 +98,7 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
         PreActResNet,
         QuickCNN,
         ResNet,
+        PreActResNetNFM,
         WideResNet,
     }
     assert set(farfield.models.MAP_READERS.values()) == {MLPReader, PresenceReader, RNReader}

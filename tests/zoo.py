@@ -114,6 +114,7 @@ from farfield.functional import (
     slot_links,
     slot_usage,
     spatial_moments,
+    square_mask,
     tag_positions,
     top_k_mask,
     truncated_kernel,
@@ -150,6 +151,7 @@ from farfield.models import (
     ObjectReader,
     OutlineMaps,
     PreActResNet,
+    PreActResNetNFM,
     PrediNet,
     PresenceReader,
     QuickCNN,
@@ -680,6 +682,11 @@ MODULES = {
         shape=(BATCH, 3),
     ),
     "PreActResNet": classifier(lambda source: PreActResNet((8, 8), 3, width=3, generator=source)),
+    "PreActResNetNFM": classifier(
+        lambda source: PreActResNetNFM(
+            (8, 8), 3, rules=READING, passes=1, width=3, generator=source
+        )
+    ),
     "PreActResNet, depth": classifier(
         lambda source: PreActResNet((8, 8), 3, depth=50, width=3, generator=source)
     ),
@@ -1741,6 +1748,11 @@ FUNCTIONS = {
         lambda z: nfm_trace(z, [WrittenState(z, -z)], *reader(z))[0],
         (SEQUENCES,),
         SEQUENCES.shape,
+    ),
+    "square_mask": (
+        lambda x: square_mask(torch.tensor([[1, 2]]), 2, (3, 4)).to(x),
+        (drawn(BATCH),),
+        (1, 3, 4),
     ),
     "rescale_state": (
         lambda x: rescale_state(x, (2, 6)),

@@ -8,7 +8,17 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.models import CNN13, SRCNN, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
+from farfield.functional import NFMRules
+from farfield.models import (
+    CNN13,
+    SRCNN,
+    BottleneckMLP,
+    PreActResNet,
+    PreActResNetNFM,
+    QuickCNN,
+    ResNet,
+    WideResNet,
+)
 from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
@@ -113,6 +123,15 @@ BUILDS: dict[str, Callable[..., nn.Module]] = {
     "SRCNN": lambda **options: SRCNN(channels=(2, 2), generator=generator(), **options),
     "ResNet": lambda **options: ResNet(
         (4, 4), 2, depth=8, width=2, generator=generator(), **options
+    ),
+    "PreActResNetNFM": lambda **options: PreActResNetNFM(
+        (4, 4),
+        2,
+        rules=NFMRules(space_to_depth=False),
+        passes=1,
+        width=2,
+        generator=generator(),
+        **options,
     ),
     "WideResNet": lambda **options: WideResNet(
         (4, 4), 2, depth=10, widen_factor=1, generator=generator(), **options

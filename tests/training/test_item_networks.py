@@ -8,9 +8,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from farfield.analysis import Occlusion, RandomAttention
 from farfield.core import stream
 from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
-from farfield.models import CNN13, BottleneckMLP, PreActResNet, QuickCNN, ResNet, WideResNet
+from farfield.functional import NFMRules
+from farfield.models import (
+    CNN13,
+    BottleneckMLP,
+    PreActResNet,
+    PreActResNetNFM,
+    QuickCNN,
+    ResNet,
+    WideResNet,
+)
 from farfield.nn import MapNormalizer
 from farfield.objectives import ManifoldMixup
 from farfield.tasks import TRAINING
@@ -55,6 +65,9 @@ def experiment_of(task: Plain, core: Spec, **changed: object) -> Experiment:
     )
 
 
+READING = NFMRules(num_heads=2, key_size=2, value_size=2)
+
+
 @pytest.mark.parametrize("name", CORES)
 @pytest.mark.parametrize("mixes", [False, True], ids=["supervised", "manifold mixup"])
 def test_together_equals_alone(name: str, mixes: bool) -> None:
@@ -81,6 +94,22 @@ def test_together_equals_alone(name: str, mixes: bool) -> None:
             assert [score.value for score in found] == pytest.approx(
                 [score.value for score in expected], rel=1e-8
             )
+
+
+def test_attention_is_drawn_at_random_for_a_regime_of_the_trained_network() -> None:
+    task, core = Plain(item_shape=(4, 4), length=1), Spec(PreActResNetNFM, width=2, rules=READING)
+    changes = (Occlusion(size=2, of=TRAINING), RandomAttention(of=TRAINING))
+    experiment = experiment_of(task, core, perturbations=changes)
+    learner, together = OneNetwork(experiment, 0), Stack(experiment, (0, 1))
+    for each in (learner, together):
+        each.update(0)
+    losses = [
+        {score.regime: score.value for score in each.score(1)[0] if score.metric == "loss"}
+        for each in (learner, learner, together)
+    ]
+    assert losses[0] == losses[1]
+    assert losses[0] == pytest.approx(losses[2], rel=1e-3)
+    assert len(set(losses[0].values())) == 3
 
 
 def test_a_front_is_made_for_the_items_of_the_task() -> None:

@@ -35,6 +35,7 @@ from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
 from farfield.analysis._normalizer_scales import NormalizerScale as NormalizerScale
 from farfield.analysis._normalizer_scales import normalizer_scales as normalizer_scales
+from farfield.analysis._occlusion import Occlusion as Occlusion
 from farfield.analysis._principal_components import PrincipalComponents as PrincipalComponents
 from farfield.analysis._principal_components import principal_components as principal_components
 from farfield.analysis._random_attention import RandomAttention as RandomAttention
@@ -73,6 +74,7 @@ __all__ = [
     "Keys",
     "LinearFit",
     "NormalizerScale",
+    "Occlusion",
     "PhaseDifference",
     "PrincipalComponents",
     "RandomAttention",

@@ -28,6 +28,7 @@ from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
+from farfield.functional._images._square_mask import square_mask as square_mask
 from farfield.functional._images._ycbcr import rgb_to_ycbcr as rgb_to_ycbcr
 from farfield.functional._images._ycbcr import ycbcr_to_rgb as ycbcr_to_rgb
 from farfield.functional._images._zca import PixelSpectrum as PixelSpectrum
@@ -306,6 +307,7 @@ __all__ = [
     "slot_links",
     "slot_usage",
     "spatial_moments",
+    "square_mask",
     "tag_positions",
     "top_k_mask",
     "truncated_kernel",

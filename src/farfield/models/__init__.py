@@ -20,6 +20,7 @@ from farfield.models._images._cnn13 import CNN13 as CNN13
 from farfield.models._images._feature_network import FeatureNetwork as FeatureNetwork
 from farfield.models._images._gan import GAN as GAN
 from farfield.models._images._preact_resnet import PreActResNet as PreActResNet
+from farfield.models._images._preact_resnet_nfm import PreActResNetNFM as PreActResNetNFM
 from farfield.models._images._quick_cnn import QuickCNN as QuickCNN
 from farfield.models._images._resnet import ResNet as ResNet
 from farfield.models._images._resnet_discriminator import (
@@ -61,6 +62,7 @@ from farfield.models._wren import WReN as WReN
 
 CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
     "preact-resnet": PreActResNet,
+    "preact-resnet-nfm": PreActResNetNFM,
     "wide-resnet": WideResNet,
     "cnn-13": CNN13,
     "quick-cnn": QuickCNN,
@@ -137,6 +139,7 @@ __all__ = [
     "ObjectReader",
     "OutlineMaps",
     "PreActResNet",
+    "PreActResNetNFM",
     "PrediNet",
     "PresenceReader",
     "QuickCNN",

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import TRAINING, Problems, Size, Stream, check_fields, tap_layers
+from farfield.functional import square_mask
 from farfield.objectives._objective import Objective, Tensors, Update
 
 
@@ -69,11 +70,8 @@ class Cutout(Objective):
         """
         shown = update.problems.unshared()
         items = shown.table()
-        first = update.draws["center"].flatten(0, 1) - self.size // 2
-        rows, columns = (
-            _within(first[:, axis], self.size, items.shape[axis - 2]) for axis in (0, 1)
-        )
-        cut = rows[:, :, None] & columns[:, None, :]
+        center = update.draws["center"].flatten(0, 1)
+        cut = square_mask(center, self.size, (items.shape[-2], items.shape[-1]))
         cut = cut.reshape(len(cut), *(1,) * (items.ndim - 3), *cut.shape[1:])
 
         def left(x: Tensor) -> Tensor:
@@ -84,9 +82,3 @@ class Cutout(Objective):
         with tap_layers(update.network.module, {} if self.layer is None else {self.layer: left}):
             outputs = update.outputs(shown)
         return update.task_loss(outputs, shown).mean(), update.state
-
-
-def _within(first: Tensor, size: int, length: int) -> Tensor:
-    """True at `size` positions of `length` from `first` on, `(image, length)`."""
-    offset = torch.arange(length, device=first.device) - first[:, None]
-    return (offset >= 0) & (offset < size)

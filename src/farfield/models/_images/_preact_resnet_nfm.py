@@ -1,0 +1,112 @@
+"""Residual networks with pre-activation whose groups read one another."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.types import Device
+
+from farfield.core import Depth, Dropout, Size, check_arguments
+from farfield.functional import NFMRules
+from farfield.models._images._preact_resnet import PreActResNet
+from farfield.nn import LayerRead, MultiPass
+
+_GROUPS: Final = ("group1", "group2", "group3", "group4")
+
+
+@final
+class PreActResNetNFM(nn.Module):
+    """A `PreActResNet` in several passes, with neural function modules after its four groups.
+
+    In the last pass each group reads what all groups have given so far, in this pass and in those
+    before. At first that adds nothing: the network answers as the `PreActResNet` that is made of
+    the same generator. Another network becomes one in the same way, by `farfield.nn.MultiPass`.
+
+    Args:
+        item_shape: Channels, height and width of a square image, or height and width of a gray one;
+            the sides of the four maps are multiples of each other, as those of 32×32 pixels, unless
+            `rules` have `space_to_depth=False`.
+        num_outputs: Numbers in an answer.
+        rules: The options of reads; None is `NFMRules()`, those of the text.
+        passes: Number of passes. A single pass reads below alone.
+        depth: Number of layers: 18, 34 or 50.
+        width: Channels of the stem and of the first group.
+        dropout: Probability that a number between the convolutions of a block is dropped in
+            training.
+        stem_stride: Pixels from one window of the stem to the next.
+        final_norm: Whether the maps of the last group are normalized and activated.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(batch, *item_shape)` to `(batch, num_outputs)`.
+
+    Attributes:
+        core: The network in its passes.
+
+    Raises:
+        ValueError: As `PreActResNet`, or if there is no pass.
+
+    Reference:
+        lamb2022, section 10.4.4.
+    """
+
+    @check_arguments
+    def __init__(  # noqa: PLR0913 — two are torch's
+        self,
+        item_shape: tuple[Size, ...],
+        num_outputs: Size,
+        *,
+        rules: NFMRules | None = None,
+        passes: Depth = 2,
+        depth: Depth = 18,
+        width: Size = 64,
+        dropout: Dropout = 0.0,
+        stem_stride: Size = 1,
+        final_norm: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        network = PreActResNet(
+            item_shape,
+            num_outputs,
+            depth=depth,
+            width=width,
+            dropout=dropout,
+            stem_stride=stem_stride,
+            final_norm=final_norm,
+            generator=generator,
+        )
+        first = network.output.in_features // 2 ** (len(_GROUPS) - 1)
+        self.core = MultiPass(
+            network,
+            _GROUPS,
+            tuple(first * 2**number for number in range(len(_GROUPS))),
+            passes=passes,
+            rules=rules,
+            generator=generator,
+        )
+        self.to(device=device, dtype=dtype)
+
+    def forward(self, items: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch _"]:
+        """Classify every image.
+
+        Args:
+            items: The images.
+        """
+        found: Tensor = self.core(items)
+        return found
+
+    def trace(self, items: Float[Tensor, "batch ..."]) -> tuple[LayerRead, ...]:
+        """Which group read which, as in `MultiPass.trace`.
+
+        Args:
+            items: The images.
+        """
+        return self.core.trace(items)
