@@ -62,7 +62,10 @@ KINDS = {
     "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
-SINGLE = "neural-interpreter, pre-norm-transformer, preact-resnet, wide-resnet, cnn-13, quick-cnn, resnet or mlp"
+SINGLE = (
+    "neural-interpreter, pre-norm-transformer, preact-resnet, wide-resnet, cnn-13, quick-cnn, "
+    "resnet or mlp"
+)
 TRAIN = (
     f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
 )

@@ -631,4 +631,40 @@ MUTANTS = [
         "own - points.mean(0) if centered",
         "analysis/test_class_spectra.py::test_values_are_those_of_the_matrix_of_each_class",
     ),
+    (
+        "the bias of the mutual information stays",
+        "analysis/_dependence.py",
+        "return plain - ((joint > 0)",
+        "return plain - 0 * ((joint > 0)",
+        "analysis/test_normalizer_analysis.py::test_dependence_is_that_of_loops",
+    ),
+    (
+        "the mean image is of test images too",
+        "nn/_images/_center_images.py",
+        "mean_images.with_test if includes_test else mean_images.training",
+        "mean_images.with_test",
+        "nn/test_image_statistics.py::test_images_are_centered_by_one_of_both_means",
+    ),
+    (
+        "the windows of the normalizers are all alike",
+        "models/_images/_resnet.py",
+        'self.set_submodule("group1.0.norms.0", norm(width, windows[0]))',
+        'self.set_submodule("group1.0.norms.0", norm(width, windows[1]))',
+        "models/test_normalized_networks.py::test_resnet",
+    ),
+    (
+        "pictures with channels last are averaged over pixels",
+        "functional/_norm/_divisive_norm_by_hand.py",
+        "pixels.flatten(0, 2), weights",
+        "pixels.flatten(0, 2).flip(0), weights",
+        "functional/test_divisive_norm.py::"
+        "test_channels_that_lie_last_stay_there_and_change_nothing",
+    ),
+    (
+        "the contrast is that of each channel",
+        "analysis/_light.py",
+        "images.mean(tuple(range(1, images.ndim)), keepdim=True)",
+        "images.mean(tuple(range(2, images.ndim)), keepdim=True)",
+        "analysis/test_light.py::test_every_image_is_changed_by_the_formula",
+    ),
 ]
