@@ -657,8 +657,7 @@ MUTANTS = [
         "functional/_norm/_divisive_norm_by_hand.py",
         "pixels.flatten(0, 2), weights",
         "pixels.flatten(0, 2).flip(0), weights",
-        "functional/test_divisive_norm.py::"
-        "test_channels_that_lie_last_stay_there_and_change_nothing",
+        "functional/test_divisive_norm.py::test_channels_may_lie_last",
     ),
     (
         "the contrast is that of each channel",
