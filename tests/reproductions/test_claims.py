@@ -63,6 +63,7 @@ def test_a_claim_has_a_name_and_a_command():
     short = "farfield reproduce webb2021/table-9 --cell esbn+tcn/withheld-95"
     assert claim.command(Budget.QUICK) == short
     assert claim.command(Budget.PAPER) == f"{short} --budget paper"
+    assert made_up.claim(row="BN*", withheld=95).cell == "bn-star/withheld-95"
     assert changed(quick=1.0).command(Budget.PAPER) == changed().command(Budget.QUICK)
 
 
