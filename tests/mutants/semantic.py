@@ -680,4 +680,26 @@ MUTANTS = [
         "images.mean(tuple(range(2, images.ndim)), keepdim=True)",
         "analysis/test_light.py::test_every_image_is_changed_by_the_formula",
     ),
+    (
+        "an image that becomes smaller is aliased",
+        "functional/_images/_bicubic.py",
+        "stretch = max(1.0, size / wanted)",
+        "stretch = 1.0",
+        "functional/test_bicubic.py::test_loops_over_pixels",
+    ),
+    (
+        "images that are held out are trained on",
+        "tasks/_restoration/_super_resolution.py",
+        "kept = np.sort(order[self.validation_images :])",
+        "kept = np.sort(order)",
+        "tasks/test_super_resolution.py::"
+        "test_images_held_out_are_in_no_patch_and_differ_between_runs",
+    ),
+    (
+        "answers are scored without rounding",
+        "tasks/_restoration/_super_resolution.py",
+        "_inner(outputs.double() * 255, self.shave - border).round().clamp(0, 255)",
+        "_inner(outputs.double() * 255, self.shave - border).clamp(0, 255)",
+        "tasks/test_super_resolution.py::test_scores_are_of_rounded_levels_without_the_border",
+    ),
 ]

@@ -199,7 +199,7 @@ def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
 
 
 def _best(task: ProblemTask, problems: Problems, metric: str) -> Tensor:
-    """What the oracle scores on each problem."""
+    """Scores of the oracle on each problem."""
     outputs = task.oracle(problems)
     if isinstance(task, FurtherScores):
         further = task.further_scores(outputs, problems)
