@@ -99,7 +99,7 @@ class HingeDiscriminator(HingeRule):
     r"""The hinge loss of a discriminator, which scores images of the data above those made.
 
     $$L_D = \frac{1}{B} \sum_b \max(0, 1 - D(x_b)) + \max(0, 1 + D(G(z_b)))
-      + w_i L_{\mathrm{NCE}}(x) + w_r L_{\mathrm{rot}}(x)$$
+      + w_i L_{\mathrm{info}}(x) + w_r L_{\mathrm{rot}}(x)$$
 
     with $z$ normal noise and $x$ the images of the batch. The terms, of weight 0 at first, are
     those of InfoMax-GAN, by which features of places and of the image say as much as they can of
@@ -140,7 +140,7 @@ class HingeGenerator(HingeRule):
     r"""The loss of a generator, whose images a discriminator is to score highly.
 
     $$L_G = -\frac{1}{B} \sum_b D(G(z_b))
-      + w_i L_{\mathrm{NCE}}(G(z)) + w_r L_{\mathrm{rot}}(G(z))$$
+      + w_i L_{\mathrm{info}}(G(z)) + w_r L_{\mathrm{rot}}(G(z))$$
 
     with the terms of `HingeDiscriminator`, here of the images that are made.
 
