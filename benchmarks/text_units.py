@@ -4,8 +4,8 @@
 counts of words, and of the pieces that byte-pair encoding makes, give on the test text. It is there
 to say what a published perplexity is of, when the text does not.
 
-Counts of n units are smoothed by absolute discounting (0.75), interpolated with those of n - 1, down
-to equal probabilities; they are made of the training text.
+Counts of n units are smoothed by absolute discounting (0.75), interpolated with those of n - 1,
+down to equal probabilities; they are made of the training text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from farfield.core import stream
@@ -69,7 +70,7 @@ class Pieces:
         heapq.heapify(self.queue)
 
     def _add(self, word: str, sign: int) -> set[Pair]:
-        pairs = list(zip(self.parts[word], self.parts[word][1:], strict=False))
+        pairs = list(pairwise(self.parts[word]))
         for pair in pairs:
             self.pairs[pair] += sign * self.counts[word]
             self.words[pair].add(word)
@@ -97,7 +98,7 @@ class Pieces:
             return [word]
         parts = self.parts.get(word) or [*word, ENDING]
         while word not in self.parts:
-            known = [pair for pair in zip(parts, parts[1:], strict=False) if pair in self.merges]
+            known = [pair for pair in pairwise(parts) if pair in self.merges]
             if not known:
                 break
             parts = joined(parts, min(known, key=self.merges.__getitem__))

@@ -692,8 +692,10 @@ MUTANTS = [
         "tasks/_restoration/_super_resolution.py",
         "kept = np.sort(order[self.validation_images :])",
         "kept = np.sort(order)",
-        "tasks/test_super_resolution.py::"
-        "test_images_held_out_are_in_no_patch_and_differ_between_runs",
+        (
+            "tasks/test_super_resolution.py::"
+            "test_images_held_out_are_in_no_patch_and_differ_between_runs"
+        ),
     ),
     (
         "answers are scored without rounding",

@@ -75,7 +75,7 @@ def _plain(
 
     states: list[Tensor] = []
     for row in inputs.unbind(0):
-        gates = normalized((row + hidden @ weight_hh.t()).unflatten(-1, (4, -1)))
+        gates = normalized(torch.unflatten(row + hidden @ weight_hh.t(), -1, (4, -1)))
         enter, keep, candidate, leave = gates.unbind(-2)
         cell = keep.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
         hidden = leave.sigmoid() * normalized(cell).tanh()

@@ -62,8 +62,8 @@ class Normalized:
         """
         if self._is_shared(places):
             # One call of a normalizer that takes every vector by itself.
-            parts = z.reshape(*z.shape[:-1], len(places), -1)
-            return self._named[places[0]](parts).unbind(-2)
+            together = torch.unflatten(z, -1, (len(places), z.shape[-1] // len(places)))
+            return self._named[places[0]](together).unbind(-2)
         parts = z.chunk(len(places), dim=-1)
         return tuple(self(place, part) for place, part in zip(places, parts, strict=True))
 

@@ -30,8 +30,8 @@ TABLE_8: Final[dict[tuple[str, int], str]] = {
 EPOCHS: Final = 15
 EPOCH: Final = 2_984
 """Updates of an epoch: 59,676 windows of 35 words in batches of 20."""
-QUICK: Final = 1 / 60
-"""Share of the steps in the quick budget: a quarter of an epoch."""
+QUICK: Final = 1 / 100
+"""Share of the steps in the quick budget: a seventh of an epoch."""
 
 
 def experiment(model: str, mechanisms: int) -> Experiment:

@@ -13,7 +13,7 @@ layer normalization of the recurrent networks, also where the row is without.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from farfield.experiments import SGD, Experiment, Halving, Recipe, SequenceNetwork, Spec
 from farfield.functional import relu
@@ -107,13 +107,14 @@ def core_of(row: str, core: str, *, released: bool) -> Spec:
             placement=placement,
             carry_normalized=released and is_apart,
         )
+    rectified: dict[str, Any] = {"nonlinearity": relu} if core == "ReLU RNN" else {}
     return Spec(
         NormalizedRNN,
         hidden_size=200 if released else 400,
         num_layers=LAYERS,
         normalizer=normalizer,
         placement=placement,
-        **({"nonlinearity": relu} if core == "ReLU RNN" else {}),
+        **rectified,
     )
 
 
