@@ -182,12 +182,14 @@ def object_reader(
         if not relations:
             reads.append([*subject, *rest])
             continue
-        given = state["named.weight"] @ subject + state["named.bias"] + state["asked.weight"] @ rest
-        away = [((z[-2:] - subject[-2:]) ** 2).sum() + 1e-4 for z in values]
+        scale = (np.array(one.shape[1:]) - 1) / 2
+        away = [(((z[-2:] - subject[-2:]) * scale) ** 2).sum() + 1e-2 for z in values]
         others = np.array([[*z, math.sqrt(d)] for z, d in zip(values, away, strict=True)])
+        given = state["named.weight"] @ subject + state["named.bias"]
         pairs = leaky(given + others @ state["other.weight"].T)
         pairs = leaky(linear(pairs, state["pair.0.weight"], state["pair.0.bias"]))
-        other = weighed(pairs @ state["score.weight"][0], share, values)
+        query = state["asked.weight"] @ rest + state["asked.bias"]
+        other = weighed(pairs @ query / math.sqrt(len(query)), share, values)
         total = sum(m * h for m, h in zip(share, pairs, strict=True)) / 36
         reads.append([*subject, *other, *total, *rest])
     return answered(np.array(reads), state, "layers")

@@ -17,7 +17,7 @@ _KEY: Final = 16
 """Numbers of a query and of a key."""
 _TINY: Final = 1e-6
 """Least share of which a logarithm is taken, that of a position without objects."""
-_NEAR: Final = 1e-4
+_NEAR: Final = 1e-2
 """Added to squared distances, so that the root has a gradient."""
 _OBJECTS: Final = 36
 """Divisor of sums over positions, about the number that the objects of a scene cover."""
@@ -29,15 +29,15 @@ class ObjectReader(nn.Module):
 
     $$a = \mathrm{softmax}_i(k_i \cdot q_{name} + \log m_i), \qquad s = \sum_i a_i v_i$$
 
-    $$h_i = g(s, v_i, d_i, q_{rest}), \qquad b = \mathrm{softmax}_i(w \cdot h_i + \log m_i), \qquad
+    $$h_i = g(s, v_i, d_i), \qquad b = \mathrm{softmax}_i(h_i \cdot q_{rest} + \log m_i), \qquad
       y = f\Big(s, \sum_i b_i v_i, \sum_i m_i h_i, q_{rest}\Big)$$
 
     A position has a share $m$ that objects cover, a key from its color, a value $v$, which is its
-    other maps with its row and column, and a distance $d$ from the named object. The name in a
-    question chooses positions, and nothing else reads it, as nothing but the choice reads the
-    colors: like the two pathways of `ESBN`, which keep what things are apart from what is asked of
-    them. `RNReader` relates every position to every other one; this one relates the named object
-    alone.
+    other maps with its row and column, and a distance $d$ from the named object, in positions. The
+    name in a question chooses positions, and nothing else reads it, as nothing but the choice reads
+    the colors: like the two pathways of `ESBN`, which keep what things are apart from what is asked
+    of them. `RNReader` relates every position to every other one; this one relates the named object
+    alone. The products of the second read are divided by the root of their number of terms.
 
     Args:
         map_shape: Channels, height and width of the maps: the share, the colors, others.
@@ -46,7 +46,7 @@ class ObjectReader(nn.Module):
         name_size: Numbers of a question that name an object, the first ones.
         color_size: Maps of colors.
         hidden_size: Units of $g$.
-        whole_question: Whether $g$ and $f$ are given the name too: a control.
+        whole_question: Whether the second read and $f$ are given the name too: a control.
         relations: Whether there is a second read; without, $y = f(s, q_{rest})$: a control.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
@@ -57,9 +57,9 @@ class ObjectReader(nn.Module):
         key: Network of one hidden layer on colors.
         query: Linear layer on names.
         layers: $f$.
-        named, other, asked: The first layer of $g$, on each of its inputs.
+        named, other: The first layer of $g$, on the named object and on each position.
         pair: The other layers of $g$.
-        score: $w$.
+        asked: Linear layer on the rest of a question, which gives the query of the second read.
 
     Raises:
         ValueError: If a number is out of range, or maps or questions have another shape.
@@ -108,9 +108,9 @@ class ObjectReader(nn.Module):
         read = value + asked
         if relations:
             self.named = linear(value, hidden_size, bias=True)
-            self.other, self.asked = linear(value + 1, hidden_size), linear(asked, hidden_size)
+            self.other = linear(value + 1, hidden_size)
             self.pair = dense_layers(hidden_size, hidden_size, 1, generator)
-            self.score = linear(hidden_size, 1)
+            self.asked = linear(asked, hidden_size, bias=True)
             read += value + hidden_size
         self.layers = answer_layers(
             read, num_outputs, hidden_size=256, dropout=0.0, generator=generator
@@ -131,14 +131,19 @@ class ObjectReader(nn.Module):
         subject = _read(match, share, values)
         if not self.relations:
             return self.layers(torch.cat((subject, asked), dim=1))
-        given = self.named(subject) + self.asked(asked)
-        away = values[..., -2:] - subject[:, None, -2:]
-        distance = (away.square().sum(2, keepdim=True) + _NEAR).sqrt()
-        others = self.other(torch.cat((values, distance), dim=2))
-        pairs = self.pair(torch.relu(given.unsqueeze(1) + others))
-        other = _read(self.score(pairs), share, values)
+        pairs = self._pairs(subject, values)
+        match = pairs @ self.asked(asked).unsqueeze(2) / pairs.shape[2] ** 0.5
+        other = _read(match, share, values)
         total = (share.unsqueeze(2) * pairs).sum(1) / _OBJECTS
         return self.layers(torch.cat((subject, other, total, asked), dim=1))
+
+    def _pairs(self, subject: Tensor, values: Tensor) -> Tensor:
+        """Each position in relation to the named object."""
+        sides = torch.tensor(self.map_shape[1:], dtype=values.dtype, device=values.device)
+        away = (values[..., -2:] - subject[:, None, -2:]) * (sides - 1) / 2
+        distance = (away.square().sum(2, keepdim=True) + _NEAR).sqrt()
+        others = self.other(torch.cat((values, distance), dim=2))
+        return self.pair(torch.relu(self.named(subject).unsqueeze(1) + others))
 
 
 def _read(scores: Tensor, share: Tensor, values: Tensor) -> Tensor:

@@ -32,12 +32,12 @@ from farfield.tasks import SortOfCLEVR, StackedMNIST
 RULE: Final = VerdictRule()
 MEASURED: Final = Unpublished(runs=3, selection="weights of the last step", split="new images")
 WARM: Final = Warmup(fraction=0.05, then=Cosine())
-DIGITS: Final = Recipe(steps=8_000, learning_rate=3e-3, batch_size=64, schedule=WARM)
-QUESTIONS: Final = Recipe(steps=4_000, learning_rate=2e-3, batch_size=64, schedule=WARM)
+DIGITS: Final = Recipe(steps=20_000, learning_rate=3e-3, batch_size=64, schedule=WARM)
+QUESTIONS: Final = Recipe(steps=2_500, learning_rate=3e-3, batch_size=64, schedule=WARM)
 
 STACKED: Final = StackedMNIST(digits=(1, 3), training_images=240_000, test_images=2_000)
 """More stacks of the same digits."""
-FINE: Final = Spec(ConvMaps, width=16, scales=3, convolutions=2)
+FINE: Final = Spec(ConvMaps, width=24, scales=3, convolutions=2)
 OUTLINES: Final = Spec(OutlineMaps)
 
 READERS: Final[dict[str, MapNetwork]] = {
