@@ -26,6 +26,12 @@ from farfield.reproductions.lamb2022._mixup import MIXUP_TEXT as MIXUP_TEXT
 from farfield.reproductions.lamb2022._narrow import FLATTENING as FLATTENING
 from farfield.reproductions.lamb2022._narrow import ICT_NARROW as ICT_NARROW
 from farfield.reproductions.lamb2022._narrow import MIXUP_NARROW as MIXUP_NARROW
+from farfield.reproductions.lamb2022._nfm_images import NFM_TABLE_2 as NFM_TABLE_2
+from farfield.reproductions.lamb2022._nfm_images import NFM_TABLE_9 as NFM_TABLE_9
+from farfield.reproductions.lamb2022._nfm_images import NFM_TEXT_IMAGES as NFM_TEXT_IMAGES
+from farfield.reproductions.lamb2022._nfm_images_narrow import (
+    NFM_IMAGES_NARROW as NFM_IMAGES_NARROW,
+)
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
 from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS
