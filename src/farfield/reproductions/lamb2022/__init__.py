@@ -34,6 +34,12 @@ from farfield.reproductions.lamb2022._nfm_gan import (
 )
 from farfield.reproductions.lamb2022._nfm_gan import NFM_GAN_TEXT as NFM_GAN_TEXT
 from farfield.reproductions.lamb2022._nfm_gan import NFM_TABLE_4 as NFM_TABLE_4
+from farfield.reproductions.lamb2022._nfm_images import NFM_TABLE_2 as NFM_TABLE_2
+from farfield.reproductions.lamb2022._nfm_images import NFM_TABLE_9 as NFM_TABLE_9
+from farfield.reproductions.lamb2022._nfm_images import NFM_TEXT_IMAGES as NFM_TEXT_IMAGES
+from farfield.reproductions.lamb2022._nfm_images_narrow import (
+    NFM_IMAGES_NARROW as NFM_IMAGES_NARROW,
+)
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_5 as NFM_TABLE_5
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_6 as NFM_TABLE_6
 from farfield.reproductions.lamb2022._nfm_objects import NFM_TABLE_7 as NFM_TABLE_7

@@ -1,0 +1,91 @@
+"""Chapter 10 of lamb2022 on images as claims: every printed number, and the experiments."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from farfield.functional import NFMRules
+from farfield.models import PreActResNet, PreActResNetNFM
+from farfield.objectives import CropAndFlip, Mixup
+from farfield.reproductions import TABLES
+from farfield.reproductions.lamb2022 import _print_nfm_images as printed
+
+
+def cells(key: str):
+    return TABLES[f"lamb2022/nfm-{key}"].claims
+
+
+@pytest.fixture
+def chapter(paper_text) -> str:
+    text = paper_text("lamb2022")
+    return text[text.index("An illustration of Neural Function Modules") :]
+
+
+def test_table_2_is_that_of_the_page(chapter: str) -> None:
+    for (images, base), numbers in printed.TABLE_2.items():
+        texts = (mean if spread is None else f"{mean} ± {spread}" for mean, spread in numbers)
+        assert f"{images} {base} {' '.join(texts)}\n" in chapter
+
+
+def test_table_9_is_that_of_the_page(chapter: str) -> None:
+    start = chapter.index("Heads Top-k dk dv Test Accuracy (%)")
+    page = re.findall(r"^(\d) (\d) (\d+) (\d+) (\d+\.\d+)$", chapter[start:], re.MULTILINE)
+    assert {tuple(map(int, line[:4])): line[4] for line in page} == printed.TABLE_9
+    assert f"outperform the baseline accuracy of {printed.BASELINE_9}%" in chapter
+
+
+def test_numbers_of_the_text_are_those_of_the_page(chapter: str) -> None:
+    before, after = printed.RANDOM_ATTENTION
+    assert f"({before}% to {after}% test accuracy)" in chapter
+    without, reading = printed.OCCLUDED
+    assert f"from {without}% (baseline) to {reading}% (NFM)" in chapter
+    before, after = printed.NEAREST
+    assert f"dropped from {before}% to {after}%" in chapter
+
+
+def test_every_cell_is_a_claim() -> None:
+    assert [len(cells(key)) for key in ("table-2", "table-9", "text-images")] == [14, 13, 5]
+    found = {(claim.row, claim.column): str(claim.published) for claim in cells("table-2")}
+    assert found["CIFAR-10, PreResNet18", "NFM"] == "96.56 ± 0.09 SD"
+    assert found["Imagenet, PreResNet18", "NFM"] == "77.1"
+    unbuilt = [claim.row for claim in cells("table-2") if claim.unbuilt]
+    assert unbuilt == ["Imagenet, PreResNet18"] * 2
+
+
+def test_columns_differ_in_the_network_alone() -> None:
+    baseline, reading = (claim.experiment for claim in cells("table-2")[2:4])
+    assert baseline.model.core.cls is PreActResNet
+    assert reading.model.core.cls is PreActResNetNFM
+    assert dict(reading.model.core.options) == {"depth": 34, "rules": NFMRules()}
+    assert baseline.recipe == reading.recipe
+    assert baseline.objective == reading.objective == CropAndFlip(objective=Mixup(alpha=1.0))
+    assert reading.recipe.steps == 600_000
+
+
+def test_rows_of_table_9_have_the_sizes_that_they_name() -> None:
+    for claim, sizes in zip(cells("table-9")[1:], printed.TABLE_9, strict=True):
+        rules = dict(claim.experiment.model.core.options)["rules"]
+        assert (rules.num_heads, rules.top_k, rules.key_size, rules.value_size) == sizes
+        assert [int(number) for number in re.findall(r"\d+", claim.row)] == list(sizes)
+
+
+def test_what_the_text_measures_is_of_the_networks_of_table_2() -> None:
+    without, reading = (claim.experiment for claim in cells("table-2")[:2])
+    found = [(claim.experiment, claim.regime) for claim in cells("text-images")]
+    assert found[:4] == [
+        (reading, "test"),
+        (reading, "random-attention-test"),
+        (without, "occlusion-16-test"),
+        (reading, "occlusion-16-test"),
+    ]
+    rules = dict(found[4][0].model.core.options)["rules"]
+    assert rules == NFMRules(space_to_depth=False)
+
+
+def test_the_narrow_table_can_be_run_in_full() -> None:
+    claims = cells("images-narrow")
+    assert {claim.quick for claim in claims} == {1}
+    assert len(claims) == 4 * 6 + 3
+    assert len({claim.experiment.key for claim in claims}) == 4
