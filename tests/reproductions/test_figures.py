@@ -25,13 +25,14 @@ from farfield.reports import (
     NearestNeighbors,
     PairedTests,
     Quote,
+    Restorations,
     RollOuts,
     RoutingPaths,
     ScoredMatrix,
     TimeCourses,
     TypesByIteration,
 )
-from farfield.reports._figures import _gondal2021, _lamb2022, _webb2020, _webb2021
+from farfield.reports._figures import _gondal2021, _lamb2022, _ren2017, _webb2020, _webb2021
 from farfield.reproductions import (
     TABLES,
     Published,
@@ -46,7 +47,7 @@ def cells(number: int) -> list[str]:
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
-    papers = (_gondal2021, _lamb2022, _webb2020, _webb2021)
+    papers = (_gondal2021, _lamb2022, _ren2017, _webb2020, _webb2021)
     declared = [
         value for paper in papers for value in vars(paper).values() if isinstance(value, Figure)
     ]
@@ -169,6 +170,9 @@ MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
     ),
     NearestNeighbors: lambda figure, _: [claim.row for claim in figure.table.claims],
     PairedTests: lambda figure, _: (),
+    Restorations: lambda figure, analysis: pairs(
+        (image for image, *_ in analysis.crops), *(claim.row for claim in figure.table.claims)
+    ),
     **dict.fromkeys(
         (
             RoutingPaths,

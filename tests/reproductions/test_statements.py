@@ -16,6 +16,7 @@ from farfield.reproductions import (
     gondal2021,
     judge_statement,
     lamb2022,
+    ren2017,
     webb2020,
     webb2021,
 )
@@ -63,7 +64,9 @@ def find(scores):
 
 def test_the_registry_is_complete() -> None:
     declared = [
-        one for paper in (gondal2021, lamb2022, webb2020, webb2021) for one in paper.STATEMENTS
+        one
+        for paper in (gondal2021, lamb2022, ren2017, webb2020, webb2021)
+        for one in paper.STATEMENTS
     ]
     assert {one.key: one for one in declared} == STATEMENTS
     assert len(declared) == len(STATEMENTS)
@@ -93,6 +96,8 @@ def test_which_statements_follow_from_printed_cells() -> None:
         "lamb2022/ict-two-fold",
         "lamb2022/manifold-mixup-likelihood",
         "lamb2022/manifold-mixup-outperforms",
+        "ren2017/bn-fails-in-super-resolution",
+        "ren2017/dn-outperforms-srcnn",
         "webb2020/error-below-hill",
         "webb2020/error-below-sub-batch",
         "webb2020/test-statistics/all-frames",
