@@ -104,8 +104,14 @@ def claims():
     return [claim for table in tables for claim in table.claims]
 
 
-SLOW = {"progressive-matrices", "vaec-translation", "vaec-scale", "bouncing-balls"}
-"""Tasks of which a few problems take seconds to draw."""
+SLOW = {
+    "progressive-matrices",
+    "vaec-translation",
+    "vaec-scale",
+    "bouncing-balls",
+    "super-resolution",
+}
+"""Tasks of which a few problems take seconds to draw or to score."""
 
 
 def test_the_kept_levels_are_right():

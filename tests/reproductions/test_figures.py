@@ -28,6 +28,7 @@ from farfield.reports import (
     PairedTests,
     Quote,
     ResponsePairs,
+    Restorations,
     RollOuts,
     RoutingPaths,
     ScoredMatrix,
@@ -181,6 +182,9 @@ MEASURED: dict[type, Callable[[Figure, Any], Iterable[str]]] = {
     ],
     NearestNeighbors: lambda figure, _: [claim.row for claim in figure.table.claims],
     PairedTests: lambda figure, _: (),
+    Restorations: lambda figure, analysis: pairs(
+        (image for image, *_ in analysis.crops), *(claim.row for claim in figure.table.claims)
+    ),
     **dict.fromkeys(
         (
             RoutingPaths,

@@ -100,6 +100,8 @@ def test_which_statements_follow_from_printed_cells() -> None:
         "lamb2022/nfm-other-numbers",
         "lamb2022/nfm-passes",
         "lamb2022/nfm-withheld-pairs",
+        "ren2017/bn-fails-in-super-resolution",
+        "ren2017/dn-outperforms-srcnn",
         "webb2020/error-below-hill",
         "webb2020/error-below-sub-batch",
         "webb2020/test-statistics/all-frames",
