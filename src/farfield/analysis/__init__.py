@@ -22,6 +22,8 @@ from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_
 from farfield.analysis._keys import Keys as Keys
 from farfield.analysis._keys import keys_of as keys_of
 from farfield.analysis._keys import second_appearance as second_appearance
+from farfield.analysis._layer_reads import layer_reads_of as layer_reads_of
+from farfield.analysis._layer_reads import multi_pass_of as multi_pass_of
 from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
@@ -81,8 +83,10 @@ __all__ = [
     "interpreter_of",
     "key_overlap",
     "keys_of",
+    "layer_reads_of",
     "linear_fit",
     "mean_line",
+    "multi_pass_of",
     "nearest_centroid_accuracy",
     "nearest_neighbor_error",
     "path_similarity",

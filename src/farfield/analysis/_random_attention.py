@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from torch import Tensor, nn
 
 from farfield.analysis._attacks import Loss, Model
+from farfield.analysis._layer_reads import multi_pass_of
 from farfield.core import Problems, Stream, check_fields
-from farfield.nn import MultiPass
 from farfield.tasks import Regime
 
 
@@ -64,23 +63,18 @@ class RandomAttention:
             stream: Source of the attention.
 
         Raises:
-            ValueError: If the network has no `MultiPass`.
+            ValueError: If the network has no `MultiPass`, or several.
         """
-        parts = [part for part in model.modules() if isinstance(part, MultiPass)]
-        if not parts:
-            raise ValueError(
-                f"model must have a MultiPass to attend at random, got {type(model).__name__}"
-            )
-        generator = stream.torch()
-
-        def instead(part: nn.Module, inputs: tuple[Any, ...], _: object) -> Any:
-            return part.randomized(*inputs, generator=generator)  # type: ignore[operator]
+        part, generator = multi_pass_of(model), stream.torch()
 
         def answer(items: Tensor, index: Tensor) -> Tensor:
-            with ExitStack() as hooks:
-                for part in parts:
-                    hooks.callback(part.register_forward_hook(instead).remove)
+            hook = part.register_forward_hook(
+                lambda *call: part.randomized(*call[1], generator=generator)
+            )
+            try:
                 found: Tensor = model(items, index)
+            finally:
+                hook.remove()
             return found
 
         return answer

@@ -48,7 +48,7 @@ class Ablates(Protocol):
     """A perturbation whose problems are answered by a network that is changed too."""
 
     def ablated(self, model: nn.Module, stream: Stream) -> Callable[[Tensor, Tensor], Tensor]:
-        """What answers the problems, from `(items, index)` to outputs.
+        """The network that answers, from `(items, index)` to outputs.
 
         Args:
             model: The trained network, in evaluation mode, which stays as it is.

@@ -13,6 +13,7 @@ from farfield.reports._exhibits._flattening import Flattening as Flattening
 from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
+from farfield.reports._exhibits._layer_reads import LayerReads as LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors as NearestNeighbors
 from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
 from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
@@ -79,6 +80,7 @@ __all__ = [
     "Generalization",
     "IterationsAtTest",
     "KeysByPlace",
+    "LayerReads",
     "Levels",
     "Line",
     "NearestNeighbors",

@@ -10,6 +10,7 @@ from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._flattening import Flattening
+from farfield.reports._exhibits._layer_reads import LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reproductions import Table
@@ -20,6 +21,7 @@ from farfield.reproductions.lamb2022 import (
     MIXUP_NARROW,
     MIXUP_TABLE_1A,
     NEIGHBORS,
+    NFM_IMAGES_NARROW,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
@@ -174,3 +176,14 @@ NEIGHBORS_NARROW: Final = Figure(
     exhibits=(NearestNeighbors(layer="core.pool", regime="test", k=5),),
     quick_networks=3,
 )
+
+READS: Final = Figure(
+    table=Table(
+        key="lamb2022/nfm-reads",
+        title="Which layers neural function modules read, narrow networks, JPEG copies of CIFAR-10",
+        claims=NFM_IMAGES_NARROW.select("nfm-*/test").claims,
+    ),
+    exhibits=(LayerReads(regime="test"),),
+    quick_networks=3,
+)
+"""Our own: the paper does not say what is read."""

@@ -29,6 +29,7 @@ FIGURES: Final[dict[str, Figure]] = {
         lamb2022.FLAT,
         lamb2022.NEIGHBORS_OF,
         lamb2022.NEIGHBORS_NARROW,
+        lamb2022.READS,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,
