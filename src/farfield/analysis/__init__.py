@@ -27,6 +27,8 @@ from farfield.analysis._key_overlap import nearest_centroid_accuracy as nearest_
 from farfield.analysis._keys import Keys as Keys
 from farfield.analysis._keys import keys_of as keys_of
 from farfield.analysis._keys import second_appearance as second_appearance
+from farfield.analysis._layer_reads import layer_reads_of as layer_reads_of
+from farfield.analysis._layer_reads import multi_pass_of as multi_pass_of
 from farfield.analysis._light import Brightness as Brightness
 from farfield.analysis._light import Contrast as Contrast
 from farfield.analysis._linear_fit import LinearFit as LinearFit
@@ -96,9 +98,11 @@ __all__ = [
     "interpreter_of",
     "key_overlap",
     "keys_of",
+    "layer_reads_of",
     "linear_fit",
     "map_responses",
     "mean_line",
+    "multi_pass_of",
     "mutual_information",
     "nearest_centroid_accuracy",
     "nearest_neighbor_error",

@@ -16,6 +16,7 @@ from farfield.reports._exhibits._generalization import Generalization as General
 from farfield.reports._exhibits._generated_images import GeneratedImages as GeneratedImages
 from farfield.reports._exhibits._illustrate import illustrate as illustrate
 from farfield.reports._exhibits._keys import KeysByPlace as KeysByPlace
+from farfield.reports._exhibits._layer_reads import LayerReads as LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors as NearestNeighbors
 from farfield.reports._exhibits._paired_tests import PairedTests as PairedTests
 from farfield.reports._exhibits._paired_tests import PublishedTest as PublishedTest
@@ -88,6 +89,7 @@ __all__ = [
     "GeneratedImages",
     "IterationsAtTest",
     "KeysByPlace",
+    "LayerReads",
     "Levels",
     "Line",
     "NearestNeighbors",

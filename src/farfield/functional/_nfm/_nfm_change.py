@@ -142,7 +142,7 @@ def nfm_change(
 
 
 class _Options(NamedTuple):
-    """What is no tensor of which a gradient is wanted."""
+    """Arguments without gradients."""
 
     states: int
     moving: Moving
@@ -259,7 +259,7 @@ def _of_states(
 def _output(
     x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
 ) -> Tensor:
-    """What the output network makes of what was read, by its weights in their order."""
+    """The output network on values that were read, by its weights in their order."""
     hidden, hidden_bias, norm, norm_bias, out, out_bias, gamma = weights
     given = torch.cat((read, x), -1) if rules.residual_input else read
     maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])

@@ -42,7 +42,7 @@ class SharedGrid(NamedTuple):
 
     @property
     def window(self) -> int:
-        """How many positions of the state one of the reader sees."""
+        """Number of positions of the state that one of the reader sees."""
         pairs = zip(self.reader, self.state, strict=True)
         return math.prod(max(1, other // own) for own, other in pairs)
 
@@ -69,7 +69,7 @@ class SharedGrid(NamedTuple):
         return x
 
     def entries(self, x: Tensor) -> Tensor:
-        """What a reader sees of (batch, *(least, part), head): (window, batch, *position, head)."""
+        """Entries of a reader, (window, batch, *position, head), from (batch, *(least, part), head)."""
         windows = self.windows
         first = x.movedim(windows, tuple(range(len(windows))))
         return first.reshape(self.window, x.shape[0], *self.positions, x.shape[-1])

@@ -104,7 +104,7 @@ class PreActResNetNFM(nn.Module):
         return found
 
     def trace(self, items: Float[Tensor, "batch ..."]) -> tuple[LayerRead, ...]:
-        """Which group read which, as in `MultiPass.trace`.
+        """Reads of the groups, as in `MultiPass.trace`.
 
         Args:
             items: The images.

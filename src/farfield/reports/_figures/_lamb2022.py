@@ -11,6 +11,7 @@ from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._flattening import Flattening
 from farfield.reports._exhibits._generated_images import GeneratedImages
+from farfield.reports._exhibits._layer_reads import LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
 from farfield.reproductions import Table
@@ -23,6 +24,7 @@ from farfield.reproductions.lamb2022 import (
     NEIGHBORS,
     NFM_GAN_NARROW,
     NFM_GAN_OVER_TRAINING,
+    NFM_IMAGES_NARROW,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
@@ -189,3 +191,15 @@ SAMPLES: Final = Figure(
     quick_networks=1,
 )
 """Our own: whether the scores of a judge are those of an eye."""
+
+
+READS: Final = Figure(
+    table=Table(
+        key="lamb2022/nfm-reads",
+        title="Which layers neural function modules read, narrow networks, JPEG copies of CIFAR-10",
+        claims=NFM_IMAGES_NARROW.select("nfm-*/test").claims,
+    ),
+    exhibits=(LayerReads(regime="test"),),
+    quick_networks=3,
+)
+"""Our own: the paper does not say what is read."""

@@ -42,6 +42,7 @@ FIGURES: Final[dict[str, Figure]] = {
         ren2017_images.FIGURE_4_IMAGES,
         ren2017_images.FIGURE_7_IMAGES,
         ren2017_images.T91_IMAGES,
+        lamb2022.READS,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,
