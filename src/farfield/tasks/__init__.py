@@ -47,6 +47,9 @@ from farfield.tasks._protocol._abilities import metric_of as metric_of
 from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
 from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._abilities import scored_sets as scored_sets
+from farfield.tasks._protocol._environment import Environment as Environment
+from farfield.tasks._protocol._environment import HasExpert as HasExpert
+from farfield.tasks._protocol._environment import VectorEnv as VectorEnv
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
 from farfield.tasks._protocol._form import axes_of as axes_of
@@ -77,6 +80,11 @@ from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
+from farfield.tasks._worlds._episodes import Episodes as Episodes
+from farfield.tasks._worlds._episodes import expert_score as expert_score
+from farfield.tasks._worlds._episodes import play as play
+from farfield.tasks._worlds._episodes import random_score as random_score
+from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
@@ -108,10 +116,16 @@ TASKS: dict[str, type] = {
     "stacked-mnist": StackedMNIST,
     "sort-of-clevr": SortOfCLEVR,
 }
-"""Every task, by its name on the command line."""
+"""Every task with problems, by its name on the command line."""
+
+ENVIRONMENTS: dict[str, type] = {
+    "object-picking": ObjectPicking,
+}
+"""Every environment, by its name on the command line."""
 
 __all__ = [
     "DATA_SETS",
+    "ENVIRONMENTS",
     "RAVEN",
     "TASKS",
     "TRAINING",
@@ -130,10 +144,13 @@ __all__ = [
     "DistributionOfThree",
     "DrawsFirst",
     "DynamicObjects",
+    "Environment",
+    "Episodes",
     "FewLabels",
     "Form",
     "FuzzyBoolean",
     "GlyphSet",
+    "HasExpert",
     "HasForm",
     "HasPixelStatistics",
     "HasSubsets",
@@ -146,6 +163,7 @@ __all__ = [
     "NeedsFiles",
     "NoMemoryLoss",
     "ObjectFrames",
+    "ObjectPicking",
     "ProblemTask",
     "ProgressiveMatrices",
     "PublishedMatrices",
@@ -167,14 +185,18 @@ __all__ = [
     "TwoMoons",
     "VAECScale",
     "VAECTranslation",
+    "VectorEnv",
     "VisualAnalogies",
     "axes_of",
     "cache_folder",
+    "expert_score",
     "fetch",
     "form_of",
     "is_at_hand",
     "metric_of",
     "no_memory_loss",
+    "play",
+    "random_score",
     "read_matrices",
     "read_vaec",
     "read_visual_analogies",
