@@ -62,7 +62,7 @@ def train(command: Train, rest: Sequence[str]) -> None:
     experiment = experiment_of(command, rest)
     experiment.model.build(experiment.task, stream(0, "trial"))  # says what is wrong
     if not is_at_hand(experiment.task):
-        experiment.task.draw(stream(0))  # says which file is missing, and where to get it
+        experiment.problem_task.draw(stream(0))  # says which file is missing, and where to get it
     jobs = jobs_of([experiment], range(command.seeds))
     store, console = Store(command.records), Console()
     labels = {experiment.key: f"{command.model} on {command.task}"}

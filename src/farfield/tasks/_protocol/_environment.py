@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -59,6 +59,9 @@ class Environment(Task, Protocol):
 
     An observation is one array of fixed shape. What an agent is asked to do is part of it.
     """
+
+    scored_episodes: ClassVar[int]
+    """Number of episodes of each regime that a trained agent is scored on."""
 
     @property
     def item_shape(self) -> tuple[int, ...]:

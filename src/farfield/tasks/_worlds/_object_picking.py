@@ -86,6 +86,7 @@ class ObjectPicking:
     name: ClassVar[str] = "object-picking"
     version: ClassVar[int] = 1
     metric: ClassVar[str] = "success"
+    scored_episodes: ClassVar[int] = 512
     num_actions: ClassVar[int] = 4  # turn left, turn right, go forward, pick up
 
     side: int = 8
