@@ -33,12 +33,13 @@ from farfield.experiments import (
 )
 from farfield.models import CLASSIFIERS, REASONERS, SCORERS, PreActResNet
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
-from farfield.objectives import OBJECTIVES
+from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import (
     DATA_SETS,
+    ENVIRONMENTS,
     TASKS,
     Copying,
     DataFile,
@@ -56,7 +57,8 @@ KINDS = {
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
-    "objectives": OBJECTIVES,
+    "environments": ENVIRONMENTS,
+    "objectives": {**OBJECTIVES, **AGENT_OBJECTIVES},
     "papers": REFERENCES,
     "claims": TABLES,
     "figures": FIGURES,
@@ -843,3 +845,15 @@ def test_too_little_memory_is_said_in_one_line(
     assert ended.status == 1
     assert ended.err.startswith("farfield: the memory does not suffice: ")
     assert ended.err.count("\n") == 1
+
+
+def test_agents_are_trained_in_an_environment_by_name(farfield, folder: Path) -> None:
+    fields = (
+        "--task.side 3 --task.distractors 1 --task.more-distractors 2 --task.larger-sides 4 "
+        "--model.hidden-size 12 --recipe.steps 2 --objective.rollout-length 5"
+    )
+    ended = farfield(f"train --task object-picking --model rims --workers 1 --seeds 1 {fields}")
+    assert ended.status == 0, ended.err
+    assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
+    refused = farfield("train --task object-picking --model esbn")
+    assert "model 'esbn' does not support task 'object-picking'; use lstm, gru" in refused.err

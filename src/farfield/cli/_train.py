@@ -18,7 +18,7 @@ from farfield.cli._names import (
     fields_of_task,
     find,
     find_reader,
-    find_task,
+    find_task_or_environment,
     options_of_task,
     plain_dataclass,
 )
@@ -26,6 +26,7 @@ from farfield.core import printable, stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import (
     TASK_ARGUMENTS,
+    AgentNetwork,
     Architecture,
     Experiment,
     ItemNetwork,
@@ -38,9 +39,10 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
+from farfield.objectives import PPO, Supervised
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import ProblemTask, Reading, RolledOut, form_of, is_at_hand
+from farfield.tasks import Environment, ProblemTask, Reading, RolledOut, form_of, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -80,15 +82,17 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
 
     Args:
         command: The words with fixed names.
-        rest: The fields of task, model and recipe.
+        rest: The fields of task, model and recipe; of an environment, of the objective as well.
     """
-    task = find_task(command.task)
+    task = find_task_or_environment(command.task)
     reading, part = find_reader(task(), command.model)
     groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
         (name, group, dataclasses.field(default=group())) for name, group in groups.items()
     ]
     fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
+    if is_acted_in := isinstance(task(), Environment):
+        fields.append(("objective", PPO, dataclasses.field(default=PPO())))
     options: Any = tyro.cli(
         dataclasses.make_dataclass("Options", fields, frozen=True),
         prog=f"farfield train --task {command.task} --model {command.model}",
@@ -100,7 +104,10 @@ def experiment_of(command: Train, rest: Sequence[str]) -> Experiment:
         chosen.pop(WIDTH, None)
     spec = Spec(part, **chosen)
     return Experiment(
-        task=made, model=_network(made, reading, spec, command), recipe=options.recipe
+        task=made,
+        model=_network(made, reading, spec, command),
+        recipe=options.recipe,
+        objective=options.objective if is_acted_in else Supervised(),
     )
 
 
@@ -120,12 +127,15 @@ def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
             return "linear"
 
 
-def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) -> Architecture:
+def _network(
+    task: ProblemTask | Environment, reading: Reading, part: Spec, command: Train
+) -> Architecture:
     """A network with a model that reads a task in one way.
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    encoder = Spec(find("encoder", command.encoder or _usual_encoder(task, reading), ENCODERS))
+    usual = "linear" if isinstance(task, Environment) else _usual_encoder(task, reading)
+    encoder = Spec(find("encoder", command.encoder or usual, ENCODERS))
     if reading in ("group", "candidates"):
         return _network_in_context(reading, part, encoder, command)
     if command.context not in (None, "none"):
@@ -145,6 +155,8 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Train) ->
         return SetNetwork(
             core=part, encoder=Spec(PatchEncoder, positions=True) if in_places else encoder
         )
+    if isinstance(task, Environment):
+        return AgentNetwork(core=part, encoder=encoder)
     if isinstance(task, RolledOut) and task.given > 1:
         return RollOutNetwork(core=part, encoder=encoder)
     return SequenceNetwork(core=part, encoder=encoder)

@@ -34,7 +34,7 @@ from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES, PPO, Objective, Su
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, Regime
 
 _AGENT: Final = "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO()"
-"""What an environment needs."""
+"""An experiment in an environment."""
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
 """A fraction above 0."""

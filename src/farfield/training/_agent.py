@@ -75,7 +75,7 @@ class OneAgent:
             yield from torch.from_numpy(order).tensor_split(self._rule.minibatches)
 
     def _steps(self, rollout: Rollout) -> dict[str, Tensor]:
-        """What the rule compares with at each step."""
+        """Numbers of each step that the rule compares with."""
         advantages, returns = self._rule.advantages(
             rollout.rewards, rollout.values, rollout.next_values, rollout.ends
         )

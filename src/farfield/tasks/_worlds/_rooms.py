@@ -26,7 +26,7 @@ STEPS: Final = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])
 """Row and column of a step east, south, west and north: turning right is one further."""
 
 ONE: Final = 255
-"""What stands for 1 in an observation, as in all images of 8 bits."""
+"""Number for 1 in an observation, as in all images of 8 bits."""
 
 BLOCK: Final = 256
 """Episodes drawn at once."""
