@@ -105,6 +105,8 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 
 UNCITED = {
+    "AgentOutputs",
+    "HasFirstState",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",

@@ -18,7 +18,7 @@ from farfield.nn import SEQUENCE_LAYERS, CausalTransformer, GRULayer, LinearEnco
 from farfield.objectives import PPO, Supervised
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import TRAINING, Environment, ObjectPicking, SameDifferent
+from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
 from farfield.training import Clock, Learner, OneAgent, Progress, train, trained_network
 from farfield.training._rollouts import Actor, sequences_of, uniform
 from oracles import control as oracle
@@ -26,6 +26,7 @@ from worlds import Recall
 
 LAYERS = {name: cls for name, cls in SEQUENCE_LAYERS.items() if cls is not CausalTransformer}
 PICKING = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
+BABYAI = BabyAIPicking(side=3, distractors=1, more_distractors=(), larger_sides=())
 
 
 def experiment_of(task: Environment, *, core: type = GRULayer, width: int = 24, **recipe):
@@ -160,12 +161,21 @@ class StoppedError(Exception):
     """Stands in for the end of the process."""
 
 
-@pytest.mark.parametrize("task", [PICKING, Recall(truncates=True)], ids=["picking", "recall"])
-@pytest.mark.parametrize("stop", [1, 4])
+@pytest.mark.parametrize(
+    ("task", "stop"),
+    [
+        (PICKING, 1),
+        (PICKING, 4),
+        (Recall(truncates=True), 3),
+        pytest.param(BABYAI, 2, marks=pytest.mark.skipif(not BABYAI.is_at_hand(), reason="[rl]")),
+    ],
+    ids=["picking, 1", "picking, 4", "recall", "babyai"],
+)
 def test_stopped_and_started_again_ends_with_the_same_bytes(
-    tmp_path: Path, task: Environment, stop: int
+    tmp_path: Path, task: Environment, stop: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     experiment = experiment_of(task, core=LSTMLayer)
+    monkeypatch.setattr(type(task), "scored_episodes", 20)
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 
     def interrupt(progress: Progress) -> None:

@@ -80,6 +80,7 @@ from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
+from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play
@@ -120,6 +121,7 @@ TASKS: dict[str, type] = {
 
 ENVIRONMENTS: dict[str, type] = {
     "object-picking": ObjectPicking,
+    "babyai-picking": BabyAIPicking,
 }
 """Every environment, by its name on the command line."""
 
@@ -133,6 +135,7 @@ __all__ = [
     "VALIDATION",
     "Adding",
     "AllSame",
+    "BabyAIPicking",
     "BouncingBalls",
     "Candidates",
     "ChannelStatistics",

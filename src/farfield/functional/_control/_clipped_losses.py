@@ -26,7 +26,7 @@ def clipped_policy_loss(
         clip: The bound $\epsilon$ of the change of the ratio.
 
     Reference:
-        Schulman et al. 2017, equation 7.
+        lamb2022, section 8.4.3; Schulman et al. 2017, equation 7.
     """
     ratio = (log_probs - old_log_probs).exp()
     return -torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)

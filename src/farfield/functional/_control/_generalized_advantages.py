@@ -33,13 +33,12 @@ def generalized_advantages(
         decay: Decay $\lambda$ of the errors of later steps.
 
     Reference:
-        Schulman et al. 2016, equations 11 to 16.
+        lamb2022, section 8.4.3; Schulman et al. 2016, equations 11 to 16.
     """
     errors = rewards + discount * next_values - values
     kept = discount * decay * (~ends).to(errors)
-    advantages = torch.empty_like(errors)
-    after = torch.zeros_like(errors[..., 0])
-    for step in reversed(range(errors.shape[-1])):
-        after = errors[..., step] + kept[..., step] * after
-        advantages[..., step] = after
-    return advantages
+    after, found = torch.zeros_like(errors[..., 0]), list[Tensor]()
+    for error, share in zip(reversed(errors.unbind(-1)), reversed(kept.unbind(-1)), strict=True):
+        after = error + share * after
+        found.append(after)
+    return torch.stack(found[::-1], dim=-1)
