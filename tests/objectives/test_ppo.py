@@ -100,6 +100,15 @@ def test_advantages_are_standardized_and_returns_are_not() -> None:
     np.testing.assert_allclose(found, scaled, rtol=1e-6)
 
 
+def test_rewards_are_clipped_where_that_is_asked_for() -> None:
+    rewards, zeros = torch.tensor([[3.0, -0.2, -7.0]]), torch.zeros(1, 3)
+    never = torch.zeros(1, 3, dtype=torch.bool)
+    rule = PPO(discount=0.0, reward_clip=0.5)
+    assert rule.advantages(rewards, zeros, zeros, never)[1][0].tolist() == pytest.approx(
+        [0.5, -0.2, -0.5]
+    )
+
+
 def test_wrong_numbers_are_refused() -> None:
     assert AGENT_OBJECTIVES == {"ppo": PPO}
     for wrong in ({"clip": 0.0}, {"discount": 1.1}, {"epochs": 0}, {"rollout_length": 0}):

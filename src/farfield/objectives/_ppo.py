@@ -44,6 +44,8 @@ class PPO(Objective):
         clip: The bound $\epsilon$ of the change of probability ratios, and of values.
         value_weight: Weight $c$ of the error of the values.
         entropy_weight: Weight $h$ of the entropy.
+        reward_clip: Largest size of a reward that is learned from; `None` for rewards as they are.
+            1 in the released code for Atari.
 
     Raises:
         ValueError: If a number is out of range.
@@ -60,6 +62,7 @@ class PPO(Objective):
     clip: PositiveFloat = 0.1
     value_weight: NonNegativeFloat = 0.5
     entropy_weight: NonNegativeFloat = 0.01
+    reward_clip: PositiveFloat | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -79,6 +82,8 @@ class PPO(Objective):
             next_values: Value of the state after it; 0 where the episode terminated.
             ends: Whether the episode ends with it.
         """
+        if self.reward_clip is not None:
+            rewards = rewards.clamp(-self.reward_clip, self.reward_clip)
         found = generalized_advantages(
             rewards, values, next_values, ends, discount=self.discount, decay=self.decay
         )

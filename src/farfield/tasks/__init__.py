@@ -80,6 +80,7 @@ from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
+from farfield.tasks._worlds._atari import Atari as Atari
 from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
@@ -122,6 +123,7 @@ TASKS: dict[str, type] = {
 ENVIRONMENTS: dict[str, type] = {
     "object-picking": ObjectPicking,
     "babyai-picking": BabyAIPicking,
+    "atari": Atari,
 }
 """Every environment, by its name on the command line."""
 
@@ -135,6 +137,7 @@ __all__ = [
     "VALIDATION",
     "Adding",
     "AllSame",
+    "Atari",
     "BabyAIPicking",
     "BouncingBalls",
     "Candidates",
