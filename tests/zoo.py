@@ -195,6 +195,7 @@ from farfield.nn import (
     PastNorm,
     PatchEncoder,
     PerProjection,
+    PlanesEncoder,
     PooledBatchNorm,
     PreNormTransformer,
     RandomEncoder,
@@ -954,6 +955,13 @@ MODULES = {
         ),
         inputs=(drawn(BATCH, TIME), torch.tensor([[0], [3], [1], [0]])),
         shape=(BATCH, OUTPUTS),
+    ),
+    "PlanesEncoder": Animal(
+        build=lambda source: PlanesEncoder(
+            (3, 5, 6), convolutions=((4, 2, 1), (3, 3, 2)), out_features=5, generator=source
+        ),
+        inputs=(drawn(BATCH, 3, 5, 6).abs(),),
+        shape=(BATCH, 5),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),

@@ -23,6 +23,7 @@ from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
 from farfield.experiments import (
+    AgentNetwork,
     ItemNetwork,
     Network,
     RollOutNetwork,
@@ -146,6 +147,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="digits", model="pre-norm-transformer"), "PatchEncoder"),
         (Train(task="all-same", model="neural-interpreter"), "ConvEncoder"),
         (Train(task="same-different", model="gru"), "ConvEncoder"),
+        (Train(task="object-picking", model="gru"), "PlanesEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -161,6 +163,7 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
         "fuzzy-boolean": SetNetwork,
         "digits": SetNetwork,
         "all-same": SetNetwork,
+        "object-picking": AgentNetwork,
     }
     assert isinstance(network, kinds.get(command.task, ScoringNetwork))
 

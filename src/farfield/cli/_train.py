@@ -134,7 +134,7 @@ def _network(
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    usual = "linear" if isinstance(task, Environment) else _usual_encoder(task, reading)
+    usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
     encoder = Spec(find("encoder", command.encoder or usual, ENCODERS))
     if reading in ("group", "candidates"):
         return _network_in_context(reading, part, encoder, command)

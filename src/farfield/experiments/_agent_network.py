@@ -11,7 +11,7 @@ from farfield.core import Stream, check_fields
 from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
 from farfield.models import ActorCritic
-from farfield.nn import LinearEncoder
+from farfield.nn import PlanesEncoder
 from farfield.tasks import Environment
 
 
@@ -29,7 +29,7 @@ class AgentNetwork:
     task_kind: ClassVar[type] = Environment
 
     core: Spec
-    encoder: Spec = Spec(LinearEncoder)
+    encoder: Spec = Spec(PlanesEncoder)
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -86,6 +86,7 @@ from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play
 from farfield.tasks._worlds._episodes import random_score as random_score
+from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds as GymnasiumWorlds
 from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 
 TASKS: dict[str, type] = {
@@ -156,6 +157,7 @@ __all__ = [
     "Form",
     "FuzzyBoolean",
     "GlyphSet",
+    "GymnasiumWorlds",
     "HasExpert",
     "HasForm",
     "HasPixelStatistics",
