@@ -17,10 +17,18 @@ from farfield.core import excerpt, expand_home, printable, read_regular, stream
 from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import ProblemTask, SetScores, is_at_hand
+from farfield.tasks import (
+    Environment,
+    HasExpert,
+    ProblemTask,
+    SetScores,
+    expert_score,
+    is_at_hand,
+    metric_of,
+)
 
 ORACLE_PROBLEMS: Final = 200
-"""Problems that the rule itself is scored on, for the ceiling."""
+"""Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""
 
 LOSS: Final = "loss"
 """The metric that is what training minimizes, not the score of the task."""
@@ -38,7 +46,7 @@ class Level(NamedTuple):
 
     Attributes:
         floor: Score of answers that ignore the problem; NaN if unknown.
-        ceiling: Score of the rule itself.
+        ceiling: Score of the rule itself, or of an expert; NaN if unknown.
     """
 
     floor: float
@@ -54,14 +62,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         regime: Name of the regime.
         metric: Name of the score.
         floor: The floor; `None` if unknown.
-        ceiling: The ceiling.
+        ceiling: The ceiling; `None` if unknown.
     """
 
     task: dict[str, Any]
     regime: str
     metric: str
     floor: float | None
-    ceiling: float
+    ceiling: float | None
 
     @property
     def key(self) -> _Key:
@@ -71,7 +79,8 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def level(self) -> Level:
         """The numbers."""
-        return Level(math.nan if self.floor is None else self.floor, self.ceiling)
+        known = (self.floor, self.ceiling)
+        return Level(*(math.nan if one is None else one for one in known))
 
 
 _Key = tuple[str, str, str]
@@ -115,12 +124,13 @@ class Levels:
         key = _key(described, claim.regime, claim.metric)
         if key not in self._known:
             floor = claim.floor
+            ceiling = _ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric)
             self._known[key] = _Line(
                 task=described,
                 regime=claim.regime,
                 metric=claim.metric,
                 floor=None if math.isnan(floor) else floor,
-                ceiling=_ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric),
+                ceiling=None if math.isnan(ceiling) else ceiling,
             )
             if self._folder is not None:
                 _write(self._folder, [self._known[key]])
@@ -171,8 +181,14 @@ def _write(folder: Path, lines: Iterable[_Line]) -> None:
 
 
 @cache
-def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
-    """Score of the oracle over a few problems; of a whole set, where that is what is measured."""
+def _ceiling(task: ProblemTask | Environment, regime: str, metric: str) -> float:
+    """Score of the oracle over a few problems; of a whole set, where that is what is measured.
+
+    In an environment it is that of the expert, and NaN where there is none.
+    """
+    if isinstance(task, Environment):
+        has_one = isinstance(task, HasExpert) and metric == metric_of(task)
+        return expert_score(task, regime, ORACLE_PROBLEMS) if has_one else math.nan
     generator = stream(0, "report", "ceiling").numpy()
     problems = task.sample(regime, ORACLE_PROBLEMS, generator)
     if isinstance(task, SetScores):

@@ -74,7 +74,6 @@ def random_score(environment: Environment, regime: str, episodes: int = EPISODES
     return float(environment.score(found.returns).mean())
 
 
-@cache
 def expert_score(environment: Environment, regime: str, episodes: int = EPISODES) -> float:
     """Mean score of the expert of an environment: the ceiling.
 
