@@ -117,6 +117,8 @@ def test_registries_hold_every_encoder_classifier_and_reasoner() -> None:
 
 UNCITED = {
     "CarriesState",
+    "AgentOutputs",
+    "HasFirstState",
     "EncodesItems",
     "EncodesToSets",
     "EncodesWithPart",

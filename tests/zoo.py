@@ -40,6 +40,8 @@ from farfield.functional import (
     as_fractions,
     bicubic_resize,
     causal_attention,
+    clipped_policy_loss,
+    clipped_value_loss,
     compatibilities,
     content_scores,
     content_weights,
@@ -64,6 +66,7 @@ from farfield.functional import (
     field_statistics,
     folded_query,
     gated_recurrence,
+    generalized_advantages,
     gru_dynamics,
     holding_recurrence,
     interpreter,
@@ -134,6 +137,7 @@ from farfield.models import (
     SRAN,
     SRCNN,
     TRN,
+    ActorCritic,
     AnalogyScoring,
     BottleneckMLP,
     ConvMaps,
@@ -221,6 +225,7 @@ from farfield.nn import (
     PastNorm,
     PatchEncoder,
     PerProjection,
+    PlanesEncoder,
     PooledBatchNorm,
     PreNormTransformer,
     RandomEncoder,
@@ -402,6 +407,21 @@ def sequence_model(source: torch.Generator | None) -> SequenceModel:
     return SequenceModel(
         encoder, core, num_outputs=OUTPUTS, answers_everywhere=True, generator=source
     )
+
+
+class Acting(nn.Module):
+    """Logits and values of an agent for sequences that begin episodes."""
+
+    def __init__(self, source: torch.Generator | None) -> None:
+        super().__init__()
+        encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
+        core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
+        self.agent = ActorCritic(encoder, core, num_actions=OUTPUTS - 1, generator=source)
+
+    def forward(self, items: Tensor, index: Tensor) -> Tensor:
+        first, begins = self.agent.first_state(len(index)), torch.ones(len(index)).bool()
+        logits, values, _ = self.agent(items, index, first, begins)
+        return torch.cat([logits, values.unsqueeze(-1)], dim=-1)
 
 
 def rolling_out(source: torch.Generator | None) -> RollOut:
@@ -1135,6 +1155,13 @@ MODULES = {
         inputs=(drawn(BATCH, TIME), torch.tensor([[0], [3], [1], [0]])),
         shape=(BATCH, OUTPUTS),
     ),
+    "PlanesEncoder": Animal(
+        build=lambda source: PlanesEncoder(
+            (3, 5, 6), convolutions=((4, 2, 1), (3, 3, 2)), out_features=5, generator=source
+        ),
+        inputs=(drawn(BATCH, 3, 5, 6).abs(),),
+        shape=(BATCH, 5),
+    ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),
         inputs=(IMAGES,),
@@ -1214,6 +1241,11 @@ MODULES = {
     ),
     "SequenceModel": Animal(
         build=sequence_model,
+        inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
+        shape=(BATCH, TIME, OUTPUTS),
+    ),
+    "ActorCritic": Animal(
+        build=Acting,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME, OUTPUTS),
     ),
@@ -1770,6 +1802,23 @@ FUNCTIONS = {
         (drawn(BATCH, 2, 3, 2),),
         (BATCH, 3, 4, 3),
     ),
+    "generalized_advantages": (
+        lambda rewards, values: generalized_advantages(
+            rewards, values, rewards, values > 0, discount=0.9, decay=0.8
+        ),
+        (drawn(BATCH, TIME), drawn(BATCH, TIME, seed=1)),
+        (BATCH, TIME),
+    ),
+    "clipped_policy_loss": (
+        lambda *given: clipped_policy_loss(*given, clip=0.2),
+        (drawn(BATCH), drawn(BATCH, seed=1), drawn(BATCH, seed=2)),
+        (BATCH,),
+    ),
+    "clipped_value_loss": (
+        lambda *given: clipped_value_loss(*given, clip=0.2),
+        (drawn(BATCH), drawn(BATCH, seed=1), drawn(BATCH, seed=2)),
+        (BATCH,),
+    ),
     "spatial_moments": (
         lambda maps: spatial_moments(maps, *(torch.arange(n, dtype=maps.dtype) for n in (5, 3))),
         (drawn(BATCH, 5, 3, 2),),
@@ -1799,6 +1848,8 @@ TOGETHER = {
 ELSEWHERE = {
     "MapNormalizer",
     "MeanImages",
+    "AgentOutputs",
+    "HasFirstState",
     "PixelSpectrum",
     "zca_matrix",
     "CarriesState",

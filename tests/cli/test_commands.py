@@ -23,6 +23,7 @@ from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
 from farfield.experiments import (
+    AgentNetwork,
     ItemNetwork,
     Network,
     RollOutNetwork,
@@ -34,12 +35,13 @@ from farfield.experiments import (
 )
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS, PreActResNet
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
-from farfield.objectives import OBJECTIVES
+from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
 from farfield.reproductions import TABLES, Table
 from farfield.tasks import (
     DATA_SETS,
+    ENVIRONMENTS,
     TASKS,
     Copying,
     DataFile,
@@ -57,7 +59,8 @@ KINDS = {
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
-    "objectives": OBJECTIVES,
+    "environments": ENVIRONMENTS,
+    "objectives": {**OBJECTIVES, **AGENT_OBJECTIVES},
     "papers": REFERENCES,
     "claims": TABLES,
     "figures": FIGURES,
@@ -146,6 +149,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="digits", model="pre-norm-transformer"), "PatchEncoder"),
         (Train(task="all-same", model="neural-interpreter"), "ConvEncoder"),
         (Train(task="same-different", model="gru"), "ConvEncoder"),
+        (Train(task="object-picking", model="gru"), "PlanesEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -161,6 +165,7 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
         "fuzzy-boolean": SetNetwork,
         "digits": SetNetwork,
         "all-same": SetNetwork,
+        "object-picking": AgentNetwork,
     }
     assert isinstance(network, kinds.get(command.task, ScoringNetwork))
 
@@ -878,3 +883,15 @@ def test_too_little_memory_is_said_in_one_line(
     assert ended.status == 1
     assert ended.err.startswith("farfield: the memory does not suffice: ")
     assert ended.err.count("\n") == 1
+
+
+def test_agents_are_trained_in_an_environment_by_name(farfield, folder: Path) -> None:
+    fields = (
+        "--task.side 3 --task.distractors 1 --task.more-distractors 2 --task.larger-sides 4 "
+        "--model.hidden-size 12 --recipe.steps 2 --objective.rollout-length 5"
+    )
+    ended = farfield(f"train --task object-picking --model rims --workers 1 --seeds 1 {fields}")
+    assert ended.status == 0, ended.err
+    assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
+    refused = farfield("train --task object-picking --model esbn")
+    assert "model 'esbn' does not support task 'object-picking'; use lstm, gru" in refused.err

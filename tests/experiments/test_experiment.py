@@ -422,13 +422,13 @@ class Own(Objective):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"task": None}, "task must be a ProblemTask, got None"),
-        ({"task": 3}, "task must be a ProblemTask, got 3"),
+        ({"task": None}, "task must be a ProblemTask or an Environment, got None"),
+        ({"task": 3}, "task must be a ProblemTask or an Environment, got 3"),
         (
             {"task": "same-different"},
             r"a ProblemTask, got 'same-different'; write SameDifferent\(…\), from farfield",
         ),
-        ({"task": "else"}, "task must be a ProblemTask, got 'else'$"),
+        ({"task": "else"}, "task must be a ProblemTask or an Environment, got 'else'$"),
         ({"task": SameDifferent}, r"got the class SameDifferent; write SameDifferent\(…\)"),
         ({"model": None}, "model must be an Architecture, got None"),
         ({"model": "esbn"}, "model must be an Architecture, got 'esbn'"),

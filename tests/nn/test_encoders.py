@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, RandomEncoder
+from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, PlanesEncoder, RandomEncoder
 from oracles import webb2021 as oracle
 
 ENCODERS_OF_GLYPHS = {"conv": ConvEncoder, "mlp": MLPEncoder, "random": RandomEncoder}
@@ -131,3 +131,41 @@ def test_sides_must_be_halved_three_times() -> None:
     with pytest.raises(ValueError, match=r"multiples of 8 .* got \(32, 20\)"):
         ConvEncoder((32, 20))
     assert MLPEncoder((3, 20)).fc1.in_features == 60
+
+
+def convolved(maps: np.ndarray, weight: np.ndarray, bias: np.ndarray, stride: int) -> np.ndarray:
+    """Window by window, with a ReLU."""
+    out, _, side, _ = weight.shape
+    rows, columns = ((size - side) // stride + 1 for size in maps.shape[1:])
+    found = np.zeros((out, rows, columns))
+    for k, i, j in np.ndindex(found.shape):
+        window = maps[:, i * stride : i * stride + side, j * stride : j * stride + side]
+        found[k, i, j] = max(0.0, float((window * weight[k]).sum() + bias[k]))
+    return found
+
+
+def test_planes_are_convolved_window_by_window() -> None:
+    encoder = with_biases(
+        PlanesEncoder(
+            (3, 6, 7), convolutions=((4, 2, 1), (5, 3, 2)), out_features=6, generator=generator()
+        )
+    )
+    items = torch.rand(2, 3, 6, 7, dtype=torch.float64, generator=generator(2))
+    w = arrays_of(encoder)
+    for item, found in zip(items.numpy(), encoder(items).detach(), strict=True):
+        maps = convolved(item, w["layers.0.weight"], w["layers.0.bias"], 1)
+        maps = convolved(maps, w["layers.1.weight"], w["layers.1.bias"], 2)
+        rows = w["output.weight"] @ maps.reshape(-1) + w["output.bias"]
+        np.testing.assert_allclose(found, np.maximum(rows, 0), rtol=1e-9, atol=1e-12)
+
+
+def test_planes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"item_shape must be \(channel, height, width\)"):
+        PlanesEncoder((7, 7))
+    with pytest.raises(ValueError, match="convolutions must leave something of"):
+        PlanesEncoder((3, 3, 3))
+    with pytest.raises(ValueError, match=r"items must be \(item, 3, 7, 7\), got shape"):
+        PlanesEncoder((3, 7, 7))(torch.zeros(1, 3, 7, 8))
+    atari = ((32, 8, 4), (64, 4, 2), (32, 3, 1))
+    encoder = PlanesEncoder((4, 84, 84), convolutions=atari, out_features=512)
+    assert encoder.output.in_features == 32 * 7 * 7

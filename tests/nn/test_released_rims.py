@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.nn import RIMs, Wiring
+from farfield.nn import InputAttention, RIMs, Wiring
 
 GOLDEN = Path(os.environ.get("FARFIELD_GOLDEN") or Path(__file__).parents[3] / "shared" / "golden")
 CASES = sorted(path.name for path in GOLDEN.glob("rims_core*")) or ["rims_core_step_lstm"]
@@ -144,3 +144,15 @@ def test_gradients(case: str, golden) -> None:
         assert_near(layer.get_parameter(name).grad, expected, 3e-7)
     for name, leaf in zip("xhc", leaves, strict=True):
         assert_near(leaf.grad, arrays[f"gradin.{name}"], 3e-7)
+
+
+def test_the_variant_for_agents_shares_the_input_among_mechanisms() -> None:
+    wiring, plain = Wiring.released_for_agents(), Wiring.released()
+    assert replace(wiring.input_attention, over_mechanisms=False) == plain.input_attention
+    assert replace(wiring.communication, key_size=16) == plain.communication
+    layer = RIMs(5, 510, wiring=wiring).eval()
+    (trace,) = layer.trace(torch.randn(3, 2, 5, generator=torch.Generator().manual_seed(0)))
+    torch.testing.assert_close(trace.input_attention.sum(-2), torch.ones(3, 2, 1, 1))
+    assert (trace.active.sum(-1) == 4).all()
+    with pytest.raises(ValueError, match="per_position must be False with over_mechanisms"):
+        InputAttention(per_position=True, over_mechanisms=True)

@@ -50,11 +50,14 @@ WIRINGS = {
     ),
     "gru, hypothetical states, gate": Wiring(dynamics=GRUDynamics(), communication=SHOWN),
     "released": Wiring.released(),
+    "over mechanisms": Wiring(
+        input_attention=InputAttention(num_heads=2, key_size=4, value_size=5, over_mechanisms=True)
+    ),
     "positions": Wiring(
         input_attention=InputAttention(num_heads=2, key_size=4, value_size=5, per_position=True)
     ),
 }
-for NAME in ("text", "gru", "heads, sparse communication", "positions"):
+for NAME in ("text", "gru", "heads, sparse communication", "over mechanisms", "positions"):
     WIRINGS[NAME] = replace(
         WIRINGS[NAME],
         communication=replace(WIRINGS[NAME].communication, num_heads=3, key_size=2),
@@ -118,6 +121,7 @@ def expected_of(layer: RIMs, number: int, xs: Tensor, state: list[Tensor]) -> li
         num_active=layer.num_active,
         dynamics=oracle.gru if isinstance(layer.wiring.dynamics, GRUDynamics) else oracle.lstm,
         per_position=bool(reading and reading.per_position and number == 0),
+        over_mechanisms=bool(reading and reading.over_mechanisms),
         top_k=telling.top_k if telling else None,
         hypothetical=bool(telling and telling.hypothetical),
     )

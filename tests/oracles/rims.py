@@ -77,8 +77,19 @@ def gru(x: Array, h: Array, c: Array, w: dict[str, Array], m: int) -> tuple[Arra
     return new, c
 
 
+def over_columns(rows: list[list[float]]) -> list[list[float]]:
+    """A softmax over the rows, for each column."""
+    columns = [softmax([row[p] for row in rows]) for p in range(len(rows[0]))]
+    return [[column[m] for column in columns] for m in range(len(rows))]
+
+
 def read(
-    elements: Array, hidden: list[Array], w: dict[str, Array], num_active: int, per_position: bool
+    elements: Array,
+    hidden: list[Array],
+    w: dict[str, Array],
+    num_active: int,
+    per_position: bool,
+    over_mechanisms: bool,
 ) -> tuple[list[Array], list[bool], list[list[list[float]]]]:
     """Equations 8.1 to 8.3: what each mechanism reads, who is active, and the attention."""
     mechanisms, heads, width, _ = w["query"].shape
@@ -88,14 +99,14 @@ def read(
         value_bias = w["value_bias"][head] if "value_bias" in w else None
         keys = [times(w["key"][head], x, key_bias) for x in elements]
         own = [times(w["value"][head], x, value_bias) for x in elements]
-        if not per_position:
+        if not (per_position or over_mechanisms):
             keys, own = [np.zeros(width), *keys], [np.zeros(len(own[0])), *own]
         values.append(own)
         rows = []
         for m in range(mechanisms):
             query = times(w["query"][m][head], hidden[m])
-            rows.append(softmax([dot(query, key) / math.sqrt(width) for key in keys]))
-        attention.append(rows)
+            rows.append([dot(query, key) / math.sqrt(width) for key in keys])
+        attention.append(over_columns(rows) if over_mechanisms else [softmax(row) for row in rows])
     if per_position:
         active = [False] * mechanisms
         for p in range(len(elements)):
@@ -107,6 +118,9 @@ def read(
                 active[m] = active[m] or won
                 for head in range(heads):
                     attention[head][m][p] *= won
+    elif over_mechanisms:
+        parts = [sum(sum(head[m]) for head in attention) for m in range(mechanisms)]
+        active = best(parts, num_active)
     else:
         null = [
             math.fsum(attention[head][m][0] for head in range(heads)) / heads
@@ -164,6 +178,7 @@ def rims(
     num_active: int,
     dynamics=lstm,
     per_position: bool = False,
+    over_mechanisms: bool = False,
     top_k: int | None = None,
     hypothetical: bool = False,
 ) -> list[Step]:
@@ -171,7 +186,9 @@ def rims(
     mechanisms, steps = len(w["weight_hh"]), []
     for elements in xs:
         if "query" in w:
-            given, active, attention = read(elements, hidden, w, num_active, per_position)
+            given, active, attention = read(
+                elements, hidden, w, num_active, per_position, over_mechanisms
+            )
         else:
             given, active, attention = [elements[0]] * mechanisms, [True] * mechanisms, []
         moved = [dynamics(given[m], hidden[m], cell[m], w, m) for m in range(mechanisms)]

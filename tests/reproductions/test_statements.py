@@ -90,6 +90,7 @@ def test_which_statements_follow_from_printed_cells() -> None:
     assert followed == {
         "gondal2021/best-in-test",
         "gondal2021/best-in-validation",
+        "lamb2022/atari-nfm",
         "lamb2022/ict-four-fold",
         "lamb2022/ict-quarter",
         "lamb2022/ict-supervised-mixup",

@@ -27,8 +27,8 @@ class List:
     """List what there is: tasks, models, layers, claims, statements, figures and so on."""
 
     kind: tyro.conf.Positional[str] = "all"
-    """tasks, models, layers, encoders, contexts, objectives, papers, claims, statements, figures or
-    all."""
+    """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
+    statements, figures or all."""
 
 
 @final
@@ -58,7 +58,7 @@ class Training:
     """A model, the task that it is trained on, and the machine."""
 
     task: str
-    """Name of the task."""
+    """Name of the task, or of the environment."""
     model: str
     """Name of a model or layer that reads problems as the task can be read: `farfield list` says
     how that is."""
@@ -90,7 +90,8 @@ class Train(Training):
 
     Fields of the task, the model and the recipe follow their names: --task.withheld 95,
     --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
-    show them all, --help behind the names of both says what theirs are.
+    show them all, --help behind the names of both says what theirs are. In an environment agents
+    learn with PPO, whose fields follow: --objective.rollout-length 64.
     """
 
 

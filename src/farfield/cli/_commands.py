@@ -19,10 +19,10 @@ from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import TASK_ARGUMENTS
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
-from farfield.objectives import OBJECTIVES
+from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
-from farfield.tasks import DATA_SETS, TASKS, ProblemTask, fetch, form_of
+from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS, ProblemTask, fetch, form_of
 
 LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}
 """Its heading by kind, where it is not that of fields."""
@@ -39,11 +39,12 @@ def list_names(command: List) -> None:
     """
     kinds: dict[str, Iterable[tuple[str, str, str]]] = {
         "tasks": _classes(TASKS, _read_as),
+        "environments": _classes(ENVIRONMENTS),
         "models": _classes({**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS}, _reads),
         "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS}, _reads),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),
-        "objectives": _classes(OBJECTIVES),
+        "objectives": _classes({**OBJECTIVES, **AGENT_OBJECTIVES}),
         "papers": [
             (key, f"{paper.title} ({paper.venue}, {paper.year})", "")
             for key, paper in REFERENCES.items()

@@ -16,7 +16,7 @@ from rich.text import Text
 from farfield.core import num_cores
 from farfield.execution import Job, News
 from farfield.metrics import measure_of
-from farfield.tasks import metric_of
+from farfield.tasks import Environment, metric_of
 
 PLAIN_SECONDS = 10.0
 """Seconds between two lines where the output is a file and not a screen."""
@@ -76,7 +76,8 @@ class Display:
         """Count a job, asked for or one that others start from; returns its place."""
         place = (job.experiment.key, job.seed)
         if place not in self._steps:
-            self._length[job.experiment.key] = job.experiment.task.length
+            task = job.experiment.task
+            self._length[job.experiment.key] = 1 if isinstance(task, Environment) else task.length
             self._steps[place] = job.experiment.recipe.steps
             self._done[place] = 0
         return place

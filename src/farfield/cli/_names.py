@@ -14,7 +14,7 @@ from torch import nn
 from farfield.core import UnknownNameError
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS
-from farfield.tasks import TASKS, GlyphSet, ProblemTask, Reading, form_of
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask, Reading, form_of
 
 Named = TypeVar("Named")
 
@@ -64,7 +64,7 @@ def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
 
 
 def find_task(name: str) -> Any:
-    """The class of a task.
+    """The class of a task that draws problems.
 
     Args:
         name: Its name on the command line.
@@ -75,7 +75,19 @@ def find_task(name: str) -> Any:
     return find("task", name, TASKS)
 
 
-def find_reader(task: ProblemTask, name: str) -> tuple[Reading, type[nn.Module]]:
+def find_task_or_environment(name: str) -> Any:
+    """The class of a task, or of an environment.
+
+    Args:
+        name: Its name on the command line.
+
+    Raises:
+        UnknownNameError: If it is unknown.
+    """
+    return find("task", name, TASKS | ENVIRONMENTS)
+
+
+def find_reader(task: ProblemTask | Environment, name: str) -> tuple[Reading, type[nn.Module]]:
     """Way in which a model reads a task, and its class.
 
     Args:
@@ -87,7 +99,8 @@ def find_reader(task: ProblemTask, name: str) -> tuple[Reading, type[nn.Module]]
         ValueError: If the model does not support the task.
     """
     readers: dict[str, tuple[Reading, type[nn.Module]]] = {}
-    for reading in form_of(task).readings:
+    readings = ("sequence",) if isinstance(task, Environment) else form_of(task).readings
+    for reading in readings:
         for model, cls in MODELS[reading].items():
             readers.setdefault(model, (reading, cls))
     if name not in readers and any(name in models for models in MODELS.values()):

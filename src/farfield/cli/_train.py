@@ -18,7 +18,7 @@ from farfield.cli._names import (
     fields_of_task,
     find,
     find_reader,
-    find_task,
+    find_task_or_environment,
     options_of_task,
     plain_dataclass,
 )
@@ -26,6 +26,7 @@ from farfield.core import printable, stream
 from farfield.execution import jobs_of, results, run
 from farfield.experiments import (
     TASK_ARGUMENTS,
+    AgentNetwork,
     Architecture,
     Experiment,
     ItemNetwork,
@@ -39,9 +40,10 @@ from farfield.experiments import (
     Spec,
 )
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
+from farfield.objectives import PPO, Supervised
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
-from farfield.tasks import ProblemTask, Reading, RolledOut, form_of, is_at_hand
+from farfield.tasks import Environment, ProblemTask, Reading, RolledOut, form_of, is_at_hand
 
 STEPS = 1000
 """Updates, where `--recipe.steps` is not given."""
@@ -82,7 +84,7 @@ def check_trainable(experiment: Experiment) -> None:
     """
     experiment.model.build(experiment.task, stream(0, "trial"))
     if not is_at_hand(experiment.task):
-        experiment.task.draw(stream(0))
+        experiment.problem_task.draw(stream(0))
 
 
 def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
@@ -90,9 +92,9 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
 
     Args:
         command: The words with fixed names.
-        rest: The fields of task, model and recipe.
+        rest: The fields of task, model and recipe; of an environment, of the objective as well.
     """
-    task = find_task(command.task)
+    task = find_task_or_environment(command.task)
     reading, part = find_reader(task(), command.model)
     groups = {"task": options_of_task(task), "model": _options_of_module(part)}
     fields: list[Any] = [
@@ -100,6 +102,8 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     ]
     fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
     name = type(command).__name__.lower()
+    if is_acted_in := isinstance(task(), Environment):
+        fields.append(("objective", PPO, dataclasses.field(default=PPO())))
     options: Any = tyro.cli(
         dataclasses.make_dataclass("Options", fields, frozen=True),
         prog=f"farfield {name} --task {command.task} --model {command.model}",
@@ -111,7 +115,10 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
         chosen.pop(WIDTH, None)
     spec = Spec(part, **chosen)
     return Experiment(
-        task=made, model=_network(made, reading, spec, command), recipe=options.recipe
+        task=made,
+        model=_network(made, reading, spec, command),
+        recipe=options.recipe,
+        objective=options.objective if is_acted_in else Supervised(),
     )
 
 
@@ -133,12 +140,15 @@ def _usual_encoder(task: ProblemTask, reading: Reading) -> str:
             return "linear"
 
 
-def _network(task: ProblemTask, reading: Reading, part: Spec, command: Training) -> Architecture:
+def _network(
+    task: ProblemTask | Environment, reading: Reading, part: Spec, command: Training
+) -> Architecture:
     """A network with a model that reads a task in one way.
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    encoder = Spec(find("encoder", command.encoder or _usual_encoder(task, reading), ENCODERS))
+    usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
+    encoder = Spec(find("encoder", command.encoder or usual, ENCODERS))
     if reading in ("group", "candidates"):
         return _network_in_context(reading, part, encoder, command)
     if command.context not in (None, "none"):
@@ -158,6 +168,8 @@ def _network(task: ProblemTask, reading: Reading, part: Spec, command: Training)
         return SetNetwork(
             core=part, encoder=Spec(PatchEncoder, positions=True) if in_places else encoder
         )
+    if isinstance(task, Environment):
+        return AgentNetwork(core=part, encoder=encoder)
     if isinstance(task, RolledOut) and task.given > 1:
         return RollOutNetwork(core=part, encoder=encoder)
     return SequenceNetwork(core=part, encoder=encoder)

@@ -265,7 +265,7 @@ def _any_of(hint: Any) -> Kind:
             try:
                 return kind.take(name, value)
             except ArgumentError as error:
-                nearest = error if error.says_more(name) else nearest
+                nearest = nearest or (error if error.says_more(name) else None)
         raise nearest or ArgumentError(name, words, value)
 
     return Kind(words, take)

@@ -17,7 +17,8 @@ from farfield.execution._imports import foreign, import_class
 from farfield.execution._job import Job, News, OtherThereError
 from farfield.experiments import Experiment, arrays_of, public_path
 from farfield.records import Record, environment, from_tensors, to_tensors
-from farfield.training import Clock, Learner, OneNetwork, Progress, Stack, train
+from farfield.tasks import Environment
+from farfield.training import Clock, Learner, OneAgent, OneNetwork, Progress, Stack, train
 
 Run = tuple[Record, Mapping[str, Any]]
 """The numbers of a finished run, and the state of its trained network."""
@@ -167,7 +168,11 @@ def train_order(
         report: Shown how far it is.
     """
     job = order.job
-    learner = OneNetwork(job.experiment, job.seed, device=device, start=order.start)
+    learner: Learner
+    if isinstance(job.experiment.task, Environment):
+        learner = OneAgent(job.experiment, job.seed, start=order.start)
+    else:
+        learner = OneNetwork(job.experiment, job.seed, device=device, start=order.start)
     [run] = _train(learner, order, device, engine, report)
     return run
 

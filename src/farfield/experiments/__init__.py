@@ -1,5 +1,6 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
+from farfield.experiments._agent_network import AgentNetwork as AgentNetwork
 from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
@@ -54,6 +55,7 @@ __all__ = [
     "TASK_ARGUMENTS",
     "Adam",
     "AdamW",
+    "AgentNetwork",
     "Architecture",
     "AutoencoderNetwork",
     "ChangesNetwork",

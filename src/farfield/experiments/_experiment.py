@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Annotated, final
+from typing import Annotated, Final, final
 
 import numpy as np
 from torch import nn
@@ -30,8 +30,11 @@ from farfield.experiments._perturbation import Perturbation
 from farfield.experiments._players import Player, check_names, is_within
 from farfield.experiments._schedules import Constant, Schedule
 from farfield.experiments._spec import Spec
-from farfield.objectives import OBJECTIVES, Objective, Supervised
-from farfield.tasks import TASKS, ProblemTask, Regime
+from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES, PPO, Objective, Supervised
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, Regime
+
+_AGENT: Final = "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO()"
+"""An experiment in an environment."""
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
 """A fraction above 0."""
@@ -166,7 +169,7 @@ class Experiment:
     under it, so a table that is run again runs only what is missing.
 
     Args:
-        task: The problems.
+        task: The problems, or the environment.
         model: What is trained.
         recipe: How it is trained.
         objective: What training minimizes, in all parameters of the network.
@@ -197,7 +200,7 @@ class Experiment:
         20
     """
 
-    task: ProblemTask
+    task: ProblemTask | Environment
     model: Architecture
     recipe: Recipe
     objective: Objective = Supervised()
@@ -206,8 +209,8 @@ class Experiment:
     perturbations: tuple[Perturbation, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_named("task", self.task, TASKS)
-        _check_named("objective", self.objective, OBJECTIVES)
+        _check_named("task", self.task, TASKS | ENVIRONMENTS)
+        _check_named("objective", self.objective, OBJECTIVES | AGENT_OBJECTIVES)
         _check_no_part("model", self.model)
         check_fields(self)
         if isinstance(self.model, ForSomeTasks) and not isinstance(self.task, self.model.task_kind):
@@ -222,6 +225,28 @@ class Experiment:
             )
 
         self._check_regimes()
+        self._check_agent()
+
+    def _check_agent(self) -> None:
+        """Raise `ValueError` unless agents learn in environments and nothing else does."""
+        if not isinstance(self.task, Environment):
+            if isinstance(self.objective, PPO):
+                raise ArgumentError("task", "an Environment for an agent", self.task)
+            return
+        if not isinstance(self.model, ForSomeTasks) or self.model.task_kind is not Environment:
+            raise ArgumentError("model", "an AgentNetwork for an environment", self.model, _AGENT)
+        if not isinstance(self.objective, PPO):
+            raise ArgumentError("objective", "a PPO for an environment", self.objective, _AGENT)
+        if self.perturbations:
+            raise ValueError(
+                "perturbations must change problems, which an environment has none of, got "
+                f"{self.perturbations}"
+            )
+        if self.objective.minibatches > self.recipe.batch_size:
+            raise ValueError(
+                f"batch_size must be at least the minibatches ({self.objective.minibatches}), into "
+                f"which the copies of the environment are divided, got {self.recipe.batch_size}"
+            )
 
     def _check_regimes(self) -> None:
         """Raise `ValueError` unless perturbations change known regimes and have own names."""
@@ -237,6 +262,17 @@ class Experiment:
             raise ValueError(
                 f"perturbations must make regimes of other names, got {double[0]!r} twice"
             )
+
+    @property
+    def problem_task(self) -> ProblemTask:
+        """The task, which draws problems.
+
+        Raises:
+            ValueError: If the task is an environment.
+        """
+        if isinstance(self.task, Environment):
+            raise ValueError(f"task must draw problems, got the environment {self.task.name}")
+        return self.task
 
     @property
     def regimes(self) -> tuple[Regime, ...]:

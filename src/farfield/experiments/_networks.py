@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, final, runtime_checkable
+from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
 from torch import nn
 
@@ -40,7 +40,7 @@ from farfield.tasks import Candidates, ProblemTask, RolledOut, form_of
 class Architecture(Protocol):
     """Protocol of architectures: frozen dataclasses of `Spec` that build a network."""
 
-    def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
+    def build(self, task: Any, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
         ...
 

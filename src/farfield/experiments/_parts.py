@@ -10,7 +10,7 @@ from torch import nn
 from farfield.core import Stream
 from farfield.experiments._spec import Spec
 from farfield.models import HasOutFeatures, width_of
-from farfield.tasks import HasPixelStatistics, ProblemTask
+from farfield.tasks import Environment, HasPixelStatistics, ProblemTask
 
 
 @final
@@ -21,25 +21,25 @@ class Parts:
     and, once there is an encoder, how wide embeddings are.
 
     Args:
-        task: The task that the network is for.
+        task: The task that the network is for; of an environment, the shape of observations
+            alone is known.
         stream: Stream of the network.
         candidates: Number of candidates of a problem, each to be scored in a sequence with the
             premises; 0 where all items of a problem are read together.
     """
 
-    def __init__(self, task: ProblemTask, stream: Stream, *, candidates: int = 0) -> None:
-        self.length = task.length - candidates + 1 if candidates else task.length
-        self.num_outputs = 1 if candidates else task.num_outputs
-        self.width = 0
+    def __init__(
+        self, task: ProblemTask | Environment, stream: Stream, *, candidates: int = 0
+    ) -> None:
+        self.length = self.num_outputs = self.width = 0
         self._task = task
         self._stream = stream
-        self._known: dict[str, object] = {
-            "item_shape": task.item_shape,
-            "length": self.length,
-            "num_outputs": self.num_outputs,
-            "segments": task.segments,
-            "batch_first": True,
-        }
+        self._known: dict[str, object] = {"item_shape": task.item_shape, "batch_first": True}
+        if not isinstance(task, Environment):
+            self.length = task.length - candidates + 1 if candidates else task.length
+            self.num_outputs = 1 if candidates else task.num_outputs
+            self._known["length"], self._known["num_outputs"] = self.length, self.num_outputs
+            self._known["segments"] = task.segments
         if candidates:
             self._known["num_candidates"] = candidates
 

@@ -14,6 +14,11 @@ from farfield.functional._autograd._products import is_recorded as is_recorded
 from farfield.functional._autograd._products import is_transformed as is_transformed
 from farfield.functional._autograd._products import linear as linear
 from farfield.functional._autograd._segments import check_segments as check_segments
+from farfield.functional._control._clipped_losses import clipped_policy_loss as clipped_policy_loss
+from farfield.functional._control._clipped_losses import clipped_value_loss as clipped_value_loss
+from farfield.functional._control._generalized_advantages import (
+    generalized_advantages as generalized_advantages,
+)
 from farfield.functional._esbn._content_weights import content_scores as content_scores
 from farfield.functional._esbn._content_weights import content_weights as content_weights
 from farfield.functional._esbn._content_weights import read_confidence as read_confidence
@@ -218,6 +223,8 @@ __all__ = [
     "check_min_update",
     "check_segments",
     "check_truncation",
+    "clipped_policy_loss",
+    "clipped_value_loss",
     "compatibilities",
     "content_scores",
     "content_weights",
@@ -244,6 +251,7 @@ __all__ = [
     "field_statistics",
     "folded_query",
     "gated_recurrence",
+    "generalized_advantages",
     "gru_dynamics",
     "holding_recurrence",
     "interpreter",

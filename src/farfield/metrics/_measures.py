@@ -95,6 +95,13 @@ MEASURES: Final[dict[str, Measure]] = {
         lowest=-math.inf,
         highest=1.0,
     ),
+    "return": Measure(
+        name="return",
+        label="sum of rewards",
+        percent=False,
+        lower_is_better=False,
+        lowest=-math.inf,
+    ),
     "ssim": Measure(
         name="ssim",
         label="structural similarity",
@@ -102,6 +109,9 @@ MEASURES: Final[dict[str, Measure]] = {
         lower_is_better=False,
         lowest=-1.0,
         highest=1.0,
+    ),
+    "success": Measure(
+        name="success", label="success", percent=True, lower_is_better=False, highest=1.0
     ),
     "top-5": Measure(
         name="top-5", label="top-5 accuracy", percent=True, lower_is_better=False, highest=1.0

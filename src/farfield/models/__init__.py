@@ -12,6 +12,9 @@ from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
 from farfield.models._abilities import NeedsCalibration as NeedsCalibration
 from farfield.models._abilities import width_of as width_of
+from farfield.models._actor_critic import ActorCritic as ActorCritic
+from farfield.models._actor_critic import AgentOutputs as AgentOutputs
+from farfield.models._actor_critic import HasFirstState as HasFirstState
 from farfield.models._analogy_scoring import AnalogyScoring as AnalogyScoring
 from farfield.models._corelnet import CoRelNet as CoRelNet
 from farfield.models._esbn import ESBN as ESBN
@@ -115,6 +118,8 @@ __all__ = [
     "SRAN",
     "SRCNN",
     "TRN",
+    "ActorCritic",
+    "AgentOutputs",
     "AnalogyScoring",
     "BottleneckMLP",
     "CarriesState",
@@ -125,6 +130,7 @@ __all__ = [
     "EncodesToSets",
     "EncodesWithPart",
     "FeatureNetwork",
+    "HasFirstState",
     "HasHiddenSize",
     "HasOutFeatures",
     "ItemModel",

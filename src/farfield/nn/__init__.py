@@ -17,6 +17,7 @@ from farfield.nn._encoders._panel_encoder import PanelEncoder as PanelEncoder
 from farfield.nn._encoders._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
+from farfield.nn._encoders._planes_encoder import PlanesEncoder as PlanesEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
@@ -92,6 +93,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "moment": MomentEncoder,
     "panel": PanelEncoder,
     "patch": PatchEncoder,
+    "planes": PlanesEncoder,
     "random": RandomEncoder,
     "word": WordEncoder,
 }
@@ -190,6 +192,7 @@ __all__ = [
     "PerNonlinearity",
     "PerProjection",
     "Placement",
+    "PlanesEncoder",
     "PooledBatchNorm",
     "PreNormTransformer",
     "RIMs",

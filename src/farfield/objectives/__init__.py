@@ -18,6 +18,7 @@ from farfield.objectives._mixup import Mixup as Mixup
 from farfield.objectives._objective import Objective as Objective
 from farfield.objectives._objective import Update as Update
 from farfield.objectives._pi_model import PiModel as PiModel
+from farfield.objectives._ppo import PPO as PPO
 from farfield.objectives._predicting_embeddings import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
@@ -47,11 +48,18 @@ OBJECTIVES: dict[str, type] = {
     "temporal-ensembling": TemporalEnsembling,
     "vat": VAT,
 }
-"""Every objective, by its name on the command line."""
+"""Every objective of tasks with problems, by its name on the command line."""
+
+AGENT_OBJECTIVES: dict[str, type] = {
+    "ppo": PPO,
+}
+"""Every objective of agents, by its name on the command line."""
 
 __all__ = [
+    "AGENT_OBJECTIVES",
     "ICT",
     "OBJECTIVES",
+    "PPO",
     "VAT",
     "ActivationL1",
     "Augmented",

@@ -52,6 +52,9 @@ from farfield.tasks._protocol._abilities import metric_of as metric_of
 from farfield.tasks._protocol._abilities import no_memory_loss as no_memory_loss
 from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._abilities import scored_sets as scored_sets
+from farfield.tasks._protocol._environment import Environment as Environment
+from farfield.tasks._protocol._environment import HasExpert as HasExpert
+from farfield.tasks._protocol._environment import VectorEnv as VectorEnv
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
 from farfield.tasks._protocol._form import axes_of as axes_of
@@ -84,6 +87,14 @@ from farfield.tasks._vaec._vaec_read import read_vaec as read_vaec
 from farfield.tasks._vaec._vaec_scale import VAECScale as VAECScale
 from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTranslation
 from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
+from farfield.tasks._worlds._atari import Atari as Atari
+from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
+from farfield.tasks._worlds._episodes import Episodes as Episodes
+from farfield.tasks._worlds._episodes import expert_score as expert_score
+from farfield.tasks._worlds._episodes import play as play
+from farfield.tasks._worlds._episodes import random_score as random_score
+from farfield.tasks._worlds._gymnasium_worlds import GymnasiumWorlds as GymnasiumWorlds
+from farfield.tasks._worlds._object_picking import ObjectPicking as ObjectPicking
 
 TASKS: dict[str, type] = {
     "same-different": SameDifferent,
@@ -118,10 +129,18 @@ TASKS: dict[str, type] = {
     "super-resolution": SuperResolution,
     "word-text": WordText,
 }
-"""Every task, by its name on the command line."""
+"""Every task with problems, by its name on the command line."""
+
+ENVIRONMENTS: dict[str, type] = {
+    "object-picking": ObjectPicking,
+    "babyai-picking": BabyAIPicking,
+    "atari": Atari,
+}
+"""Every environment, by its name on the command line."""
 
 __all__ = [
     "DATA_SETS",
+    "ENVIRONMENTS",
     "RAVEN",
     "TASKS",
     "TRAINING",
@@ -130,6 +149,8 @@ __all__ = [
     "Adding",
     "AllSame",
     "AsksQuestions",
+    "Atari",
+    "BabyAIPicking",
     "BouncingBalls",
     "Candidates",
     "ChannelStatistics",
@@ -142,11 +163,15 @@ __all__ = [
     "DistributionOfThree",
     "DrawsFirst",
     "DynamicObjects",
+    "Environment",
+    "Episodes",
     "FewLabels",
     "Form",
     "FurtherScores",
     "FuzzyBoolean",
     "GlyphSet",
+    "GymnasiumWorlds",
+    "HasExpert",
     "HasForm",
     "HasPixelStatistics",
     "HasSubsets",
@@ -160,6 +185,7 @@ __all__ = [
     "NeedsFiles",
     "NoMemoryLoss",
     "ObjectFrames",
+    "ObjectPicking",
     "PooledScores",
     "ProblemTask",
     "ProgressiveMatrices",
@@ -183,15 +209,19 @@ __all__ = [
     "TwoMoons",
     "VAECScale",
     "VAECTranslation",
+    "VectorEnv",
     "VisualAnalogies",
     "WordText",
     "axes_of",
     "cache_folder",
+    "expert_score",
     "fetch",
     "form_of",
     "is_at_hand",
     "metric_of",
     "no_memory_loss",
+    "play",
+    "random_score",
     "read_matrices",
     "read_vaec",
     "read_visual_analogies",

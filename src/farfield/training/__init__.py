@@ -1,5 +1,6 @@
 """Training: batches, one network or a stack of them, the loop, checkpoints, evaluation."""
 
+from farfield.training._agent import OneAgent as OneAgent
 from farfield.training._batches import Batches as Batches
 from farfield.training._evaluate import encode_all as encode_all
 from farfield.training._evaluate import evaluate as evaluate
@@ -21,6 +22,7 @@ __all__ = [
     "Batches",
     "Clock",
     "Learner",
+    "OneAgent",
     "OneNetwork",
     "Progress",
     "Stack",

@@ -318,7 +318,9 @@ def score_all(
         seed: Number of the run.
     """
     noise = stream(seed, "perturbations")
-    return score_regimes(model, experiment.task, sets, step, experiment.perturbations, noise)
+    return score_regimes(
+        model, experiment.problem_task, sets, step, experiment.perturbations, noise
+    )
 
 
 def scoring_stream(seed: int) -> Stream:

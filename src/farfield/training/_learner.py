@@ -177,7 +177,7 @@ class OneNetwork:
         self._experiment = experiment
         self._sets = {
             name: problems.to(device, dtype)
-            for name, problems in problems_of_run(experiment.task, seed).items()
+            for name, problems in problems_of_run(experiment.problem_task, seed).items()
         }
 
         def build(weights: Stream | None = None) -> nn.Module:
@@ -274,7 +274,7 @@ class OneNetwork:
         if self._shown:
             shown = self._shown[TRAINING](number)
             problems = dataclasses.replace(problems, items=shown.items, index=shown.index)
-        return self._experiment.task.loss(outputs, problems)
+        return self._experiment.problem_task.loss(outputs, problems)
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""
@@ -301,7 +301,7 @@ class OneNetwork:
 
     def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = train_subset(self._sets[TRAINING]), self._experiment.task
+        some, task = train_subset(self._sets[TRAINING]), self._experiment.problem_task
         with self._as_scored(), self._scoring():
             model = calibrated_on(self.model, some)
             return [metric_points(step, task, *score_problems(model, task, some))]

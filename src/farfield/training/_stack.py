@@ -72,7 +72,7 @@ class Stack:
         self._sets = [
             {
                 name: problems.to(device, dtype)
-                for name, problems in problems_of_run(experiment.task, seed).items()
+                for name, problems in problems_of_run(experiment.problem_task, seed).items()
             }
             for seed in seeds
         ]
@@ -142,7 +142,7 @@ class Stack:
             Update(
                 network=Bound(module=self._model, parameters=learned | fixed),
                 batches={name: _problems(**batch) for name, batch in batches.items()},
-                task_loss=self._experiment.task.loss,
+                task_loss=self._experiment.problem_task.loss,
                 rows={name: batch["rows"] for name, batch in batches.items()},
                 draws=draws,
                 state=state,
@@ -267,7 +267,8 @@ class Stack:
 
     def training_metrics(self, step: int) -> list[list[Score]]:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
-        some, task = [train_subset(sets[TRAINING]) for sets in self._sets], self._experiment.task
+        some = [train_subset(sets[TRAINING]) for sets in self._sets]
+        task = self._experiment.problem_task
         continues = isinstance(task, Consecutive) and carries_state(self._model)
         if continues or wants_statistics(self._model):
             alone = [calibrated_on(self.network(place), part) for place, part in enumerate(some)]

@@ -91,7 +91,7 @@ def _initialize(network: nn.Module, experiment: Experiment, seed: int, weights: 
     """Give lazy modules their weights, by showing the network the first training problems."""
     if not _lazy_names(network):
         return
-    problems = problems_of_run(experiment.task, seed)[TRAINING]
+    problems = problems_of_run(experiment.problem_task, seed)[TRAINING]
     some = problems[: experiment.recipe.batch_size].to("cpu", torch.float32).compact()
     with fixed_settings(), forked_generators(weights.child("lazy")), torch.no_grad():
         network.eval()

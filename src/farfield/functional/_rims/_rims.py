@@ -24,6 +24,9 @@ from farfield.functional._rims._rims_parts import RIMsOutputs, RIMsParameters, R
 from farfield.functional._rims._rims_reading import (
     Reading,
     Source,
+    attend_over_mechanisms,
+    attend_to_elements,
+    attend_to_positions,
     one_element,
     several_elements,
     whole_input,
@@ -192,14 +195,19 @@ def _source(x: Tensor, parameters: RIMsParameters, rules: RIMsRules) -> Source:
     if attention is None:
         return whole_input(x, weight)
     num_active, dropout = rules.num_active, rules.input_dropout
-    if x.ndim == 3 and len(attention.key) == 1 and not rules.per_position:
+    attend = attend_to_elements
+    if rules.per_position:
+        attend = attend_to_positions
+    elif rules.over_mechanisms:
+        attend = attend_over_mechanisms
+    elif x.ndim == 3 and len(attention.key) == 1:
         return one_element(x, weight, attention, num_active=num_active, dropout=dropout)
     return several_elements(
         x.unsqueeze(2) if x.ndim == 3 else x,
         weight,
         attention,
         num_active=num_active,
-        per_position=rules.per_position,
+        attend=attend,
         dropout=dropout,
     )
 

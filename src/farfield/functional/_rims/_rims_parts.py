@@ -46,6 +46,7 @@ class RIMsRules:
         dynamics: A step of a mechanism on its own.
         per_position: Whether mechanisms compete for every position of an input and there is no
             null element, or for the input as a whole.
+        over_mechanisms: Whether attention is a softmax over the mechanisms, without a null element.
         top_k: How many mechanisms an active one reads from; None for all.
         hypothetical: Whether also inactive mechanisms show the state that they would have had if
             active, through which no gradient flows, or the one that they keep.
@@ -59,6 +60,7 @@ class RIMsRules:
     num_active: int
     dynamics: Dynamics = lstm_dynamics
     per_position: bool = False
+    over_mechanisms: bool = False
     top_k: int | None = None
     hypothetical: bool = False
     input_dropout: float = 0.0

@@ -63,6 +63,10 @@ Read = Callable[[Sequence[Product], Tensor, Sequence[Tensor]], Reading]
 """Function from the layers' products, the hidden states and the inputs to a reading."""
 
 
+Attend = Callable[..., tuple[Tensor, Tensor]]
+"""Function from queries, keys and `num_active` to weights of elements and who is active."""
+
+
 class Source(NamedTuple):
     """Inputs of the reading of a step.
 
@@ -147,7 +151,7 @@ def several_elements(
     parameters: InputAttentionParameters,
     *,
     num_active: int,
-    per_position: bool,
+    attend: Attend,
     dropout: float,
 ) -> Source:
     """Competition for inputs of any number of elements, with any number of heads.
@@ -157,11 +161,10 @@ def several_elements(
         weight: From what a mechanism reads, heads side by side, to its gates.
         parameters: Of the attention.
         num_active: How many mechanisms win.
-        per_position: Whether they compete for each position.
+        attend: How they compete.
         dropout: Probability that a number that is read is dropped.
     """
     mechanisms, heads = parameters.query.shape[:2]
-    attend = attend_to_positions if per_position else attend_to_elements
 
     def read(products: Sequence[Product], hidden: Tensor, now: Sequence[Tensor]) -> Reading:
         keys, values, *dropped = now
@@ -240,6 +243,29 @@ def attend_to_positions(
     attention = (queries @ keys.transpose(-1, -2)).softmax(-1)
     won = top_k_mask(attention.mean(1), num_active, dim=-2)
     return attention * won.unsqueeze(1), won.any(-1)
+
+
+def attend_over_mechanisms(
+    queries: Float[Tensor, "batch head mechanism key"],
+    keys: Float[Tensor, "batch head element key"],
+    *,
+    num_active: int,
+) -> tuple[Tensor, Tensor]:
+    """Attention that the mechanisms share, and those with the largest part of it.
+
+    The parts of an element add up to 1 over the mechanisms; those of all elements, averaged over
+    heads, say who is active.
+
+    Args:
+        queries: Of the mechanisms, scaled.
+        keys: Of the elements.
+        num_active: How many mechanisms win.
+
+    Returns:
+        Weights (batch, head, mechanism, element); and who is active, (batch, mechanism).
+    """
+    attention = (queries @ keys.transpose(-1, -2)).softmax(-2)
+    return attention, top_k_mask(attention.mean(1).sum(-1), num_active)
 
 
 def _keys_and_values(x: Tensor, parameters: InputAttentionParameters) -> tuple[Tensor, Tensor]:

@@ -47,6 +47,15 @@ class SequenceLayer(nn.Module):
         """First state for inputs `(time, batch, feature)`, the batch on axis 1."""
         raise NotImplementedError
 
+    def first_state(self, batch: int) -> State:
+        """Parts of the state that sequences begin with, the batch on axis 1 of each.
+
+        Args:
+            batch: Number of sequences.
+        """
+        like = next(self.parameters()).new_zeros(()).expand(1, batch, self.input_size)
+        return self._first_state(like)
+
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         """Outputs for `(time, batch, feature)`, of these axes too, and the last state."""
         raise NotImplementedError

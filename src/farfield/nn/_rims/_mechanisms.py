@@ -81,6 +81,7 @@ class Mechanisms(nn.Module):
             num_active=self._num_active,
             dynamics=self._wiring.dynamics.step,
             per_position=reading is not None and reading.per_position,
+            over_mechanisms=reading is not None and reading.over_mechanisms,
             top_k=None if telling is None else telling.top_k,
             hypothetical=telling is not None and telling.hypothetical,
             input_dropout=reading.dropout if reading is not None and self.training else 0.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 from farfield.core import (
@@ -34,14 +34,17 @@ class InputAttention:
             `(…, position, feature)`: at each those are active that attend to it most, each reads
             the positions that it wins, and one that wins none is inactive. There is no null
             element.
+        over_mechanisms: Whether attention is a softmax over the mechanisms, which so share an
+            input, and those with the largest parts are active, as in the released code for Atari.
+            There is no null element.
         dropout: Probability that a number read is dropped in training; drawn from torch's global
             generator. 0.1 in the released code.
         init_std: Standard deviation of the first weights; None draws them, and biases, as torch's
             linear layers do. 0.01 in the released code.
 
     Raises:
-        ValueError: If a size is below 1, `dropout` no probability, or `init_std` negative or not
-            finite.
+        ValueError: If a size is below 1, `dropout` no probability, `init_std` negative or not
+            finite, or both `per_position` and `over_mechanisms` are asked for.
 
     Reference:
         lamb2022, section 8.2.2.
@@ -52,12 +55,18 @@ class InputAttention:
     value_size: Size | None = None
     bias: bool = True
     per_position: bool = False
+    over_mechanisms: bool = False
     dropout: Dropout = 0.0
     init_std: NonNegativeFloat | None = None
 
     def __post_init__(self) -> None:
         """Check every part."""
         check_fields(self)
+        if self.per_position and self.over_mechanisms:
+            raise ValueError(
+                "per_position must be False with over_mechanisms, which compete for an input as a "
+                "whole, got True"
+            )
 
 
 @final
@@ -149,6 +158,12 @@ class GRUDynamics:
         check_fields(self)
 
 
+_RELEASED_ATTENTION = InputAttention(bias=False, dropout=0.1, init_std=0.01)
+_RELEASED_COMMUNICATION = Communication(
+    key_size=16, value_size=16, hypothetical=True, gated=True, dropout=0.1, init_std=0.01
+)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
@@ -188,14 +203,20 @@ class Wiring:
         """
         kind = GRUDynamics if gru else LSTMDynamics
         return cls(
-            input_attention=InputAttention(bias=False, dropout=0.1, init_std=0.01),
+            input_attention=_RELEASED_ATTENTION,
             dynamics=kind(init_over_all=True),
-            communication=Communication(
-                key_size=16,
-                value_size=16,
-                hypothetical=True,
-                gated=True,
-                dropout=0.1,
-                init_std=0.01,
-            ),
+            communication=_RELEASED_COMMUNICATION,
+        )
+
+    @classmethod
+    def released_for_agents(cls) -> Wiring:
+        """As in the authors' released code for Atari, where it differs from `released`.
+
+        Attention to the input is a softmax over the mechanisms, without a null element; keys of the
+        communication have 32 numbers.
+        """
+        return cls(
+            input_attention=replace(_RELEASED_ATTENTION, over_mechanisms=True),
+            dynamics=LSTMDynamics(init_over_all=True),
+            communication=replace(_RELEASED_COMMUNICATION, key_size=32),
         )

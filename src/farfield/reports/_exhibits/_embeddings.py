@@ -118,7 +118,7 @@ class EmbeddingsByDimension:
 
 
 def _looked_into(row: Row, store: Store) -> _Looked:
-    task = row.claim.experiment.task
+    task = row.claim.experiment.problem_task
     if not isinstance(task, HasSubsets) or not isinstance(task, Candidates):
         raise ValueError(f"{row.name} must be of analogies in parts, got {type(task).__name__}")
     some = problems_of_run(task, row.records[0].seed)[row.claim.regime][:PROBLEMS]
@@ -143,7 +143,7 @@ def _component(row: Row, record: Record, store: Store) -> FirstComponent:
 
 def _context_of_values(experiment: Experiment, num_values: int) -> nn.Module | None:
     """The normalization of an experiment, for as many values; None where it has none."""
-    model, task = experiment.model, experiment.task
+    model, task = experiment.model, experiment.problem_task
     if not isinstance(model, ScoringNetwork):
         raise ValueError(f"model must be a ScoringNetwork, got {type(model).__name__}")
     if model.context is None:

@@ -42,7 +42,8 @@ def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
     whole = row.claim.experiment
     experiment = whole.at_fraction(record.steps / whole.recipe.steps)
     network = trained_network(experiment, record.seed, store)
-    return LookedInto(experiment.task, network, problems_of_run(experiment.task, record.seed))
+    task = experiment.problem_task
+    return LookedInto(task, network, problems_of_run(task, record.seed))
 
 
 def routings(

@@ -19,10 +19,19 @@ from farfield.core import Problems, excerpt, expand_home, printable, read_regula
 from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
-from farfield.tasks import FurtherScores, ProblemTask, SetScores, is_at_hand, metric_of
+from farfield.tasks import (
+    Environment,
+    FurtherScores,
+    HasExpert,
+    ProblemTask,
+    SetScores,
+    expert_score,
+    is_at_hand,
+    metric_of,
+)
 
 ORACLE_PROBLEMS: Final = 200
-"""Problems that the rule itself is scored on, for the ceiling."""
+"""Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""
 
 LOSS: Final = "loss"
 """The metric that is what training minimizes, not the score of the task."""
@@ -40,7 +49,7 @@ class Level(NamedTuple):
 
     Attributes:
         floor: Score of answers that ignore the problem; NaN if unknown.
-        ceiling: Score of the rule itself; NaN if unknown.
+        ceiling: Score of the rule itself, or of an expert; NaN if unknown.
     """
 
     floor: float
@@ -181,11 +190,15 @@ def _is_of_task(task: ProblemTask, metric: str) -> bool:
 
 
 @cache
-def _ceiling(task: ProblemTask, regime: str, metric: str) -> float:
+def _ceiling(task: ProblemTask | Environment, regime: str, metric: str) -> float:
     """Score of the oracle over a few problems; of a whole set, where that is what is measured.
 
-    NaN where it is a model that measures it.
+    In an environment it is that of the expert. NaN where there is none, and where it is a model
+    that measures it.
     """
+    if isinstance(task, Environment):
+        has_one = isinstance(task, HasExpert) and metric == metric_of(task)
+        return expert_score(task, regime, ORACLE_PROBLEMS) if has_one else math.nan
     if not _is_of_task(task, metric):
         return math.nan
     generator = stream(0, "report", "ceiling").numpy()

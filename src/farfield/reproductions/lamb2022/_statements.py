@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from farfield.reproductions._claims import Table
-from farfield.reproductions._comparisons import Cells, Gap, Ratio, Wins
+from farfield.reproductions._comparisons import Cells, Gap, Ratio, Single, Wins
 from farfield.reproductions._statements import Statement
 from farfield.reproductions.lamb2022._ablations import ABLATIONS, ABLATIONS_DIGITS
+from farfield.reproductions.lamb2022._control import (
+    FIGURE_4,
+    FIGURE_5,
+    NETWORKS,
+    WITHOUT_ATTENTION,
+)
+from farfield.reproductions.lamb2022._control import TABLE_3 as NFM_TABLE_3
 from farfield.reproductions.lamb2022._cores import SILENT, WITHOUT_COMMUNICATION
 from farfield.reproductions.lamb2022._digits import TABLE_1_DIGITS
 from farfield.reproductions.lamb2022._ict import ICT_ABLATIONS, ICT_TABLE_1, ICT_TABLE_2
 from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1A, MIXUP_TABLE_1B, MIXUP_TABLE_2
 from farfield.reproductions.lamb2022._nfm_statements import NFM_STATEMENTS
+from farfield.reproductions.lamb2022._print_control import BETTER
 from farfield.reproductions.lamb2022._print_mixup import INPUT_MIXUP, MANIFOLD_MIXUP, NO_MIXUP
 
 QUOTE: Final = "communication between RIMs is essential for good performance"
@@ -56,7 +64,97 @@ CONTESTS: Final = tuple(
     pair for table in (MIXUP_TABLE_1A, MIXUP_TABLE_1B, MIXUP_TABLE_2) for pair in _errors(table)
 )
 
+
+def _contests(table: Table, *pairs: tuple[str, str]) -> tuple[tuple[Cells, Cells], ...]:
+    """Pairs of rows in every column."""
+    of = {(claim.row, claim.column): claim for claim in table.claims}
+    return tuple(
+        (Cells(claims=(of[first, column],)), Cells(claims=(of[second, column],)))
+        for first, second in pairs
+        for column in dict.fromkeys(claim.column for claim in table.claims)
+    )
+
+
+def _most(contests: tuple[object, ...]) -> int:
+    """The least count that is more than half."""
+    return len(contests) // 2 + 1
+
+
+AGENTS: Final = _contests(FIGURE_5, ("RIMs (6, 4)", "LSTM"))
+FIVE_ACTIVE: Final = _contests(FIGURE_5, ("RIMs (6, 5)", "RIMs (6, 4)"))
+ATTENTION: Final = _contests(
+    FIGURE_5, ("RIMs (6, 4)", WITHOUT_ATTENTION), (WITHOUT_ATTENTION, "LSTM")
+)
+NFM_AGENTS: Final = _contests(NFM_TABLE_3, (NETWORKS[1], NETWORKS[0]))
+
 STATEMENTS: Final = (
+    Statement(
+        paper="lamb2022",
+        name="picking-known",
+        about="success of RIMs with known distractors, BabyAI",
+        quote="evaluating with known distractors, the RIM model achieves perfect performance",
+        where="section 8.4.2",
+        comparison=Single(only=_cells(FIGURE_4, "rims/training"), digits=1),
+        low=99.5,
+        high=100.0,
+        note="perfect is read as 100 when rounded",
+    ),
+    Statement(
+        paper="lamb2022",
+        name="picking-novel",
+        about="success of RIMs less that of an LSTM, novel distractors, BabyAI",
+        quote="doesn’t achieve perfect performance but strongly outperforms the LSTM",
+        where="section 8.4.2",
+        comparison=Gap(
+            first=_cells(FIGURE_4, "rims/novel-distractors"),
+            second=_cells(FIGURE_4, "lstm/novel-distractors"),
+        ),
+        low=10.0,
+        note="strongly is read as by ten points or more",
+    ),
+    Statement(
+        paper="lamb2022",
+        name="atari-rims",
+        about="games of those named in which RIMs score above an LSTM",
+        quote="the LSTM with RIMs greatly improves performance",
+        where="section 8.4.3",
+        comparison=Wins(contests=AGENTS),
+        low=_most(AGENTS),
+        high=len(AGENTS),
+        note="read as in more than half of the games that the text names",
+    ),
+    Statement(
+        paper="lamb2022",
+        name="atari-five-active",
+        about="games of those named in which five active mechanisms score above four",
+        quote="slightly improved over results compared with kA = 4, but both had similar",
+        where="section 8.4.4",
+        comparison=Wins(contests=FIVE_ACTIVE),
+        low=_most(FIVE_ACTIVE),
+        high=len(FIVE_ACTIVE),
+        note="read as in more than half of the games that the text names",
+    ),
+    Statement(
+        paper="lamb2022",
+        name="atari-input-attention",
+        about="contests of RIMs with those without input attention, and of these with an LSTM, won",
+        quote="Atari but still outperformed the LSTM baseline",
+        where="section 8.4.4",
+        comparison=Wins(contests=ATTENTION),
+        low=_most(ATTENTION),
+        high=len(ATTENTION),
+        note="read as in more than half of the games that the text names",
+    ),
+    Statement(
+        paper="lamb2022",
+        name="atari-nfm",
+        about="games of Table 3 in which the score is higher with NFM",
+        quote="We show substantially improved results on four of these",
+        where="section 10.4.5",
+        comparison=Wins(contests=NFM_AGENTS),
+        low=BETTER,
+        high=len(NFM_AGENTS),
+    ),
     Statement(
         paper="lamb2022",
         name="manifold-mixup-outperforms",

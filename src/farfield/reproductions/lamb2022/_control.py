@@ -1,0 +1,234 @@
+"""Agents of lamb2022: Figures 4 and 5 of chapter 8, and Table 3 of chapter 10.
+
+The text says that agents learn with PPO and that only the recurrent layer differs; sizes, rollouts,
+learning rates and numbers of steps it leaves out. On Atari they are those of the released code
+(eight copies, rollouts of 128 steps, learning rate 2.5e-4, layers of 512 units, of which 510 are
+divided among six mechanisms), at ten million steps of the environment. Of the suite of games those
+stand here that the text names. For BabyAI and for rooms of our own they are chosen once for all
+layers: layers of 240 units, a learning rate of 1e-3, five million and four million steps. Chapter
+10 has another agent, an implicit quantile network in the form of Rainbow, which is not built here.
+
+By the time of an update, a network takes on one core: with RIMs 0.9 hours in rooms of our own, 1.3
+in BabyAI and 21 on Atari; with an LSTM 0.3, 0.6 and 12; in the rooms 0.4 with a GRU or a Holding
+RNN, and 0.8 with a linear recurrent unit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
+from farfield.nn import (
+    GRULayer,
+    HoldingRNN,
+    LinearRecurrentUnit,
+    LSTMLayer,
+    PlanesEncoder,
+    RIMs,
+    Wiring,
+)
+from farfield.objectives import PPO
+from farfield.reproductions._claims import Claim, Table
+from farfield.reproductions._published import Published, Unpublished
+from farfield.reproductions._rule import VerdictRule
+from farfield.reproductions._unbuilt import Unbuilt
+from farfield.reproductions.lamb2022 import _print_control as printed
+from farfield.tasks import TRAINING, Atari, BabyAIPicking, Environment, ObjectPicking
+
+UNITS: Final = 240
+SELECTION: Final = "weights of the last step"
+QUICK: Final = 1 / 100
+
+MECHANISMS: Final = Spec(RIMs, hidden_size=UNITS, num_mechanisms=6, num_active=4)
+PAIR: Final[dict[str, Spec]] = {"RIMs": MECHANISMS, "LSTM": Spec(LSTMLayer, hidden_size=UNITS)}
+"""The layers of Figures 4 and 5."""
+RIVALS: Final[dict[str, Spec]] = {
+    "GRU": Spec(GRULayer, hidden_size=UNITS),
+    "Linear recurrent unit": Spec(LinearRecurrentUnit, hidden_size=UNITS),
+    "Holding RNN": Spec(HoldingRNN, hidden_size=256),
+}
+"""Layers that the text does not try; the last one is Farfield's own."""
+
+SUCCESS: Final = Unpublished(
+    runs=printed.TRIALS, selection=SELECTION, split="episodes of new rooms, actions drawn"
+)
+POINTS: Final = Unpublished(
+    runs=printed.TRIALS,
+    selection=SELECTION,
+    split="ten episodes, actions drawn",
+    decimals=(0, 0),
+    unit="fraction",
+)
+BABYAI: Final = BabyAIPicking()
+ROOMS: Final = ObjectPicking()
+LEARNED: Final = Recipe(steps=2_000, learning_rate=1e-3, batch_size=64, clip_norm=0.5)
+RULE: Final = PPO(rollout_length=40, clip=0.2)
+
+
+def in_rooms(task: Environment, core: Spec, steps: int) -> Experiment:
+    """An agent that picks up objects.
+
+    Args:
+        task: The rooms.
+        core: Its recurrent layer.
+        steps: Number of rollouts, of 2,560 steps of the environment each.
+    """
+    return Experiment(
+        task=task,
+        model=AgentNetwork(core=core, encoder=Spec(PlanesEncoder)),
+        recipe=dataclasses.replace(LEARNED, steps=steps),
+        objective=RULE,
+    )
+
+
+def _picking(table: str, row: str, regime: str, column: str, **options: Any) -> Claim:
+    return Claim(
+        paper="lamb2022",
+        table=table,
+        row=row,
+        column=column,
+        published=SUCCESS,
+        rule=VerdictRule(),
+        metric="success",
+        regime=regime,
+        quick=QUICK,
+        **options,
+    )
+
+
+FIGURE_4: Final = Table(
+    key="lamb2022/figure-4-agents",
+    title="Object picking in BabyAI: success, known and novel distractors",
+    claims=tuple(
+        _picking(
+            "figure-4-agents",
+            row,
+            regime,
+            column,
+            experiment=in_rooms(BABYAI, core, 2_000),
+            subject="Object picking in BabyAI",
+            data="the package minigrid: pip install 'farfield[rl]'",
+        )
+        for regime, column in ((TRAINING, "known"), ("novel-distractors", "novel"))
+        for row, core in PAIR.items()
+    ),
+)
+"""Figure 4, which gives curves and no numbers."""
+
+PICKING: Final = Table(
+    key="lamb2022/object-picking",
+    title="Object picking in rooms of our own: success with distractors never met, more of them, "
+    "and in larger rooms",
+    claims=tuple(
+        _picking(
+            "object-picking",
+            row,
+            regime.name,
+            regime.name,
+            experiment=in_rooms(ROOMS, core, 1_600),
+            subject="Object picking",
+        )
+        for regime in ROOMS.regimes
+        for row, core in (PAIR | RIVALS).items()
+    ),
+)
+"""After Figure 4, without a package."""
+
+
+def _mechanisms(num_active: int) -> Spec:
+    wiring = Wiring.released_for_agents()
+    return Spec(RIMs, hidden_size=510, num_mechanisms=6, num_active=num_active, wiring=wiring)
+
+
+WITHOUT_ATTENTION: Final = "RIMs (6, 6), no input attention"
+PLAYERS: Final[dict[str, Spec]] = {
+    "RIMs (6, 4)": _mechanisms(4),
+    "RIMs (6, 5)": _mechanisms(5),
+    WITHOUT_ATTENTION: Spec(
+        RIMs,
+        hidden_size=510,
+        num_mechanisms=6,
+        num_active=6,
+        wiring=dataclasses.replace(Wiring.released_for_agents(), input_attention=None),
+    ),
+    "LSTM": Spec(LSTMLayer, hidden_size=512),
+}
+"""The layers of Figure 5 and of the ablations of section 8.4.4 on Atari."""
+SCREENS: Final = Spec(
+    PlanesEncoder, convolutions=((32, 8, 4), (64, 4, 2), (32, 3, 1)), out_features=512
+)
+
+
+def on_atari(game: str, core: Spec) -> Experiment:
+    """An agent that plays a game.
+
+    Args:
+        game: Its name in ale-py.
+        core: The recurrent layer.
+    """
+    return Experiment(
+        task=Atari(game=game),
+        model=AgentNetwork(core=core, encoder=SCREENS),
+        recipe=Recipe(steps=9_766, learning_rate=2.5e-4, batch_size=8, clip_norm=0.5),
+        objective=PPO(reward_clip=1.0),
+    )
+
+
+def _game(table: str, row: str, name: str, published: Any, core: Spec) -> Claim:
+    return Claim(
+        paper="lamb2022",
+        table=table,
+        row=row,
+        column=name,
+        published=published,
+        experiment=on_atari(printed.GAMES[name], core),
+        rule=VerdictRule(),
+        metric="return",
+        regime=TRAINING,
+        quick=QUICK,
+        subject=name,
+        group=printed.GAMES[name].replace("_", "-"),
+        data="the package ale-py: pip install 'farfield[atari]'",
+        unbuilt=core.cls is Unbuilt,
+    )
+
+
+FIGURE_5: Final = Table(
+    key="lamb2022/figure-5-agents",
+    title="Games of Atari: the score at the end of training",
+    claims=tuple(
+        _game("figure-5-agents", row, name, POINTS, core)
+        for name in printed.GAMES
+        for row, core in PLAYERS.items()
+    ),
+)
+"""Figure 5, which gives bars and no numbers, and its ablations, for the games that are named."""
+
+NETWORKS: Final = ("Rainbow-IQN", "Rainbow-IQN + NFM")
+
+
+def _score(number: tuple[int, int | None]) -> Published:
+    mean, spread = number
+    return Published(
+        mean=mean,
+        spread=spread,
+        spread_kind="standard deviation",
+        runs=1 if spread is None else 2,  # not published; a spread is of at least two
+        decimals=(0, 0),
+        unit="fraction",
+        selection="not published",
+        split="not published",
+    )
+
+
+TABLE_3: Final = Table(
+    key="lamb2022/nfm-table-3",
+    title="Games of Atari: scores with NFM in the encoder",
+    claims=tuple(
+        _game("nfm-table-3", row, name, _score(number), Spec(Unbuilt, model=row))
+        for name, numbers in printed.TABLE_3.items()
+        for row, number in zip(NETWORKS, numbers, strict=True)
+    ),
+)
+"""Table 3 of chapter 10."""

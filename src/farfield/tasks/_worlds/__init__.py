@@ -1,0 +1,1 @@
+"""Environments: worlds to act in."""

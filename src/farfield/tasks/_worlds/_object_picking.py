@@ -1,0 +1,182 @@
+"""Object picking: fetch the named object among others, seeing little of the room (lamb2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from jaxtyping import Float, Int64
+
+from farfield.core import Stream, check_fields
+from farfield.tasks._protocol._checks import check_number, check_regime
+from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._worlds._episodes import random_score
+from farfield.tasks._worlds._rooms import CHANNELS, Room, Rooms
+from farfield.tasks._worlds._shortest_paths import first_actions
+
+NOVEL: Final = "novel-distractors"
+MOST: Final = 64
+"""Cells along a side, and distractors, at most."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ObjectPicking:
+    r"""Pick up the named object among others, seeing only the cells ahead.
+
+    **What is asked.** A room has an agent and a few objects, each of a kind and a color. One of
+    them is named. The agent turns left or right, goes forward, or picks up what is ahead, which
+    ends the episode. The reward of the named object is $1 - 0.9\, t / T$ after $t$ of at most $T$
+    steps, $T$ the number of cells; of anything else, and where time is over, it is 0. An
+    observation shows the square of cells ahead of the agent, which itself is at the middle of the
+    last row: a plane of walls, one for each kind and each color, and the kind and the color asked
+    for as planes of ones, all as 8-bit images in which 255 is 1.
+
+    **Worked example.** Asked for is the red key (K); the agent looks up and sees the cells in the
+    frame.
+
+    ```text
+    # # # # # # # #
+    #┌─────────┐  #
+    #│  . K . .│. #
+    #│. . . b .│. #
+    #│. . . . .│. #     three times forward, turn left, …
+    #│. . . . .│B #
+    #│. . ^ . .│. #
+    #└─────────┘  #
+    # # # # # # # #
+    ```
+
+    **Regimes.** `training`; `novel-distractors`: the others are of kinds and colors that training
+    never shows, while what is asked for is as in training; `distractors-8` and the like: so many
+    others; `side-12` and the like: rooms of so many cells a side.
+
+    **Score, floor and ceiling.** Share of episodes that end with the named object. The floor is
+    that of actions drawn uniformly, measured. The ceiling is that of an expert who sees all of the
+    room and goes the shortest way, measured: less than 1 where others may stand in the way.
+
+    **Known shortcuts.** With novel distractors, what has a known kind is what is asked for.
+
+    **Source and deviations.** After the task of lamb2022, which is a level of BabyAI whose name and
+    number of distractors the text leaves out. There a mission is a sentence and not planes, another
+    object picked up does not end an episode, and novel distractors are not described further.
+
+    Args:
+        side: Cells along a side of the room in training.
+        distractors: Objects beside the one asked for.
+        more_distractors: Their numbers in further regimes.
+        larger_sides: Cells along a side in further regimes.
+        view: Cells along a side of the square that an agent sees, odd.
+
+    Raises:
+        ValueError: If a number is out of range, or objects do not fit into the room.
+
+    Reference:
+        lamb2022, section 8.4.2 and Figure 4.
+
+    Example:
+        >>> from farfield.core import stream
+        >>> worlds = ObjectPicking().make("training", 16, stream(0))
+        >>> observations, _ = worlds.reset()
+        >>> observations.shape
+        (16, 19, 7, 7)
+    """
+
+    name: ClassVar[str] = "object-picking"
+    version: ClassVar[int] = 1
+    metric: ClassVar[str] = "success"
+    scored_episodes: ClassVar[int] = 512
+    num_actions: ClassVar[int] = 4  # turn left, turn right, go forward, pick up
+
+    side: int = 8
+    distractors: int = 4
+    more_distractors: tuple[int, ...] = (8, 16)
+    larger_sides: tuple[int, ...] = (12, 16)
+    view: int = 7
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_number("side", self.side, 2, MOST)
+        most = self.side**2 - 2
+        check_number("distractors", self.distractors, 1, most)
+        for more in self.more_distractors:
+            check_number("more_distractors", more, self.distractors + 1, most)
+        for side in self.larger_sides:
+            check_number("larger_sides", side, self.side + 1, MOST)
+        check_number("view", self.view, 3, MOST)
+        if self.view % 2 == 0:
+            raise ValueError(f"view must be odd, got {self.view}")
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Planes of a view."""
+        return (CHANNELS, self.view, self.view)
+
+    @property
+    def regimes(self) -> tuple[Regime, ...]:
+        """Training, then novel distractors, more of them, and larger rooms."""
+        unit, fewest = "novel distractors", self.distractors
+        return (
+            Regime(name=TRAINING, distance=0.0, unit=unit),
+            Regime(name=NOVEL, distance=float(fewest), unit=unit),
+            *(
+                Regime(name=f"distractors-{n}", distance=float(n - fewest), unit="more distractors")
+                for n in self.more_distractors
+            ),
+            *(
+                Regime(name=f"side-{n}", distance=float(n - self.side), unit="more cells a side")
+                for n in self.larger_sides
+            ),
+        )
+
+    def make(self, regime: str, count: int, stream: Stream) -> Rooms:
+        """Rooms side by side.
+
+        Args:
+            regime: Name of the regime.
+            count: Number of rooms.
+            stream: Where episodes are drawn from.
+
+        Raises:
+            UnknownNameError: If the regime is unknown.
+            ValueError: If there is no room.
+        """
+        check_number("count", count, 1, 1_000_000)
+        place = stream.child(self.name, f"v{self.version}", check_regime(regime, self.regimes))
+        return Rooms(self._room(regime), count, place)
+
+    def _room(self, regime: str) -> Room:
+        kind, _, number = regime.partition("-")
+        side = int(number) if kind == "side" else self.side
+        return Room(
+            side=side,
+            distractors=int(number) if kind == "distractors" else self.distractors,
+            is_novel=regime == NOVEL,
+            view=self.view,
+            limit=side**2,
+        )
+
+    def score(self, returns: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
+        """1 for each episode that ended with the named object.
+
+        Args:
+            returns: Sum of the rewards of each.
+        """
+        return (returns > 0).astype(np.float64)
+
+    def chance(self, regime: str) -> float:
+        """Success of actions drawn uniformly.
+
+        Args:
+            regime: Name of the regime.
+        """
+        return random_score(self, check_regime(regime, self.regimes))
+
+    def expert(self, worlds: Rooms) -> Int64[np.ndarray, " batch"]:
+        """The first action of a shortest way to the named object, which may lie out of view.
+
+        Args:
+            worlds: What `make` returned.
+        """
+        return first_actions(worlds.layouts, worlds.forward)

@@ -1,0 +1,260 @@
+"""Rollouts: agents that act in an environment, and the sequences that they learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int64, Shaped
+from torch import Tensor
+
+from farfield.core import Problems, Stream
+from farfield.models import ActorCritic
+from farfield.tasks import Environment, VectorEnv
+
+RECENT: Final = 100
+"""Last finished episodes whose mean score is shown during training."""
+
+State = tuple[Tensor, ...]
+"""Parts of the state of agents, the batch on axis 1 of each."""
+
+
+@final
+class Rollout(NamedTuple):
+    """Steps of several copies of an environment, with what the agents made of each.
+
+    Attributes:
+        observations: Observation before each step.
+        actions: Action taken.
+        log_probs: Its log-probability.
+        rewards: Reward.
+        values: Value before the step.
+        next_values: Value after it; 0 where the episode terminated.
+        ends: Whether the episode ends with the step.
+        begins: Whether an episode begins with the first step.
+        state: State of the agents before it.
+    """
+
+    observations: Shaped[Tensor, "batch time ..."]
+    actions: Int64[Tensor, "batch time"]
+    log_probs: Float[Tensor, "batch time"]
+    rewards: Float[Tensor, "batch time"]
+    values: Float[Tensor, "batch time"]
+    next_values: Float[Tensor, "batch time"]
+    ends: Bool[Tensor, "batch time"]
+    begins: Bool[Tensor, " batch"]
+    state: State
+
+
+class Decision(NamedTuple):
+    """Actions of agents at one step, their log-probabilities, and values."""
+
+    actions: Int64[Tensor, " batch"]
+    log_probs: Float[Tensor, " batch"]
+    values: Float[Tensor, " batch"]
+
+
+@final
+class Agents:
+    """Copies of one agent with a state each, which act and remember.
+
+    Args:
+        model: The agent.
+        count: Number of copies.
+
+    Attributes:
+        begins: Whether the next observation is the first of an episode.
+        state: State of the copies.
+    """
+
+    def __init__(self, model: ActorCritic, count: int) -> None:
+        self._model = model
+        self._index = torch.arange(count).unsqueeze(1)
+        self.begins = torch.ones(count, dtype=torch.bool)
+        self.state: State = tuple(part.detach() for part in model.first_state(count))
+
+    @torch.no_grad()
+    def act(self, observations: np.ndarray, noise: Float[Tensor, "batch class"]) -> Decision:
+        """Draw an action for each observation, and go on to the state after it.
+
+        Args:
+            observations: What each copy sees.
+            noise: Uniform numbers in 0…1, a row for each.
+        """
+        logits, values, self.state = self._read(observations)
+        log_probs = logits.log_softmax(-1)
+        # The largest of logits with Gumbel noise is drawn with the probabilities (Gumbel 1954).
+        actions = (log_probs - (-noise.log()).log()).argmax(-1)
+        taken = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+        self.begins = torch.zeros_like(self.begins)
+        return Decision(actions, taken, values)
+
+    @torch.no_grad()
+    def values(self, observations: np.ndarray) -> Float[Tensor, " batch"]:
+        """Value of each observation; no state changes.
+
+        Args:
+            observations: What each copy sees.
+        """
+        return self._read(observations)[1]
+
+    def _read(self, observations: np.ndarray) -> tuple[Tensor, Tensor, State]:
+        items = torch.from_numpy(observations)
+        logits, values, state = self._model(items, self._index, self.state, self.begins)
+        return logits[:, 0], values[:, 0], state
+
+
+def uniform(stream: Stream, *shape: int) -> Tensor:
+    """Uniform numbers above 0 and below 1, for `Agents.act`.
+
+    Args:
+        stream: Where they are drawn from.
+        shape: Of the tensor.
+    """
+    drawn = torch.rand(shape, generator=stream.torch())
+    return drawn.clamp(torch.finfo(drawn.dtype).tiny, 1 - torch.finfo(drawn.dtype).eps)
+
+
+@final
+class Actor:
+    """An agent in training, with the copies of the environment that it acts in.
+
+    Args:
+        model: The agent.
+        environment: The environment.
+        regime: Its regime.
+        count: Number of copies.
+        stream: Where their episodes are drawn from.
+
+    Attributes:
+        recent: Score of the last finished episodes, the latest first; NaN where there are fewer.
+    """
+
+    def __init__(
+        self, model: ActorCritic, environment: Environment, regime: str, count: int, stream: Stream
+    ) -> None:
+        self._environment = environment
+        self._worlds: VectorEnv = environment.make(regime, count, stream)
+        self._agents = Agents(model, count)
+        self._observations, _ = self._worlds.reset()
+        self._returns = torch.zeros(count, dtype=torch.float64)
+        self.recent = torch.full((RECENT,), torch.nan, dtype=torch.float64)
+
+    def play(self, length: int, stream: Stream) -> Rollout:
+        """Act for some steps in every copy.
+
+        Args:
+            length: Number of steps.
+            stream: Where actions are drawn from.
+        """
+        count = self._worlds.num_envs
+        noise = uniform(stream, length, count, self._environment.num_actions)
+        begins, state = self._agents.begins, self._agents.state
+        seen, steps = [], []
+        for own in noise:
+            seen.append(torch.from_numpy(self._observations))
+            decision = self._agents.act(self._observations, own)
+            steps.append((*decision, *self._step(decision.actions)))
+        actions, log_probs, values, rewards, ends, after = (
+            torch.stack(parts, dim=1) for parts in zip(*steps, strict=True)
+        )
+        last = self._agents.values(self._observations).unsqueeze(1)
+        following = torch.cat([values[:, 1:], last], dim=1)
+        return Rollout(
+            observations=torch.stack(seen, dim=1),
+            actions=actions,
+            log_probs=log_probs,
+            rewards=rewards,
+            values=values,
+            next_values=torch.where(ends, after, following),
+            ends=ends,
+            begins=begins,
+            state=state,
+        )
+
+    def _step(self, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rewards, ends, and the values after those steps that truncate an episode."""
+        found = self._worlds.step(actions.numpy())
+        self._observations, rewards, terminations, truncations, infos = found
+        values = torch.zeros(len(actions))
+        if truncations.any():
+            truncated = torch.from_numpy(truncations & ~terminations)
+            values = torch.where(truncated, self._agents.values(infos["final_obs"]), values)
+        ends = torch.from_numpy(terminations | truncations)
+        self._agents.begins = ends
+        self._returns += torch.from_numpy(rewards)
+        if ends.any():
+            self._remember(ends)
+        return torch.from_numpy(rewards).float(), ends, values
+
+    def _remember(self, ends: Tensor) -> None:
+        """Note the scores of finished episodes."""
+        scores = torch.from_numpy(self._environment.score(self._returns[ends].numpy()))
+        self.recent = torch.cat([scores, self.recent])[:RECENT]
+        self._returns = self._returns.where(~ends, 0.0)
+
+    def score(self) -> tuple[float, int]:
+        """Mean score of the last finished episodes, and their number; 0 where there is none."""
+        known = self.recent[~self.recent.isnan()]
+        return (float(known.mean()) if len(known) else 0.0), len(known)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that changes with a step, for a checkpoint."""
+        parts = {f"memory.{n}": part for n, part in enumerate(self._agents.state)}
+        return parts | {
+            "begins": self._agents.begins,
+            "returns": self._returns,
+            "recent": self.recent,
+            "worlds._extra_state": self._worlds.state(),
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state that `state` returned.
+
+        Args:
+            state: The state.
+        """
+        self._agents.state = tuple(state[f"memory.{n}"] for n in range(len(self._agents.state)))
+        self._agents.begins, self._returns = state["begins"], state["returns"]
+        self.recent = state["recent"]
+        self._observations = self._worlds.load_state(state["worlds._extra_state"])
+
+
+def sequences_of(
+    rollout: Rollout, rows: Int64[Tensor, " batch"], steps: Mapping[str, Tensor]
+) -> Problems:
+    """Whole sequences of some copies: a problem for each part of an episode in the rollout.
+
+    The shorter ones are filled up with positions at which there is no step.
+
+    Args:
+        rollout: The rollout.
+        rows: The copies.
+        steps: What else belongs to each step, `(batch, time)` by name.
+    """
+    length = rollout.ends.shape[1]
+    begins = torch.cat([torch.ones(len(rows), 1).bool(), rollout.ends[rows, :-1]], dim=1)
+    starts = begins.flatten().nonzero().squeeze(1)
+    ends = torch.cat([starts[1:], torch.tensor([begins.numel()])])
+    offsets = torch.arange(int((ends - starts).max()))
+    is_step = offsets < (ends - starts).unsqueeze(1)
+    index = torch.where(is_step, starts.unsqueeze(1) + offsets, 0)
+    copies, is_first = rows[starts // length], starts % length == 0
+    latent = {name: own[rows].flatten()[index] for name, own in steps.items()}
+    state = {
+        f"state.{number}": part[:, copies].transpose(0, 1)
+        for number, part in enumerate(rollout.state)
+    }
+    return Problems(
+        items=rollout.observations[rows].flatten(0, 1),
+        index=index,
+        target=rollout.actions[rows].flatten()[index],
+        latent={
+            **latent,
+            **state,
+            "is_step": is_step,
+            "begins": ~is_first | rollout.begins[copies],
+        },
+    )

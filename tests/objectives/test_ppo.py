@@ -1,0 +1,117 @@
+"""The loss of PPO beside loops over every step, and its standardized advantages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from farfield.core import TRAINING, Problems
+from farfield.objectives import AGENT_OBJECTIVES, PPO, Bound, Update
+from made import drawn, generator
+from oracles import control as oracle
+
+
+class Table(nn.Module):
+    """Logits and a value for every observation, which is a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logits = nn.Parameter(drawn(20, 3, seed=5))
+        self.values = nn.Parameter(drawn(20, seed=6))
+
+    def forward(self, items: Tensor, index: Tensor, state: tuple, begins: Tensor):
+        assert [part.shape for part in state] == [(1, 4, 2)]
+        seen = items[index]
+        return self.logits[seen], self.values[seen], state
+
+
+def sequences() -> Problems:
+    """Four sequences of up to six steps."""
+    lengths = torch.tensor([6, 1, 4, 3])
+    latent = {
+        name: drawn(4, 6, seed=n)
+        for n, name in enumerate(["log_probs", "values", "advantages", "returns"])
+    }
+    return Problems(
+        items=torch.arange(20),
+        index=torch.randint(20, (4, 6), generator=generator()),
+        target=torch.randint(3, (4, 6), generator=generator(1)),
+        latent={
+            **latent,
+            "state.0": drawn(4, 1, 2),
+            "is_step": torch.arange(6) < lengths.unsqueeze(1),
+            "begins": torch.tensor([True, False, True, True]),
+        },
+    )
+
+
+def loss_of(rule: PPO, module: nn.Module, problems: Problems) -> Tensor:
+    update = Update(
+        network=Bound(module=module), batches={TRAINING: problems}, task_loss=lambda *_: None
+    )
+    return rule.loss(update)[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [PPO(), PPO(clip=0.5, value_weight=0.0, entropy_weight=0.3), PPO(clip=0.01, value_weight=2.0)],
+    ids=["released", "entropy", "value"],
+)
+def test_the_loss_is_the_mean_over_steps(rule: PPO) -> None:
+    module, problems = Table(), sequences()
+    index = problems.index.numpy()
+    expected = oracle.ppo_loss(
+        module.logits.detach().numpy()[index],
+        module.values.detach().numpy()[index],
+        problems.target.numpy(),
+        {name: part.numpy() for name, part in problems.latent.items()},
+        rule.clip,
+        rule.value_weight,
+        rule.entropy_weight,
+    )
+    assert loss_of(rule, module, problems).item() == pytest.approx(expected, rel=1e-9)
+
+
+def test_positions_without_a_step_do_not_count() -> None:
+    module, problems, other = Table(), sequences(), sequences()
+    empty = ~problems.latent["is_step"]
+    other.index[empty] = 0
+    for name in ("log_probs", "values", "advantages", "returns"):
+        other.latent[name][empty] = 1e6
+    loss = loss_of(PPO(), module, problems)
+    assert loss_of(PPO(), module, other).item() == loss.item()
+    loss.backward()
+    unseen = ~torch.isin(torch.arange(20), problems.index[~empty])
+    assert module.logits.grad is not None
+    assert not module.logits.grad[unseen].any()
+
+
+def test_advantages_are_standardized_and_returns_are_not() -> None:
+    rewards, values, following = (drawn(3, 7, seed=n) for n in range(3))
+    ends = torch.rand(3, 7, generator=generator()) < 0.3
+    rule = PPO(discount=0.9, decay=0.8)
+    found, returns = rule.advantages(rewards, values, following, ends)
+    given = (part.numpy() for part in (rewards, values, following, ends))
+    expected = oracle.advantages(*given, 0.9, 0.8)
+    np.testing.assert_allclose(returns, expected + values.numpy(), rtol=1e-9)
+    scaled = (expected - expected.mean()) / expected.std()
+    np.testing.assert_allclose(found, scaled, rtol=1e-6)
+
+
+def test_rewards_are_clipped_where_that_is_asked_for() -> None:
+    rewards, zeros = torch.tensor([[3.0, -0.2, -7.0]]), torch.zeros(1, 3)
+    never = torch.zeros(1, 3, dtype=torch.bool)
+    rule = PPO(discount=0.0, reward_clip=0.5)
+    assert rule.advantages(rewards, zeros, zeros, never)[1][0].tolist() == pytest.approx(
+        [0.5, -0.2, -0.5]
+    )
+
+
+def test_wrong_numbers_are_refused() -> None:
+    assert AGENT_OBJECTIVES == {"ppo": PPO}
+    for wrong in ({"clip": 0.0}, {"discount": 1.1}, {"epochs": 0}, {"rollout_length": 0}):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            PPO(**wrong)
