@@ -62,7 +62,10 @@ KINDS = {
     "figures": FIGURES,
 }
 FIELDS = "--task.withheld 98 --task.max-problems 40 --model.hidden-size 8 --recipe.steps 3"
-SINGLE = "neural-interpreter, pre-norm-transformer, preact-resnet, wide-resnet, cnn-13 or mlp"
+SINGLE = (
+    "neural-interpreter, pre-norm-transformer, preact-resnet, preact-resnet-nfm, wide-resnet, "
+    "cnn-13 or mlp"
+)
 TRAIN = (
     f"train --task same-different --model lstm --encoder random --context none --workers 1 {FIELDS}"
 )
