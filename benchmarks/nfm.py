@@ -89,6 +89,7 @@ def in_passes(**options: Any) -> MultiPass:
 def networks() -> dict[str, nn.Module]:
     """All contenders, by the names on the page."""
     released = NFMRules.released()
+    small = replace(released, kernel_size=1)
     nearest = replace(NFMRules(), space_to_depth=False)
     return {
         ALONE: network(),
@@ -96,6 +97,8 @@ def networks() -> dict[str, nn.Module]:
         "one pass, nearest neighbors": in_passes(passes=1, rules=nearest),
         "one pass, as released": in_passes(passes=1, rules=released),
         "one pass, as released, by loops": DirectPasses(in_passes(passes=1, rules=released)),
+        "one pass, as released but for kernels of 1×1": in_passes(passes=1, rules=small),
+        "the same by loops": DirectPasses(in_passes(passes=1, rules=small)),
         "two passes": in_passes(),
         "two passes, nearest neighbors": in_passes(rules=nearest),
         "two passes, as released": in_passes(rules=released),

@@ -704,7 +704,7 @@ MODULES = {
     "PreActResNet": classifier(lambda source: PreActResNet((8, 8), 3, width=3, generator=source)),
     "PreActResNetNFM": classifier(
         lambda source: PreActResNetNFM(
-            (8, 8), 3, rules=READING, passes=1, width=3, generator=source
+            (8, 8), 3, rules=READING, passes=1, width=2, generator=source
         )
     ),
     "PreActResNet, depth": classifier(
@@ -1782,9 +1782,9 @@ FUNCTIONS = {
         SEQUENCES.shape,
     ),
     "square_mask": (
-        lambda x: square_mask(torch.tensor([[1, 2]]), 2, (3, 4)).to(x),
-        (drawn(BATCH),),
-        (1, 3, 4),
+        lambda x: square_mask(x.round().long(), 2, (3, 4)).to(x),
+        (drawn(BATCH, 2),),
+        (BATCH, 3, 4),
     ),
     "rescale_state": (
         lambda x: rescale_state(x, (2, 6)),

@@ -18,7 +18,7 @@ def square_mask(
         sides: Height and width of the images.
 
     Reference:
-        DeVries and Taylor 2017, section 3.2.
+        DeVries and Taylor 2017; lamb2022, section 10.4.4.
     """
     first = center - size // 2
     rows, columns = (

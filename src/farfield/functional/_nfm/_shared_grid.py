@@ -69,7 +69,7 @@ class SharedGrid(NamedTuple):
         return x
 
     def entries(self, x: Tensor) -> Tensor:
-        """(window, batch, *position, head) of a reader from (batch, *(least, part), head)."""
+        """From (batch, *(least, part), head) to entries (window, batch, *position, head)."""
         windows = self.windows
         first = x.movedim(windows, tuple(range(len(windows))))
         return first.reshape(self.window, x.shape[0], *self.positions, x.shape[-1])
