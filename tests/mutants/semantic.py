@@ -367,8 +367,8 @@ MUTANTS = [
     (
         "a table of items is taken for rows of problems where problems are mixed",
         "objectives/_mixing.py",
-        "        if self.is_shared:\n            embeddings, index",
-        "        if False:\n            embeddings, index",
+        "        if self.is_shared:\n            shown = ",
+        "        if False:\n            shown = ",
         "objectives/test_mixing.py::test_items_are_encoded_as_often_as_without_mixtures",
     ),
     (
@@ -613,8 +613,8 @@ MUTANTS = [
     (
         "a model is offered for tasks that it cannot read",
         "cli/_names.py",
-        "for reading in form_of(task).readings:",
-        "for reading in MODELS:",
+        "    for reading in readings:",
+        "    for reading in MODELS:",
         "cli/test_commands.py::test_train_says_which_models_support_the_task",
     ),
     (

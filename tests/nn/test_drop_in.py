@@ -32,6 +32,9 @@ def first_of(name: str) -> str:
     return name.partition(",")[0]
 
 
+STATE_FIRST = {"ActorCritic"}
+"""Whose states have the batch on their second axis, where devices do not divide it."""
+
 # --- Replicas ------------------------------------------------------------------------------------
 
 
@@ -46,7 +49,7 @@ def replica_of(module: nn.Module) -> nn.Module:
     return replica
 
 
-@animals
+@pytest.mark.parametrize("name", sorted(MODULES.keys() - STATE_FIRST))
 def test_a_replica_answers_as_the_module_does(name: str) -> None:
     module, inputs = build(name)
     torch.testing.assert_close(replica_of(module)(*inputs), module(*inputs), rtol=1e-12, atol=0)
@@ -59,7 +62,7 @@ PUBLIC = {
     for name in farfield.nn.__all__
     if inspect.isclass(cls := getattr(farfield.nn, name)) and issubclass(cls, nn.Module)
 }
-WITHOUT_FACTORY = {"ContextWhitening", "MultiPass"}
+WITHOUT_FACTORY = {"ContextWhitening", "IdentityNorm", "MultiPass"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
 STATELESS = {"CenterImages", "Standardize", "ZCA"}
 """Which have no state, before a layer that has some."""
@@ -133,7 +136,7 @@ def test_gradients_have_gradients(name: str) -> None:
     def moved(step: float) -> dict[str, Tensor]:
         return {at: (p.detach() + step * second[at]).requires_grad_() for at, p in trained.items()}
 
-    at, step = moved(0.0), 1e-6
+    at, step = moved(0.0), 1e-7
     here = slope(module, inputs, at, first)
     found = torch.autograd.grad(here, at.values(), allow_unused=True)
     exact = sum(

@@ -39,6 +39,7 @@ from farfield.objectives import (
     VAT,
     ActivationL1,
     Augmented,
+    CarriedState,
     CenteredL1,
     CropAndFlip,
     Cutout,
@@ -144,6 +145,7 @@ def rules(layer: str) -> dict[str, Any]:
     return {
         "activation-l1": ActivationL1(layers=(layer,)),
         "augmented": Augmented(),
+        "carried-state": CarriedState(),
         "centered-l1": CenteredL1(),
         "crop-and-flip": CropAndFlip(),
         "cutout": Cutout(size=3),
@@ -171,6 +173,7 @@ NO_IMAGES = {"esbn", "lstm", "mnm", "rims", "sequence", "perceptron"}
 NORMALIZED = {"esbn", "lstm", "mnm"}
 REFUSED: dict[str, tuple[set[str], str]] = {
     "augmented": (NO_IMAGES | {"prediction"}, "items must be images in color, "),
+    "carried-state": (MECHANISMS.keys(), "objective must read problems in any order, "),
     "centered-l1": (MECHANISMS.keys() - NORMALIZED, "model must run parts with a method center, "),
     "crop-and-flip": (NO_IMAGES, "items must be images of "),
     "cutout": (NO_IMAGES, "items must be images of "),

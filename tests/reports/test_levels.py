@@ -110,6 +110,8 @@ SLOW = {
     "vaec-scale",
     "bouncing-balls",
     "super-resolution",
+    "atari",
+    "babyai-picking",
 }
 """Tasks of which a few problems take seconds to draw or to score."""
 

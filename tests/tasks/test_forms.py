@@ -84,7 +84,7 @@ def test_every_task_states_a_form_that_agrees_with_its_problems(name: str) -> No
         ("raven", ("candidates",)),
         ("adding", ("sequence",)),
         ("bouncing-balls", ("sequence",)),
-        ("digits", ("elements", "item")),
+        ("digits", ("elements", "item", "maps")),
         ("fuzzy-boolean", ("elements", "item")),
         ("object-frames", ("items",)),
         ("dynamic-objects", ("items",)),

@@ -98,7 +98,7 @@ def _codes() -> tuple[list[int], list[int]]:
 
 
 def planes(room: Any, found: dict[str, Any]) -> UInt8[np.ndarray, "channel height width"]:
-    """What an agent sees, and what it is asked for.
+    """Observation of an agent, with its mission.
 
     Args:
         room: The room.
