@@ -119,12 +119,13 @@ class Levels:
             claim: Whose task, regime and metric.
         """
         task: Any = claim.experiment.task
-        if not is_at_hand(task):
-            is_error = measure_of(claim.metric).lower_is_better
-            known = _is_of_task(task, claim.metric)
-            return Level(claim.floor, float(not is_error) if known else math.nan)
         described = claim.experiment.to_json()["task"]
         key = _key(described, claim.regime, claim.metric)
+        if key not in self._known and not is_at_hand(task):
+            is_error = measure_of(claim.metric).lower_is_better
+            known = _is_of_task(task, claim.metric) and not isinstance(task, Environment)
+            floor = math.nan if isinstance(task, Environment) else claim.floor
+            return Level(floor, float(not is_error) if known else math.nan)
         if key not in self._known:
             floor = claim.floor
             ceiling = _ceiling(task, claim.experiment.unperturbed(claim.regime), claim.metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -68,10 +68,12 @@ class Environment(Task, Protocol):
         """Shape of an observation, e.g. `(19, 7, 7)`."""
         ...
 
-    @property
-    def num_actions(self) -> int:
-        """Number of actions."""
-        ...
+    if TYPE_CHECKING:  # `isinstance` would ask for it, which a package that is missing counts
+
+        @property
+        def num_actions(self) -> int:
+            """Number of actions."""
+            ...
 
     def make(self, regime: str, count: int, stream: Stream) -> VectorEnv:
         """`count` copies side by side, whose episodes are drawn from `stream`."""
