@@ -1,12 +1,14 @@
 """Table 3, the image columns of Table 7, Figure 6 and ResNet-32 of ren2017.
 
-Accuracies are fractions with four digits in the tables, and percent in the text. The paper says
-neither how many networks are behind a number nor which weights were scored.
+Accuracies are fractions with four digits in the tables of the paper and percent in its text; here
+all are percent. The paper says neither how many networks are behind a number nor which weights were
+scored.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from decimal import Decimal
 from typing import Final
 
 from farfield.experiments import Experiment
@@ -34,27 +36,28 @@ ALPHAS: Final = (0.0, 0.001, 0.005, 0.01)
 """Constants and weights that the released code names; the paper has three or four of each."""
 SWEPT: Final = {"BN": batch, "LN": layer, "DN": window}
 
-RULE: Final = VerdictRule(margin=0.02, widest=0.1)
-"""Two points of accuracy, as fractions."""
+RULE: Final = VerdictRule()
 QUICK: Final = 1 / 500
 """Share of the steps in the quick budget: 160 of 80,000."""
 SELECTION: Final = "weights of the last step; published: not said"
 
 
 def accuracy(text: str, images: str) -> Published:
-    """A published accuracy, a fraction or in percent by its digits.
+    """A published accuracy in percent, with the digits that the paper gives it.
 
     Args:
-        text: The number as published.
+        text: The number as published, a fraction where it begins with a zero.
         images: Name of the images.
     """
+    is_fraction = text.startswith("0.")
+    digits = len(text.partition(".")[2]) - 2 * is_fraction
     return Published(
-        mean=float(text),
+        mean=float(Decimal(text) * (100 if is_fraction else 1)),
         spread=None,
         spread_kind="standard error",
         runs=1,
-        decimals=(len(text.partition(".")[2]), 0),
-        unit="fraction" if text.startswith("0.") else "percent",
+        decimals=(digits, digits),
+        unit="percent",
         selection=SELECTION,
         split=f"test images of {images}",
     )
@@ -97,7 +100,7 @@ def cell(
         column=column or images,
         published=published,
         experiment=tested,
-        rule=RULE if published.unit == "fraction" else VerdictRule(),
+        rule=RULE,
         metric="accuracy",
         regime=regime,
         quick=QUICK,

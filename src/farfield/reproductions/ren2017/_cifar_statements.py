@@ -98,16 +98,16 @@ CIFAR_STATEMENTS: Final = (
     Statement(
         paper="ren2017",
         name="cifar-divisive-as-batch",
-        about="accuracy of BN* less that of DN*, means over CIFAR-10 and CIFAR-100, fractions",
+        about="accuracy of BN* less that of DN*, means over CIFAR-10 and CIFAR-100, points",
         quote="achieves comparable performance to BN* on both datasets",
         where="section 4.1",
         comparison=Gap(
             first=Cells(claims=tuple(c for c in TABLE_3.claims if c.row == "BN*")),
             second=Cells(claims=tuple(c for c in TABLE_3.claims if c.row == "DN*")),
-            digits=4,
+            digits=2,
         ),
-        low=-0.01,
-        high=0.01,
+        low=-1.0,
+        high=1.0,
         note="comparable is read as less than a point apart; the table has 0.7 points",
     ),
     _gain(
