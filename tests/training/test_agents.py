@@ -16,7 +16,7 @@ from farfield.experiments import AgentNetwork, Experiment, Network, Recipe, Spec
 from farfield.models import ESBN, ActorCritic
 from farfield.nn import SEQUENCE_LAYERS, CausalTransformer, GRULayer, LinearEncoder, LSTMLayer
 from farfield.objectives import PPO, Supervised
-from farfield.records import Store
+from farfield.records import Store, from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
 from farfield.training import Clock, Learner, OneAgent, Progress, train, trained_network
@@ -100,6 +100,13 @@ def test_values_go_on_after_truncation_alone(truncates: bool) -> None:
     assert after.count_nonzero() == (len(after) if truncates else 0)
     if truncates:  # the last observation is empty, and read from the state after its episode
         assert not torch.isin(after, rollout.values).any()
+
+
+def test_rewards_of_an_episode_that_goes_on_are_kept() -> None:
+    first, second = (actor_of(PICKING)[1] for _ in range(2))
+    first._returns += 0.5
+    second.load_state(from_tensors(to_tensors(first.state())))
+    assert torch.equal(second._returns, first._returns)
 
 
 def test_rollouts_keep_no_graph_and_repeat() -> None:

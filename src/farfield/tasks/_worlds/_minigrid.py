@@ -98,7 +98,7 @@ def _codes() -> tuple[list[int], list[int]]:
 
 
 def planes(room: Any, found: dict[str, Any]) -> UInt8[np.ndarray, "channel height width"]:
-    """Observation of an agent, with its mission.
+    """View of an agent, and the kind and color that it is asked for.
 
     Args:
         room: The room.
