@@ -21,8 +21,9 @@ from rich.console import Console
 
 from benchmarks import _image_networks_report as report
 from benchmarks import _pages
+from benchmarks._options import Options
 from benchmarks._worker import ROOT
-from benchmarks.mixing import BATCH, SIDE, Images, Options, Step, measure
+from benchmarks.mixing import BATCH, SIDE, Images, Step, measure
 from farfield.execution import keep_freed_memory
 from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import QuickCNN
@@ -88,4 +89,4 @@ def main(options: Options) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options))
+    main(tyro.cli(Options, default=Options(rounds=21)))

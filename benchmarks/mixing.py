@@ -29,6 +29,7 @@ from torch.nn import functional as F
 
 from benchmarks import _mixing_report as report
 from benchmarks import _pages
+from benchmarks._options import Options
 from benchmarks._worker import ROOT
 from benchmarks.straightforward_mixing import Consistency, NarrowNetwork, mixed_loss
 from farfield.core import Problems, Stream, stream
@@ -49,24 +50,6 @@ STEPS: Final = 10**6
 
 Step = Callable[[int], object]
 """A step of training, by its number."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options and duration of the measurement.
-
-    Args:
-        rounds: Rounds of turns; the medians are over these.
-        quick: Three rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
-        name: Name of the result files; by default date and processor.
-    """
-
-    rounds: int = 21
-    quick: bool = False
-    beside: str = ""
-    name: str | None = None
 
 
 @final
@@ -270,4 +253,4 @@ def main(options: Options) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options))
+    main(tyro.cli(Options, default=Options(rounds=21)))

@@ -14,11 +14,11 @@ tensors of a step hold at once: maps and gradients, and the weights with their m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from statistics import median
-from typing import Any, final
+from typing import Any
 
 import torch
 import tyro
@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks import _pages
+from benchmarks._options import Options
 from benchmarks._products import flops
 from benchmarks._report import bar
 from benchmarks._rims_report import ratios
@@ -55,24 +56,6 @@ COLUMNS = (
 )
 
 Json = Mapping[str, Any]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options and duration of the measurement.
-
-    Args:
-        rounds: Rounds of turns; the medians are over these.
-        quick: Three rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
-        name: Name of the result files; by default date and processor.
-    """
-
-    rounds: int = 11
-    quick: bool = False
-    beside: str = ""
-    name: str | None = None
 
 
 def network() -> nn.Module:

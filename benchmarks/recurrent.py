@@ -13,10 +13,9 @@ what counts is the median of the rounds' ratios. Processor time is taken.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any, final
+from typing import Any
 
 import torch
 import tyro
@@ -24,6 +23,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from benchmarks import _pages
+from benchmarks._options import Options
 from benchmarks._report import bar
 from benchmarks._rims_report import ratios
 from benchmarks._worker import ROOT
@@ -38,24 +38,6 @@ TORCH = "torch.nn.LSTM"
 COLUMNS = ("layers", "ms", "times torch.nn.LSTM", "range")
 
 Json = Mapping[str, Any]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options and duration of the measurement.
-
-    Args:
-        rounds: Rounds of turns; the medians are over these.
-        quick: Three rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
-        name: Name of the result files; by default date and processor.
-    """
-
-    rounds: int = 21
-    quick: bool = False
-    beside: str = ""
-    name: str | None = None
 
 
 def contenders() -> dict[str, nn.Module]:
@@ -162,4 +144,4 @@ def main(options: Options) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options))
+    main(tyro.cli(Options, default=Options(rounds=21)))

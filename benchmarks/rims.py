@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 import torch
 import tyro
@@ -28,6 +27,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from benchmarks import _pages, _rims_report
+from benchmarks._options import Options
 from benchmarks._products import flops
 from benchmarks._worker import ROOT
 from benchmarks.straightforward_rims import DirectRIMs
@@ -43,24 +43,6 @@ WARM_UP = 2
 
 BY_NUMBER = ", symbols by number"
 """Ends the name of a contender that is given the symbols and their places."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options and duration of the measurement.
-
-    Args:
-        rounds: Rounds of turns; the medians are over these.
-        quick: Three rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
-        name: Name of the result files; by default date and processor.
-    """
-
-    rounds: int = 11
-    quick: bool = False
-    beside: str = ""
-    name: str | None = None
 
 
 def layers() -> dict[str, nn.Module]:
