@@ -82,7 +82,7 @@ def _experiment(method: Method) -> Experiment:
 CIFAR_NARROW: Final = Table(
     key="ren2017/cifar-narrow",
     title="Normalizers on JPEG copies of CIFAR-10, five epochs, and under other light",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _claim("cifar-narrow", row, regime, regime, _experiment(method))
         for regime in REGIMES
@@ -93,7 +93,7 @@ CIFAR_NARROW: Final = Table(
 SETTINGS_NARROW: Final = Table(
     key="ren2017/settings-narrow",
     title="Smoothing constants and weights of the L1 penalty on validation images, five epochs",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _claim(
             "settings-narrow",
@@ -110,7 +110,7 @@ SETTINGS_NARROW: Final = Table(
 RESNET_NARROW: Final = Table(
     key="ren2017/resnet-narrow",
     title="ResNet-32 of width 8 on JPEG copies of CIFAR-10, two epochs",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _claim(
             "resnet-narrow",
