@@ -16,9 +16,7 @@ COMPARABLE: Final = 0.05
 
 def _of(rows: tuple[str, ...], *cores: str) -> Cells:
     """The cells of some rows and cores."""
-    return Cells(
-        claims=tuple(c for c in PTB_TABLE_7.claims if c.row in rows and c.column in cores)
-    )
+    return Cells(claims=tuple(c for c in PTB_TABLE_7.claims if c.row in rows and c.column in cores))
 
 
 def _losses(pairs: tuple[tuple[str, str], ...]) -> Wins:
