@@ -86,6 +86,7 @@ TABLES: Final[dict[str, Table]] = {
         ren2017.PTB_TABLE_4,
         ren2017.PTB_TABLE_7,
         ren2017.PTB_TABLE_7_RELEASED,
+        ren2017.PTB_BEYOND,
         lamb2022.NFM_DIGITS_NARROW,
         lamb2022.NFM_CLEVR_NARROW,
         lamb2022.NFM_BEYOND,
