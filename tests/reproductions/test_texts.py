@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
+from each import each
 from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.functional import relu
@@ -81,8 +82,8 @@ def made(row: str, core: str, *, released: bool = False) -> object:
     return normalizer if normalizer is None else normalizer(400)
 
 
-@pytest.mark.parametrize("core", printed.CORES)
-@pytest.mark.parametrize("row", printed.TABLE_7)
+@each("core", [*printed.CORES])
+@each("row", [*printed.TABLE_7])
 def test_a_row_has_its_normalizer_smoothing_and_penalty(row: str, core: str) -> None:
     found, rule = made(row, core), ptb.experiment(row, core).objective.objective
     kinds = {"BN": ImageBatchNorm, "LN": LayerNorm, "DN": DivisiveNorm1d}
