@@ -4,6 +4,8 @@ from typing import Final
 
 from torch import nn
 
+from farfield.nn._control._noisy_linear import NoisyLinear as NoisyLinear
+from farfield.nn._control._quantile_head import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
@@ -182,6 +184,7 @@ __all__ = [
     "MultiPass",
     "NTMLayer",
     "NeuralInterpreter",
+    "NoisyLinear",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
@@ -195,6 +198,7 @@ __all__ = [
     "PlanesEncoder",
     "PooledBatchNorm",
     "PreNormTransformer",
+    "QuantileHead",
     "RIMs",
     "RandomEncoder",
     "RelationalMemoryCore",
