@@ -28,12 +28,17 @@ class QuantileAgent(nn.Module):
     Attributes:
         noise_size: Numbers of noise for an observation.
 
+    Raises:
+        ValueError: If the head is another layer.
+
     Reference:
         lamb2022, section 10.4.5; Dabney et al. 2018.
     """
 
-    def __init__(self, encoder: nn.Module, head: QuantileHead) -> None:
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
+        if not isinstance(head, QuantileHead):
+            raise ValueError(f"head must be a QuantileHead, got {type(head).__name__}")
         self.encoder, self.head = encoder, head
         self.noise_size = head.noise_size
 

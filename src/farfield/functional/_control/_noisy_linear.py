@@ -36,5 +36,5 @@ def noisy_linear(
         lamb2022, section 10.4.5; Fortunato et al. 2018, equations 9 to 11.
     """
     shaped = noise.sign() * noise.abs().sqrt()
-    inner, outer = shaped.split([weight.shape[1], weight.shape[0]], dim=-1)
+    inner, outer = shaped.tensor_split([weight.shape[1]], dim=-1)
     return F.linear(x, weight, bias) + outer * F.linear(inner * x, weight_scale, bias_scale)

@@ -73,6 +73,7 @@ class PreActResNetNFM(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        self.out_features = num_outputs
         network = PreActResNet(
             item_shape,
             num_outputs,

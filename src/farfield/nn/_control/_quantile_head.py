@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import final
 
 import torch
@@ -31,7 +32,7 @@ class QuantileHead(nn.Module):
 
     Args:
         in_features: Numbers in an embedding.
-        num_actions: Number $A$ of actions.
+        num_outputs: Number $A$ of actions.
         hidden_size: Units between the layers of a stream.
         num_cosines: Numbers $c_i$ of a fraction.
         noise_scale: First size of the noise, as in `NoisyLinear`.
@@ -41,7 +42,7 @@ class QuantileHead(nn.Module):
 
     Shape:
         Embeddings `(batch, in_features)` and fractions `(batch, quantile)` of 0…1, with noise
-        `(batch, noise_size)`, to `(batch, quantile, num_actions)`.
+        `(batch, noise_size)`, to `(batch, quantile, num_outputs)`.
 
     Attributes:
         cosine: The linear layer on the cosines.
@@ -60,7 +61,7 @@ class QuantileHead(nn.Module):
     def __init__(
         self,
         in_features: Size,
-        num_actions: Size,
+        num_outputs: Size,
         *,
         hidden_size: Size = 512,
         num_cosines: Size = 64,
@@ -75,12 +76,13 @@ class QuantileHead(nn.Module):
 
         def stream(outputs: int) -> nn.ModuleList:
             sizes = ((in_features, hidden_size), (hidden_size, outputs))
-            options = {"noise_scale": noise_scale, "generator": generator}
-            return nn.ModuleList(NoisyLinear(*pair, **options) for pair in sizes)
+            return nn.ModuleList(
+                NoisyLinear(*pair, noise_scale=noise_scale, generator=generator) for pair in sizes
+            )
 
-        self.value, self.advantage = stream(1), stream(num_actions)
-        self._noise_sizes = [layer.noise_size for layer in (*self.value, *self.advantage)]
-        self.noise_size = sum(self._noise_sizes)
+        self.value, self.advantage = stream(1), stream(num_outputs)
+        layers = (*self.value, *self.advantage)
+        *self._noise_ends, self.noise_size = accumulate(layer.noise_size for layer in layers)
         self.to(device=device, dtype=dtype)
 
     def forward(
@@ -99,9 +101,9 @@ class QuantileHead(nn.Module):
         orders = torch.arange(self.cosine.in_features, device=z.device).to(z)
         cosines = (math.pi * orders * fractions.unsqueeze(-1).to(z)).cos()
         hidden = z.unsqueeze(-2) * F.relu(self.cosine(cosines))
-        given: Sequence[Tensor | None] = [None] * len(self._noise_sizes)
+        given: Sequence[Tensor | None] = [None] * 4
         if noise is not None:
-            given = noise.unsqueeze(-2).split(self._noise_sizes, dim=-1)
+            given = noise.unsqueeze(-2).tensor_split(self._noise_ends, dim=-1)
         value = _stream(self.value, hidden, given[:2])
         advantage = _stream(self.advantage, hidden, given[2:])
         return value + advantage - advantage.mean(-1, keepdim=True)
