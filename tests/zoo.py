@@ -233,6 +233,7 @@ from farfield.nn import (
     PatchEncoder,
     PerProjection,
     PlanesEncoder,
+    PlanesNFMEncoder,
     PooledBatchNorm,
     PreNormTransformer,
     QuantileHead,
@@ -1203,6 +1204,20 @@ MODULES = {
         inputs=(drawn(BATCH, 3, 5, 6).abs(),),
         shape=(BATCH, 5),
     ),
+    "PlanesNFMEncoder": Animal(
+        build=lambda source: PlanesNFMEncoder(
+            (3, 5, 6),
+            convolutions=((4, 2, 1), (3, 3, 2)),
+            out_features=5,
+            rules=NFMRules(num_heads=2, key_size=2, value_size=2, space_to_depth=False),
+            generator=source,
+        ).eval(),
+        inputs=(drawn(BATCH, 3, 5, 6).abs(),),
+        shape=(BATCH, 5),
+        without_gradient=frozenset(
+            {"core.networks.0.output.weight", "core.networks.0.output.bias"}
+        ),
+    ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),
         inputs=(IMAGES,),
@@ -1996,6 +2011,7 @@ ELSEWHERE = {
     "SCORERS",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "VALUE_HEADS",
     "alibi_slopes",
     "ring_spectrum",
     "check_segments",

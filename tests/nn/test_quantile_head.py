@@ -7,7 +7,13 @@ import pytest
 import torch
 
 from farfield.models import QuantileAgent
-from farfield.nn import LinearEncoder, NoisyLinear, QuantileHead
+from farfield.nn import (
+    LinearEncoder,
+    NoisyLinear,
+    PlanesEncoder,
+    PlanesNFMEncoder,
+    QuantileHead,
+)
 from made import drawn, generator, state_of, unsettled
 from oracles import control as oracle
 
@@ -42,6 +48,20 @@ def test_noise_begins_at_its_scale() -> None:
         assert part.unique().item() == pytest.approx(0.1)
     with pytest.raises(ValueError, match="noise_scale must be"):
         NoisyLinear(16, 3, noise_scale=-1.0)
+
+
+def test_an_encoder_with_modules_is_at_first_the_encoder_without() -> None:
+    seen = torch.randint(256, (4, 19, 7, 7), dtype=torch.uint8, generator=generator())
+    plain = PlanesEncoder(generator=generator(3)).eval()
+    encoder = PlanesNFMEncoder(generator=generator(3)).eval()
+    assert torch.equal(encoder(seen), plain(seen))
+    with torch.no_grad():
+        for layer in encoder.core.nfm.layers[3:]:
+            layer.gamma.fill_(0.5)
+    assert not torch.equal(encoder(seen), plain(seen))
+    (last,) = [read for read in encoder.trace(seen) if read.reader == (2, "layers.2")]
+    assert len(last.written) == 6
+    assert (last.attention > 0).sum(-1).max() <= 4
 
 
 def test_bytes_are_fractions_for_an_agent_too() -> None:

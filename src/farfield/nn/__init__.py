@@ -20,6 +20,7 @@ from farfield.nn._encoders._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
 from farfield.nn._encoders._planes_encoder import PlanesEncoder as PlanesEncoder
+from farfield.nn._encoders._planes_nfm_encoder import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
@@ -96,10 +97,16 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "panel": PanelEncoder,
     "patch": PatchEncoder,
     "planes": PlanesEncoder,
+    "planes-nfm": PlanesNFMEncoder,
     "random": RandomEncoder,
     "word": WordEncoder,
 }
 """Encoders by their name on the command line."""
+
+VALUE_HEADS: Final[dict[str, type[nn.Module]]] = {
+    "implicit-quantiles": QuantileHead,
+}
+"""Layers from an embedding to the values of actions by their name on the command line."""
 
 CONTEXTS: Final[dict[str, type[nn.Module]]] = {
     "norm": ContextNorm,
@@ -141,6 +148,7 @@ __all__ = [
     "NFM",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "VALUE_HEADS",
     "ZCA",
     "AnalogyEncoder",
     "BatchContextNorm",
@@ -196,6 +204,7 @@ __all__ = [
     "PerProjection",
     "Placement",
     "PlanesEncoder",
+    "PlanesNFMEncoder",
     "PooledBatchNorm",
     "PreNormTransformer",
     "QuantileHead",

@@ -49,6 +49,7 @@ class PreActResNet(nn.Module):
         `(batch, *item_shape)` to `(batch, num_outputs)`.
 
     Attributes:
+        out_features: Numbers in an answer, which may be an embedding.
         mixing_layers: The first two groups: the paper's layer $k$ is the $k$-th of them, and those
             and the input are its eligible layers.
 

@@ -47,6 +47,7 @@ class PreActResNetNFM(nn.Module):
 
     Attributes:
         core: The network in its passes.
+        out_features: Numbers in an answer, which may be an embedding.
 
     Raises:
         ValueError: As `PreActResNet`, or if there is no pass.

@@ -85,7 +85,7 @@ FIVE_ACTIVE: Final = _contests(FIGURE_5, ("RIMs (6, 5)", "RIMs (6, 4)"))
 ATTENTION: Final = _contests(
     FIGURE_5, ("RIMs (6, 4)", WITHOUT_ATTENTION), (WITHOUT_ATTENTION, "LSTM")
 )
-NFM_AGENTS: Final = _contests(NFM_TABLE_3, (NETWORKS[1], NETWORKS[0]))
+NFM_AGENTS: Final = _contests(NFM_TABLE_3, ([*NETWORKS][1], [*NETWORKS][0]))
 
 STATEMENTS: Final = (
     Statement(

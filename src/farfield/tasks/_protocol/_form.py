@@ -17,8 +17,10 @@ it, or one after another."""
 Answer = Literal["once", "everywhere", "candidates", "items"]
 """Kind of answer: one a problem, one at every position, a candidate, or items themselves."""
 
-Reading = Literal["elements", "item", "maps", "group", "candidates", "sequence", "items"]
-"""Way in which a model reads a problem."""
+Reading = Literal[
+    "elements", "item", "maps", "group", "candidates", "sequence", "items", "observation"
+]
+"""Way in which a model reads a problem; `"observation"`: what an agent sees at one step."""
 
 
 @final
