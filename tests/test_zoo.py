@@ -71,6 +71,7 @@ NO_CLASSES = {
     "SCORERS",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "VALUE_HEADS",
 }
 
 

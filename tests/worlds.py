@@ -76,9 +76,11 @@ class Recall:
     )
 
     truncates: bool = False
+    delay: int = 2
 
     def make(self, regime: str, count: int, stream: Stream) -> RecallWorlds:
-        return RecallWorlds(4 if regime == "delay-4" else 2, self.truncates, count, stream)
+        delay = 4 if regime == "delay-4" else self.delay
+        return RecallWorlds(delay, self.truncates, count, stream)
 
     def score(self, returns: np.ndarray) -> np.ndarray:
         return returns

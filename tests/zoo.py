@@ -57,6 +57,7 @@ from farfield.functional import (
     divisive_norm_2d,
     dnc,
     dnc_interface_sizes,
+    double_estimate,
     entity_network,
     esbn,
     esbn_keys,
@@ -69,6 +70,7 @@ from farfield.functional import (
     generalized_advantages,
     gru_dynamics,
     holding_recurrence,
+    importance_weights,
     interpreter,
     line_of_code,
     linear,
@@ -82,9 +84,11 @@ from farfield.functional import (
     modulated_linear,
     modulated_mlp,
     modulated_weight,
+    n_step_returns,
     nfm_change,
     nfm_read,
     nfm_trace,
+    noisy_linear,
     norm_by_statistics,
     ntm,
     ntm_head_sizes,
@@ -95,6 +99,7 @@ from farfield.functional import (
     over_sub_batches,
     overlay_convolution,
     pair_attention,
+    quantile_huber_loss,
     read_confidence,
     relation_matrix,
     relation_sum,
@@ -158,6 +163,7 @@ from farfield.models import (
     PreActResNetNFM,
     PrediNet,
     PresenceReader,
+    QuantileAgent,
     QuickCNN,
     Relational,
     ResizedSequence,
@@ -217,6 +223,7 @@ from farfield.nn import (
     MomentEncoder,
     MultiPass,
     NeuralInterpreter,
+    NoisyLinear,
     NormalizedGRU,
     NormalizedLSTM,
     NormalizedRNN,
@@ -226,8 +233,10 @@ from farfield.nn import (
     PatchEncoder,
     PerProjection,
     PlanesEncoder,
+    PlanesNFMEncoder,
     PooledBatchNorm,
     PreNormTransformer,
+    QuantileHead,
     RandomEncoder,
     RelationalMemoryCore,
     RelativePosition,
@@ -424,12 +433,30 @@ class Acting(nn.Module):
         return torch.cat([logits, values.unsqueeze(-1)], dim=-1)
 
 
+class Noisy(nn.Module):
+    """A layer or an agent, with fractions and noise that are parts of its input."""
+
+    def __init__(self, part: nn.Module, *sizes: int) -> None:
+        super().__init__()
+        self.part, self.sizes = part, (*sizes, part.noise_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.part(*x.split([x.shape[-1] - sum(self.sizes), *self.sizes], dim=-1))
+
+
+def acting_on_quantiles(source: torch.Generator | None) -> Noisy:
+    encoder = LinearEncoder((FEATURES,), out_features=4, generator=source)
+    head = QuantileHead(4, 2, hidden_size=3, num_cosines=5, generator=source)
+    return Noisy(QuantileAgent(encoder, head), 2)
+
+
 def rolling_out(source: torch.Generator | None) -> RollOut:
     encoder = LinearEncoder((8, 8), out_features=FEATURES, generator=source)
     core = NormalizedGRU(FEATURES, 5, batch_first=True, generator=source)
     return RollOut(encoder, core, LinearDecoder((8, 8), 5, generator=source), given=2)
 
 
+NOISY_WEIGHTS = (drawn(2, FEATURES), drawn(2))
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 MAPS = drawn(BATCH, 4, 5, 3)
@@ -1155,12 +1182,41 @@ MODULES = {
         inputs=(drawn(BATCH, TIME), torch.tensor([[0], [3], [1], [0]])),
         shape=(BATCH, OUTPUTS),
     ),
+    "NoisyLinear": Animal(
+        build=lambda source: Noisy(NoisyLinear(FEATURES, 3, generator=source)),
+        inputs=(drawn(BATCH, 2 * FEATURES + 3),),
+        shape=(BATCH, 3),
+    ),
+    "QuantileHead": Animal(
+        build=lambda source: Noisy(QuantileHead(FEATURES, 2, hidden_size=3, generator=source), 2),
+        inputs=(drawn(BATCH, FEATURES + 29),),
+        shape=(BATCH, 2, 2),
+    ),
+    "QuantileAgent": Animal(
+        build=acting_on_quantiles,
+        inputs=(drawn(BATCH, FEATURES + 25),),
+        shape=(BATCH, 2, 2),
+    ),
     "PlanesEncoder": Animal(
         build=lambda source: PlanesEncoder(
             (3, 5, 6), convolutions=((4, 2, 1), (3, 3, 2)), out_features=5, generator=source
         ),
         inputs=(drawn(BATCH, 3, 5, 6).abs(),),
         shape=(BATCH, 5),
+    ),
+    "PlanesNFMEncoder": Animal(
+        build=lambda source: PlanesNFMEncoder(
+            (3, 5, 6),
+            convolutions=((4, 2, 1), (3, 3, 2)),
+            out_features=5,
+            rules=NFMRules(num_heads=2, key_size=2, value_size=2, space_to_depth=False),
+            generator=source,
+        ).eval(),
+        inputs=(drawn(BATCH, 3, 5, 6).abs(),),
+        shape=(BATCH, 5),
+        without_gradient=frozenset(
+            {"core.networks.0.output.weight", "core.networks.0.output.bias"}
+        ),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),
@@ -1809,6 +1865,35 @@ FUNCTIONS = {
         (drawn(BATCH, TIME), drawn(BATCH, TIME, seed=1)),
         (BATCH, TIME),
     ),
+    "quantile_huber_loss": (
+        quantile_huber_loss,
+        (drawn(BATCH, 3), drawn(BATCH, 3, seed=1), drawn(BATCH, 2, seed=2)),
+        (BATCH,),
+    ),
+    "double_estimate": (
+        double_estimate,
+        (drawn(BATCH, 3, 2), drawn(BATCH, 4, 2, seed=1)),
+        (BATCH, 3),
+    ),
+    "n_step_returns": (
+        lambda rewards: torch.stack(
+            n_step_returns(rewards, rewards > 1, rewards < -1, discount=0.9)[:2]
+        ).movedim(0, -1),
+        (drawn(BATCH, TIME),),
+        (BATCH, 2),
+    ),
+    "noisy_linear": (
+        lambda x, noise: noisy_linear(
+            x, *(part.to(x) for part in (*NOISY_WEIGHTS, *NOISY_WEIGHTS)), noise
+        ),
+        (drawn(BATCH, FEATURES), drawn(BATCH, FEATURES + 2)),
+        (BATCH, 2),
+    ),
+    "importance_weights": (
+        lambda given: importance_weights(given, exponent=0.5),
+        (1 / torch.arange(1.0, BATCH + 1),),
+        (BATCH,),
+    ),
     "clipped_policy_loss": (
         lambda *given: clipped_policy_loss(*given, clip=0.2),
         (drawn(BATCH), drawn(BATCH, seed=1), drawn(BATCH, seed=2)),
@@ -1841,6 +1926,7 @@ TOGETHER = {
     "field_moments",
     "field_norm",
     "field_statistics",
+    "importance_weights",
     "sliding_context_center",
     "sliding_context_norm",
 }
@@ -1859,6 +1945,8 @@ ELSEWHERE = {
     "HasHiddenSize",
     "HasOutFeatures",
     "LayerRead",
+    "NStepReturns",
+    "prioritized_rows",
     "NFMRead",
     "NFMRules",
     "NFMWeights",
@@ -1923,6 +2011,7 @@ ELSEWHERE = {
     "SCORERS",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "VALUE_HEADS",
     "alibi_slopes",
     "ring_spectrum",
     "check_segments",

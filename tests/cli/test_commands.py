@@ -27,6 +27,7 @@ from farfield.experiments import (
     AgentNetwork,
     ItemNetwork,
     Network,
+    QuantileNetwork,
     RollOutNetwork,
     ScoringNetwork,
     Selection,
@@ -42,7 +43,14 @@ from farfield.models import (
     SCORERS,
     PreActResNet,
 )
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, MapNormalizer
+from farfield.nn import (
+    CONTEXTS,
+    ENCODERS,
+    SEQUENCE_LAYERS,
+    SET_LAYERS,
+    VALUE_HEADS,
+    MapNormalizer,
+)
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
@@ -66,7 +74,7 @@ KINDS = {
     "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
-    "layers": {**SEQUENCE_LAYERS, **SET_LAYERS},
+    "layers": {**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS},
     "environments": ENVIRONMENTS,
     "objectives": {**OBJECTIVES, **AGENT_OBJECTIVES},
     "papers": REFERENCES,
@@ -158,6 +166,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
         (Train(task="all-same", model="neural-interpreter"), "ConvEncoder"),
         (Train(task="same-different", model="gru"), "ConvEncoder"),
         (Train(task="object-picking", model="gru"), "PlanesEncoder"),
+        (Train(task="object-picking", model="implicit-quantiles", encoder="mlp"), "MLPEncoder"),
     ],
     ids=lambda value: value.task if isinstance(value, Train) else value,
 )
@@ -173,7 +182,7 @@ def test_train_takes_the_network_and_encoder_that_fit_the_task(
         "fuzzy-boolean": SetNetwork,
         "digits": SetNetwork,
         "all-same": SetNetwork,
-        "object-picking": AgentNetwork,
+        "object-picking": AgentNetwork if command.model == "gru" else QuantileNetwork,
     }
     assert isinstance(network, kinds.get(command.task, ScoringNetwork))
 
@@ -342,6 +351,7 @@ def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
         **SET_LAYERS,
         **CLASSIFIERS,
         **MAP_READERS,
+        **VALUE_HEADS,
     }
     for name in every.keys() - models.keys():
         with pytest.raises(ValueError, match=f"model '{name}' does not support task 'plain'"):
@@ -933,10 +943,12 @@ def test_too_little_memory_is_said_in_one_line(
 def test_agents_are_trained_in_an_environment_by_name(farfield, folder: Path) -> None:
     fields = (
         "--task.side 3 --task.distractors 1 --task.more-distractors 2 --task.larger-sides 4 "
-        "--model.hidden-size 12 --recipe.steps 2 --objective.rollout-length 5"
+        "--workers 1 --seeds 1 --model.hidden-size 12 --recipe.steps 2"
     )
-    ended = farfield(f"train --task object-picking --model rims --workers 1 --seeds 1 {fields}")
-    assert ended.status == 0, ended.err
-    assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
+    for model, field in (("rims", "rollout-length"), ("implicit-quantiles", "acting-quantiles")):
+        words = f"--task object-picking --model {model} {fields} --objective.{field} 5"
+        ended = farfield(f"train {words}")
+        assert ended.status == 0, ended.err
+        assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
     refused = farfield("train --task object-picking --model esbn")
     assert "model 'esbn' does not support task 'object-picking'; use lstm, gru" in refused.err

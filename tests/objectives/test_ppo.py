@@ -110,7 +110,7 @@ def test_rewards_are_clipped_where_that_is_asked_for() -> None:
 
 
 def test_wrong_numbers_are_refused() -> None:
-    assert AGENT_OBJECTIVES == {"ppo": PPO}
+    assert AGENT_OBJECTIVES["ppo"] is PPO
     for wrong in ({"clip": 0.0}, {"discount": 1.1}, {"epochs": 0}, {"rollout_length": 0}):
         (name,) = wrong
         with pytest.raises(ValueError, match=f"{name} must be"):

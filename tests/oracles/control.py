@@ -64,3 +64,77 @@ def ppo_loss(
         )
         losses.append(loss + value_weight * of_value - entropy_weight * entropy)
     return sum(losses) / len(losses)
+
+
+def quantile_loss(values: Array, fractions: Array, targets: Array, threshold: float) -> float:
+    """Dabney et al. 2018, equation 3, pair by pair."""
+    total = 0.0
+    for value, fraction in zip(values, fractions, strict=True):
+        for target in targets:
+            error = target - value
+            size = abs(error)
+            huber = error**2 / 2 if size <= threshold else threshold * (size - threshold / 2)
+            side = fraction - 1 if error < 0 else fraction
+            total += abs(side) * huber / threshold / len(targets)
+    return total
+
+
+def n_step(
+    rewards: Array, terminations: Array, truncations: Array, discount: float
+) -> tuple[float, float, int]:
+    """Return, factor of the value after it, and number of the steps of one stretch."""
+    total, weight = 0.0, 1.0
+    for k, reward in enumerate(rewards):
+        total += weight * reward
+        weight *= discount
+        if terminations[k]:
+            return total, 0.0, k + 1
+        if truncations[k]:
+            return total, weight, k + 1
+    return total, weight, len(rewards)
+
+
+def proportional_row(priorities: Array, point: float) -> int:
+    """The first row at which the sum of priorities is above a share of all."""
+    passed = 0.0
+    for row, priority in enumerate(priorities):
+        passed += priority
+        if passed > point * sum(priorities):
+            return row
+    raise AssertionError
+
+
+def noisy(x: Array, weight: Array, bias: Array, scale: Array, bias_scale: Array, noise: Array):
+    """Fortunato et al. 2018, equations 9 to 11: the weights of one row, then their product."""
+    inner, outer = noise[: len(x)], noise[len(x) :]
+    found = np.zeros(len(bias))
+    for out in range(len(bias)):
+        share = math.copysign(math.sqrt(abs(outer[out])), outer[out])
+        found[out] = bias[out] + bias_scale[out] * share
+        for k, number in enumerate(x):
+            own = math.copysign(math.sqrt(abs(inner[k])), inner[k])
+            found[out] += (weight[out, k] + scale[out, k] * share * own) * number
+    return found
+
+
+def quantiles(z: Array, fraction: float, state: dict[str, Array], noise: Array) -> Array:
+    """Quantiles of every action for one embedding and fraction (Dabney et al. 2018, eq. 4)."""
+    hidden = np.zeros(len(z))
+    for feature in range(len(z)):
+        total = state["cosine.bias"][feature]
+        for i, weight in enumerate(state["cosine.weight"][feature]):
+            total += weight * math.cos(math.pi * i * fraction)
+        hidden[feature] = z[feature] * max(total, 0.0)
+    found, start = {}, 0
+    for stream in ("value", "advantage"):
+        now = hidden
+        for layer in ("0", "1"):
+            part = f"{stream}.{layer}"
+            names = ("weight", "bias", "weight_scale", "bias_scale")
+            given = [state[f"{part}.{name}"] for name in names]
+            size = sum(given[0].shape)
+            now = noisy(now, *given, noise[start : start + size])
+            start += size
+            now = np.maximum(now, 0) if layer == "0" else now
+        found[stream] = now
+    return found["value"] + found["advantage"] - found["advantage"].mean()

@@ -12,21 +12,37 @@ from torch import nn
 
 from farfield.core import stream
 from farfield.execution import Here, jobs_of, results, run
-from farfield.experiments import AgentNetwork, Experiment, Network, Recipe, Spec
+from farfield.experiments import (
+    AgentNetwork,
+    Experiment,
+    Network,
+    QuantileNetwork,
+    Recipe,
+    Spec,
+)
 from farfield.models import ESBN, ActorCritic
-from farfield.nn import SEQUENCE_LAYERS, CausalTransformer, GRULayer, LinearEncoder, LSTMLayer
-from farfield.objectives import PPO, Supervised
+from farfield.nn import (
+    SEQUENCE_LAYERS,
+    CausalTransformer,
+    GRULayer,
+    LinearEncoder,
+    LSTMLayer,
+    QuantileHead,
+)
+from farfield.objectives import PPO, RainbowIQN, Supervised
 from farfield.records import Store, from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
 from farfield.training import Clock, Learner, OneAgent, Progress, train, trained_network
 from farfield.training._rollouts import Actor, sequences_of, uniform
+from farfield.training._scored_worlds import ScoredWorlds
 from oracles import control as oracle
 from worlds import Recall
 
 LAYERS = {name: cls for name, cls in SEQUENCE_LAYERS.items() if cls is not CausalTransformer}
 PICKING = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
 BABYAI = BabyAIPicking(side=3, distractors=1, more_distractors=(), larger_sides=())
+VALUES = RainbowIQN(copies=3, memory_size=60, first_steps=15, acting_quantiles=4, target_period=2)
 
 
 def experiment_of(task: Environment, *, core: type = GRULayer, width: int = 24, **recipe):
@@ -41,10 +57,22 @@ def experiment_of(task: Environment, *, core: type = GRULayer, width: int = 24, 
     )
 
 
+def values_of(task: Environment, rule: RainbowIQN = VALUES, **recipe):
+    return Experiment(
+        task=task,
+        model=QuantileNetwork(
+            encoder=Spec(LinearEncoder, out_features=8, bound=1.0),
+            head=Spec(QuantileHead, hidden_size=6, num_cosines=5),
+        ),
+        recipe=Recipe(**{"steps": 6, "batch_size": 16, "evaluations": 2} | recipe),
+        objective=rule,
+    )
+
+
 def actor_of(task: Environment, core: type = GRULayer, count: int = 5) -> tuple:
     network = experiment_of(task, core=core, width=96).model
     model = network.build(task, stream(0, "weights")).eval()
-    return model, Actor(model, task, TRAINING, count, stream(0))
+    return model, Actor(model, ScoredWorlds(task, TRAINING, count, stream(0)))
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -103,10 +131,10 @@ def test_values_go_on_after_truncation_alone(truncates: bool) -> None:
 
 
 def test_rewards_of_an_episode_that_goes_on_are_kept() -> None:
-    first, second = (actor_of(PICKING)[1] for _ in range(2))
-    first._returns += 0.5
+    first, second = (ScoredWorlds(PICKING, TRAINING, 2, stream(0)) for _ in range(2))
+    first.returns += 0.5
     second.load_state(from_tensors(to_tensors(first.state())))
-    assert torch.equal(second._returns, first._returns)
+    assert torch.equal(second.returns, first.returns)
 
 
 def test_rollouts_keep_no_graph_and_repeat() -> None:
@@ -138,7 +166,7 @@ def test_an_update_is_that_of_the_rule() -> None:
     rule = dataclasses.replace(experiment.objective, epochs=1, minibatches=1)
     learner = OneAgent(dataclasses.replace(experiment, objective=rule), 0)
     twin = OneAgent(dataclasses.replace(experiment, objective=rule), 0)
-    rollout = twin._actor.play(30, twin._stream.child("actions", 0))
+    rollout = twin._practice._actor.play(30, twin._practice._stream.child("actions", 0))
     given = (rollout.rewards, rollout.values, rollout.next_values, rollout.ends)
     found = oracle.advantages(*(part.double().numpy() for part in given), 0.99, 0.95)
     # At first the ratio is 1 and values are the old ones: what is left is known.
@@ -169,20 +197,26 @@ class StoppedError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("task", "stop"),
+    ("experiment", "stop"),
     [
-        (PICKING, 1),
-        (PICKING, 4),
-        (Recall(truncates=True), 3),
-        pytest.param(BABYAI, 2, marks=pytest.mark.skipif(not BABYAI.is_at_hand(), reason="[rl]")),
+        (experiment_of(PICKING, core=LSTMLayer), 1),
+        (experiment_of(PICKING, core=LSTMLayer), 4),
+        (experiment_of(Recall(truncates=True), core=LSTMLayer), 3),
+        (values_of(PICKING), 1),
+        (values_of(PICKING, steps=20), 16),
+        (values_of(Recall(truncates=True)), 3),
+        pytest.param(
+            experiment_of(BABYAI, core=LSTMLayer),
+            2,
+            marks=pytest.mark.skipif(not BABYAI.is_at_hand(), reason="[rl]"),
+        ),
     ],
-    ids=["picking, 1", "picking, 4", "recall", "babyai"],
+    ids=["picking, 1", "picking, 4", "recall", "values, 1", "full memory", "truncated", "babyai"],
 )
 def test_stopped_and_started_again_ends_with_the_same_bytes(
-    tmp_path: Path, task: Environment, stop: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, experiment: Experiment, stop: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    experiment = experiment_of(task, core=LSTMLayer)
-    monkeypatch.setattr(type(task), "scored_episodes", 20)
+    monkeypatch.setattr(type(experiment.task), "scored_episodes", 20)
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 
     def interrupt(progress: Progress) -> None:
@@ -218,7 +252,7 @@ def test_seeds_differ_and_an_agent_is_a_learner() -> None:
     ("wrong", "said"),
     [
         ({"model": Network(reasoner=Spec(ESBN))}, "model must be an AgentNetwork"),
-        ({"objective": Supervised()}, "objective must be a PPO for an environment"),
+        ({"objective": Supervised()}, "objective must be a PPO with AgentNetwork"),
         ({"task": SameDifferent()}, "task must be one for a AgentNetwork, a Environment"),
         ({"task": "object-picking"}, r"write ObjectPicking\(…\), from farfield.tasks"),
         ({"recipe": Recipe(steps=2, batch_size=1)}, r"batch_size must be at least the minibatches"),
@@ -246,8 +280,8 @@ def test_a_learning_rule_of_agents_needs_an_environment() -> None:
         OneAgent(plain, 0)
 
 
-def test_experiments_with_agents_are_written_and_read() -> None:
-    experiment = experiment_of(PICKING)
+@pytest.mark.parametrize("experiment", [experiment_of(PICKING), values_of(PICKING)])
+def test_experiments_with_agents_are_written_and_read(experiment: Experiment) -> None:
     assert Experiment.from_json(experiment.to_json()) == experiment
     space: dict[str, object] = {}
     exec(experiment.to_python(), space)

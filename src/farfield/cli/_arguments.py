@@ -91,7 +91,8 @@ class Train(Training):
     Fields of the task, the model and the recipe follow their names: --task.withheld 95,
     --model.hidden-size 256, --recipe.steps 3000. `farfield list tasks` and `farfield list models`
     show them all, --help behind the names of both says what theirs are. In an environment agents
-    learn with PPO, whose fields follow: --objective.rollout-length 64.
+    with a recurrent layer learn with PPO, those with implicit-quantiles with RainbowIQN, whose
+    fields follow: --objective.rollout-length 64.
     """
 
 

@@ -18,7 +18,7 @@ from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_ta
 from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import TASK_ARGUMENTS
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
@@ -43,7 +43,7 @@ def list_names(command: List) -> None:
         "models": _classes(
             {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS}, _reads
         ),
-        "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS}, _reads),
+        "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS}, _reads),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),
         "objectives": _classes({**OBJECTIVES, **AGENT_OBJECTIVES}),

@@ -13,7 +13,7 @@ from torch import nn
 
 from farfield.core import UnknownNameError
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
-from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS
+from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask, Reading, form_of
 
 Named = TypeVar("Named")
@@ -27,6 +27,7 @@ MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
     "sequence": SEQUENCE_LAYERS,
     "items": {},
     "restoration": RESTORERS,
+    "observation": VALUE_HEADS,
 }
 """Models by name, for every way in which problems can be read."""
 
@@ -100,7 +101,8 @@ def find_reader(task: ProblemTask | Environment, name: str) -> tuple[Reading, ty
         ValueError: If the model does not support the task.
     """
     readers: dict[str, tuple[Reading, type[nn.Module]]] = {}
-    readings = ("sequence",) if isinstance(task, Environment) else form_of(task).readings
+    acted_in: tuple[Reading, ...] = ("sequence", "observation")
+    readings = acted_in if isinstance(task, Environment) else form_of(task).readings
     for reading in readings:
         for model, cls in MODELS[reading].items():
             readers.setdefault(model, (reading, cls))

@@ -32,6 +32,7 @@ from farfield.experiments import (
     ItemNetwork,
     MapNetwork,
     Network,
+    QuantileNetwork,
     Recipe,
     RollOutNetwork,
     ScoringNetwork,
@@ -47,7 +48,7 @@ from farfield.nn import (
     MapNormalizer,
     PatchEncoder,
 )
-from farfield.objectives import PPO, Supervised
+from farfield.objectives import PPO, RainbowIQN, Supervised
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
 from farfield.tasks import Environment, ProblemTask, Reading, RolledOut, form_of, is_at_hand
@@ -113,7 +114,8 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     fields.append(("recipe", Recipe, dataclasses.field(default=Recipe(steps=STEPS))))
     name = type(command).__name__.lower()
     if is_acted_in := isinstance(task(), Environment):
-        fields.append(("objective", PPO, dataclasses.field(default=PPO())))
+        rule = RainbowIQN if reading == "observation" else PPO
+        fields.append(("objective", rule, dataclasses.field(default=rule())))
     options: Any = tyro.cli(
         dataclasses.make_dataclass("Options", fields, frozen=True),
         prog=f"farfield {name} --task {command.task} --model {command.model}",
@@ -181,7 +183,8 @@ def _network(
             core=part, encoder=Spec(PatchEncoder, positions=True) if in_places else encoder
         )
     if isinstance(task, Environment):
-        return AgentNetwork(core=part, encoder=encoder)
+        values = QuantileNetwork(head=part, encoder=encoder)
+        return values if reading == "observation" else AgentNetwork(core=part, encoder=encoder)
     if isinstance(task, RolledOut) and task.given > 1:
         return RollOutNetwork(core=part, encoder=encoder)
     return SequenceNetwork(core=part, encoder=encoder)

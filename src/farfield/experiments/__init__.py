@@ -1,6 +1,7 @@
 """Experiments and recipes: frozen, hashable, JSON in and out."""
 
 from farfield.experiments._agent_network import AgentNetwork as AgentNetwork
+from farfield.experiments._agent_network import QuantileNetwork as QuantileNetwork
 from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
@@ -78,6 +79,7 @@ __all__ = [
     "Player",
     "PredictionNetwork",
     "Pretrained",
+    "QuantileNetwork",
     "RMSprop",
     "Recipe",
     "RollOutNetwork",

@@ -33,7 +33,10 @@ from farfield.experiments._spec import Spec
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES, PPO, Objective, Supervised
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, Regime
 
-_AGENT: Final = "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO()"
+_AGENT: Final = (
+    "write model=AgentNetwork(core=Spec(LSTMLayer, hidden_size=96)), objective=PPO(), "
+    "or model=QuantileNetwork(), objective=RainbowIQN()"
+)
 """An experiment in an environment."""
 
 Share = Annotated[float, Limits(above=0, at_most=1)]
@@ -230,19 +233,22 @@ class Experiment:
     def _check_agent(self) -> None:
         """Raise `ValueError` unless agents learn in environments and nothing else does."""
         if not isinstance(self.task, Environment):
-            if isinstance(self.objective, PPO):
+            if isinstance(self.objective, tuple(AGENT_OBJECTIVES.values())):
                 raise ArgumentError("task", "an Environment for an agent", self.task)
             return
-        if not isinstance(self.model, ForSomeTasks) or self.model.task_kind is not Environment:
-            raise ArgumentError("model", "an AgentNetwork for an environment", self.model, _AGENT)
-        if not isinstance(self.objective, PPO):
-            raise ArgumentError("objective", "a PPO for an environment", self.objective, _AGENT)
+        kind = getattr(self.model, "objective_kind", None)
+        if kind is None:
+            wanted = "an AgentNetwork or a QuantileNetwork for an environment"
+            raise ArgumentError("model", wanted, self.model, _AGENT)
+        if not isinstance(self.objective, kind):
+            wanted = f"a {kind.__name__} with {type(self.model).__name__}"
+            raise ArgumentError("objective", wanted, self.objective, _AGENT)
         if self.perturbations:
             raise ValueError(
                 "perturbations must change problems, which an environment has none of, got "
                 f"{self.perturbations}"
             )
-        if self.objective.minibatches > self.recipe.batch_size:
+        if isinstance(self.objective, PPO) and self.objective.minibatches > self.recipe.batch_size:
             raise ValueError(
                 f"batch_size must be at least the minibatches ({self.objective.minibatches}), into "
                 f"which the copies of the environment are divided, got {self.recipe.batch_size}"

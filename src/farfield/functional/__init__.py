@@ -19,6 +19,15 @@ from farfield.functional._control._clipped_losses import clipped_value_loss as c
 from farfield.functional._control._generalized_advantages import (
     generalized_advantages as generalized_advantages,
 )
+from farfield.functional._control._n_step_returns import NStepReturns as NStepReturns
+from farfield.functional._control._n_step_returns import n_step_returns as n_step_returns
+from farfield.functional._control._noisy_linear import noisy_linear as noisy_linear
+from farfield.functional._control._prioritized import importance_weights as importance_weights
+from farfield.functional._control._prioritized import prioritized_rows as prioritized_rows
+from farfield.functional._control._quantile_values import double_estimate as double_estimate
+from farfield.functional._control._quantile_values import (
+    quantile_huber_loss as quantile_huber_loss,
+)
 from farfield.functional._esbn._content_weights import content_scores as content_scores
 from farfield.functional._esbn._content_weights import content_weights as content_weights
 from farfield.functional._esbn._content_weights import read_confidence as read_confidence
@@ -202,6 +211,7 @@ __all__ = [
     "NFMRead",
     "NFMRules",
     "NFMWeights",
+    "NStepReturns",
     "NTMParameters",
     "NTMState",
     "Overlay",
@@ -243,6 +253,7 @@ __all__ = [
     "divisive_norm_2d",
     "dnc",
     "dnc_interface_sizes",
+    "double_estimate",
     "entity_network",
     "esbn",
     "esbn_keys",
@@ -256,6 +267,7 @@ __all__ = [
     "generalized_advantages",
     "gru_dynamics",
     "holding_recurrence",
+    "importance_weights",
     "interpreter",
     "is_recorded",
     "is_transformed",
@@ -274,9 +286,11 @@ __all__ = [
     "modulated_linear",
     "modulated_mlp",
     "modulated_weight",
+    "n_step_returns",
     "nfm_change",
     "nfm_read",
     "nfm_trace",
+    "noisy_linear",
     "norm_by_statistics",
     "normal_",
     "ntm",
@@ -294,6 +308,8 @@ __all__ = [
     "over_time",
     "overlay_convolution",
     "pair_attention",
+    "prioritized_rows",
+    "quantile_huber_loss",
     "read_confidence",
     "relation_matrix",
     "relation_sum",

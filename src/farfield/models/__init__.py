@@ -50,6 +50,7 @@ from farfield.models._ntm import NTM as NTM
 from farfield.models._object_autoencoder import ObjectAutoencoder as ObjectAutoencoder
 from farfield.models._object_predictor import ObjectPredictor as ObjectPredictor
 from farfield.models._predinet import PrediNet as PrediNet
+from farfield.models._quantile_agent import QuantileAgent as QuantileAgent
 from farfield.models._relational import Relational as Relational
 from farfield.models._resized_sequence import ResizedSequence as ResizedSequence
 from farfield.models._rn import RN as RN
@@ -152,6 +153,7 @@ __all__ = [
     "PreActResNetNFM",
     "PrediNet",
     "PresenceReader",
+    "QuantileAgent",
     "QuickCNN",
     "RNNScorer",
     "RNReader",

@@ -4,6 +4,8 @@ from typing import Final
 
 from torch import nn
 
+from farfield.nn._control._noisy_linear import NoisyLinear as NoisyLinear
+from farfield.nn._control._quantile_head import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
@@ -18,6 +20,7 @@ from farfield.nn._encoders._placements import PerNonlinearity as PerNonlinearity
 from farfield.nn._encoders._placements import PerProjection as PerProjection
 from farfield.nn._encoders._placements import Placement as Placement
 from farfield.nn._encoders._planes_encoder import PlanesEncoder as PlanesEncoder
+from farfield.nn._encoders._planes_nfm_encoder import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
 from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
@@ -94,10 +97,16 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "panel": PanelEncoder,
     "patch": PatchEncoder,
     "planes": PlanesEncoder,
+    "planes-nfm": PlanesNFMEncoder,
     "random": RandomEncoder,
     "word": WordEncoder,
 }
 """Encoders by their name on the command line."""
+
+VALUE_HEADS: Final[dict[str, type[nn.Module]]] = {
+    "implicit-quantiles": QuantileHead,
+}
+"""Layers from an embedding to the values of actions by their name on the command line."""
 
 CONTEXTS: Final[dict[str, type[nn.Module]]] = {
     "norm": ContextNorm,
@@ -139,6 +148,7 @@ __all__ = [
     "NFM",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",
+    "VALUE_HEADS",
     "ZCA",
     "AnalogyEncoder",
     "BatchContextNorm",
@@ -182,6 +192,7 @@ __all__ = [
     "MultiPass",
     "NTMLayer",
     "NeuralInterpreter",
+    "NoisyLinear",
     "NormalizedGRU",
     "NormalizedLSTM",
     "NormalizedRNN",
@@ -193,8 +204,10 @@ __all__ = [
     "PerProjection",
     "Placement",
     "PlanesEncoder",
+    "PlanesNFMEncoder",
     "PooledBatchNorm",
     "PreNormTransformer",
+    "QuantileHead",
     "RIMs",
     "RandomEncoder",
     "RelationalMemoryCore",

@@ -22,6 +22,7 @@ from farfield.objectives._ppo import PPO as PPO
 from farfield.objectives._predicting_embeddings import (
     PredictingEmbeddings as PredictingEmbeddings,
 )
+from farfield.objectives._rainbow_iqn import RainbowIQN as RainbowIQN
 from farfield.objectives._reconstructing import Reconstructing as Reconstructing
 from farfield.objectives._supervised import Supervised as Supervised
 from farfield.objectives._temporal_ensembling import TemporalEnsembling as TemporalEnsembling
@@ -52,6 +53,7 @@ OBJECTIVES: dict[str, type] = {
 
 AGENT_OBJECTIVES: dict[str, type] = {
     "ppo": PPO,
+    "rainbow-iqn": RainbowIQN,
 }
 """Every objective of agents, by its name on the command line."""
 
@@ -78,6 +80,7 @@ __all__ = [
     "Objective",
     "PiModel",
     "PredictingEmbeddings",
+    "RainbowIQN",
     "Reconstructing",
     "Supervised",
     "TemporalEnsembling",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, final
+from collections.abc import Mapping
+from typing import Any, Final, final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from farfield.core import Problems, forked_generators, seed_generators, stream
 from farfield.experiments import Experiment
-from farfield.models import ActorCritic
-from farfield.objectives import PPO, Bound, Update
+from farfield.models import ActorCritic, QuantileAgent
+from farfield.objectives import PPO, Bound, RainbowIQN, Update
 from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING, Environment, metric_of
+from farfield.training._from_memory import FromMemory
+from farfield.training._from_rollouts import FromRollouts
 from farfield.training._learner import load_passing_buffers, passing_buffers
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
-from farfield.training._play import score_agent
-from farfield.training._rollouts import Actor, Rollout, sequences_of
+from farfield.training._play import score_policy
+from farfield.training._practice import Lesson, Practice
+from farfield.training._scored_worlds import ScoredWorlds
 from farfield.training._start import first_network
-from farfield.training._turns import optimizers_of, part_of, turns_of
+from farfield.training._turns import REMEMBERED, optimizers_of, part_of, turns_of
+
+PRACTICE: Final = f"{REMEMBERED}."
+"""Prefix of what a practice remembers in a checkpoint; a memory grows."""
 
 
 @final
@@ -41,65 +47,43 @@ class OneAgent:
     ) -> None:
         self.seeds: tuple[int, ...] = (seed,)
         self._experiment = experiment
-        self.model, self._environment, self._rule = _parts(experiment, seed, start)
+        self.model = first_network(experiment, seed, start)
+        self._environment, self._practice = _practice_of(experiment, self.model, seed)
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         (self._turn,) = turns_of(experiment, self._learned)
-        self._stream = stream(seed, "agent")
         self._noise = stream(seed, "noise")
-        self._copies = experiment.recipe.batch_size
-        place = stream(seed, "problems")
-        self._actor = Actor(self.model, self._environment, TRAINING, self._copies, place)
         self._loss = torch.zeros(1)
 
     def update(self, step: int) -> Tensor:
-        """Act for a rollout and learn from it; gives the mean of its losses, `(1,)`.
+        """Act and learn from what was met; gives the mean of the losses, `(1,)`.
 
         It leaves the global generators seeded, which `train` puts back.
         """
         self.model.eval()
         seed_generators(self._noise.child(step, "rollout"))
-        rollout = self._actor.play(self._rule.rollout_length, self._stream.child("actions", step))
-        steps = self._steps(rollout)
+        lessons = self._practice.act(step)
         self.model.train()
         seed_generators(self._noise.child(step))
-        losses = [
-            self._move(sequences_of(rollout, rows, steps), step) for rows in self._minibatches(step)
-        ]
+        losses = [self._move(lesson, step) for lesson in lessons]
         self._loss = torch.stack(losses).mean(0, keepdim=True)
         return self._loss
 
-    def _minibatches(self, step: int) -> Iterator[Tensor]:
-        """Copies of the environment, in parts: all of them once an epoch."""
-        for epoch in range(self._rule.epochs):
-            order = self._stream.child("order", step, epoch).numpy().permutation(self._copies)
-            yield from torch.from_numpy(order).tensor_split(self._rule.minibatches)
-
-    def _steps(self, rollout: Rollout) -> dict[str, Tensor]:
-        """Numbers of each step that the rule compares with."""
-        advantages, returns = self._rule.advantages(
-            rollout.rewards, rollout.values, rollout.next_values, rollout.ends
-        )
-        return {
-            "log_probs": rollout.log_probs,
-            "values": rollout.values,
-            "advantages": advantages,
-            "returns": returns,
-        }
-
-    def _move(self, sequences: Problems, step: int) -> Tensor:
+    def _move(self, lesson: Lesson, step: int) -> Tensor:
         """One update of the parameters; gives its loss."""
         for parameter in self._learned.values():
             parameter.grad = None
         update = Update(
             network=Bound(module=self.model),
-            batches={TRAINING: sequences},
+            batches={TRAINING: lesson.problems},
             task_loss=_no_loss,
+            draws=lesson.draws,
             state=self._turn.state,
             progress=step / self._experiment.recipe.steps,
         )
-        loss, _ = self._rule.loss(update)
+        loss, state = self._turn.objective.loss(update)
         loss.backward()  # type: ignore[no-untyped-call]
         self._turn.step(step)
+        self._practice.after(lesson, state, step)
         return loss.detach()
 
     def score(self, step: int) -> list[list[Score]]:
@@ -107,29 +91,37 @@ class OneAgent:
         self.model.eval()
         place = stream(self.seeds[0], "scoring")
         with forked_generators(place):
-            found = score_agent(self.model, self._environment, step, place)
+            found = score_policy(self._practice.policy, self._environment, step, place)
         return [[*found, self._loss_point(step)]]
 
     def training_metrics(self, step: int) -> list[list[Score]]:
         """Mean score of the last episodes, then the loss of the last rollout."""
-        value, count = self._actor.score()
+        value, count = self._practice.worlds.score()
         metric = metric_of(self._environment)
         first = Score(step=step, regime=TRAINING, metric=metric, value=value, count=count)
         return [[first, self._loss_point(step)]]
 
     def _loss_point(self, step: int) -> Score:
         loss = float(self._loss.mean())
-        return Score(step=step, regime=TRAINING, metric="loss", value=loss, count=self._copies)
+        return Score(
+            step=step,
+            regime=TRAINING,
+            metric="loss",
+            value=loss,
+            count=self._experiment.recipe.batch_size,
+        )
 
     def weights(self) -> list[dict[str, Any]]:
         """The state dictionary of the agent."""
         return [dict(self.model.state_dict())]
 
     def state(self) -> dict[str, Tensor]:
-        """Parameters, buffers, the optimizer's memory, and where the agent is in its episodes."""
+        """Parameters, buffers, the optimizer's memory, and where the agent is in its practice."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
         state |= passing_buffers(self.model)
-        state |= {f"agent.{name}": content for name, content in self._actor.state().items()}
+        worlds, practice = self._practice.worlds.state(), self._practice.state()
+        state |= {f"agent.{name}": content for name, content in worlds.items()}
+        state |= {f"{PRACTICE}{name}": content for name, content in practice.items()}
         state |= {"agent.loss": self._loss}
         return to_tensors(state | optimizer_state(optimizers_of([self._turn])))
 
@@ -140,24 +132,28 @@ class OneAgent:
         load_passing_buffers(self.model, state)
         own = part_of(whole, "agent.")
         self._loss = own["loss"]
-        self._actor.load_state(own)
+        self._practice.worlds.load_state(own)
+        self._practice.load_state(part_of(whole, PRACTICE))
         load_optimizer_state(optimizers_of([self._turn]), whole)
 
 
-def _parts(
-    experiment: Experiment, seed: int, start: Mapping[str, Any] | None
-) -> tuple[ActorCritic, Environment, PPO]:
-    """The agent before its first step, its environment and its learning rule."""
-    model, task, rule = (
-        first_network(experiment, seed, start),
-        experiment.task,
-        experiment.objective,
-    )
-    if isinstance(model, ActorCritic) and isinstance(task, Environment) and isinstance(rule, PPO):
-        return model, task, rule
+def _practice_of(
+    experiment: Experiment, model: nn.Module, seed: int
+) -> tuple[Environment, Practice]:
+    """The environment of an agent, and its practice there before the first step."""
+    task, rule, recipe = experiment.task, experiment.objective, experiment.recipe
+    place = stream(seed, "problems")
+    if isinstance(task, Environment):
+        if isinstance(model, ActorCritic) and isinstance(rule, PPO):
+            worlds = ScoredWorlds(task, TRAINING, recipe.batch_size, place)
+            return task, FromRollouts(model, rule, worlds, seed)
+        if isinstance(model, QuantileAgent) and isinstance(rule, RainbowIQN):
+            worlds = ScoredWorlds(task, TRAINING, rule.copies, place)
+            return task, FromMemory(model, rule, worlds, recipe, seed)
     raise ValueError(
-        "experiment must be of an environment, with an AgentNetwork and PPO, got "
-        f"{type(task).__name__}, {type(model).__name__} and {type(rule).__name__}"
+        "experiment must be of an environment, with an AgentNetwork and PPO, or with a "
+        f"QuantileNetwork and RainbowIQN, got {type(task).__name__}, {type(model).__name__} and "
+        f"{type(rule).__name__}"
     )
 
 

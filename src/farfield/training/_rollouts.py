@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
@@ -12,10 +12,7 @@ from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.models import ActorCritic
-from farfield.tasks import Environment, VectorEnv
-
-RECENT: Final = 100
-"""Last finished episodes whose mean score is shown during training."""
+from farfield.training._scored_worlds import ScoredWorlds
 
 State = tuple[Tensor, ...]
 """Parts of the state of agents, the batch on axis 1 of each."""
@@ -123,24 +120,11 @@ class Actor:
 
     Args:
         model: The agent.
-        environment: The environment.
-        regime: Its regime.
-        count: Number of copies.
-        stream: Where their episodes are drawn from.
-
-    Attributes:
-        recent: Score of the last finished episodes, the latest first; NaN where there are fewer.
+        worlds: The copies.
     """
 
-    def __init__(
-        self, model: ActorCritic, environment: Environment, regime: str, count: int, stream: Stream
-    ) -> None:
-        self._environment = environment
-        self._worlds: VectorEnv = environment.make(regime, count, stream)
-        self._agents = Agents(model, count)
-        self._observations, _ = self._worlds.reset()
-        self._returns = torch.zeros(count, dtype=torch.float64)
-        self.recent = torch.full((RECENT,), torch.nan, dtype=torch.float64)
+    def __init__(self, model: ActorCritic, worlds: ScoredWorlds) -> None:
+        self._worlds, self._agents = worlds, Agents(model, worlds.count)
 
     def play(self, length: int, stream: Stream) -> Rollout:
         """Act for some steps in every copy.
@@ -149,18 +133,18 @@ class Actor:
             length: Number of steps.
             stream: Where actions are drawn from.
         """
-        count = self._worlds.num_envs
-        noise = uniform(stream, length, count, self._environment.num_actions)
+        noise = uniform(stream, length, self._worlds.count, self._worlds.num_actions)
         begins, state = self._agents.begins, self._agents.state
         seen, steps = [], []
         for own in noise:
-            seen.append(torch.from_numpy(self._observations))
-            decision = self._agents.act(self._observations, own)
+            observations = self._worlds.observations
+            seen.append(torch.from_numpy(observations))
+            decision = self._agents.act(observations, own)
             steps.append((*decision, *self._step(decision.actions)))
         actions, log_probs, values, rewards, ends, after = (
             torch.stack(parts, dim=1) for parts in zip(*steps, strict=True)
         )
-        last = self._agents.values(self._observations).unsqueeze(1)
+        last = self._agents.values(self._worlds.observations).unsqueeze(1)
         following = torch.cat([values[:, 1:], last], dim=1)
         return Rollout(
             observations=torch.stack(seen, dim=1),
@@ -176,50 +160,26 @@ class Actor:
 
     def _step(self, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Rewards, ends, and the values after those steps that truncate an episode."""
-        found = self._worlds.step(actions.numpy())
-        self._observations, rewards, terminations, truncations, infos = found
+        outcome = self._worlds.step(actions)
         values = torch.zeros(len(actions))
-        if truncations.any():
-            truncated = torch.from_numpy(truncations & ~terminations)
-            values = torch.where(truncated, self._agents.values(infos["final_obs"]), values)
-        ends = torch.from_numpy(terminations | truncations)
-        self._agents.begins = ends
-        self._returns += torch.from_numpy(rewards)
-        if ends.any():
-            self._remember(ends)
-        return torch.from_numpy(rewards).float(), ends, values
-
-    def _remember(self, ends: Tensor) -> None:
-        """Note the scores of finished episodes."""
-        scores = torch.from_numpy(self._environment.score(self._returns[ends].numpy()))
-        self.recent = torch.cat([scores, self.recent])[:RECENT]
-        self._returns = self._returns.where(~ends, 0.0)
-
-    def score(self) -> tuple[float, int]:
-        """Mean score of the last finished episodes, and their number; 0 where there is none."""
-        known = self.recent[~self.recent.isnan()]
-        return (float(known.mean()) if len(known) else 0.0), len(known)
+        if outcome.truncations.any():
+            values = self._agents.values(outcome.final).where(outcome.truncations, 0.0)
+        self._agents.begins = outcome.ends
+        return outcome.rewards, outcome.ends, values
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes with a step, for a checkpoint."""
+        """State of the agents, for a checkpoint."""
         parts = {f"memory.{n}": part for n, part in enumerate(self._agents.state)}
-        return parts | {
-            "begins": self._agents.begins,
-            "returns": self._returns,
-            "recent": self.recent,
-            "worlds._extra_state": self._worlds.state(),
-        }
+        return parts | {"begins": self._agents.begins}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `state` returned.
 
         Args:
-            state: The state.
+            state: The state, among others.
         """
         self._agents.state = tuple(state[f"memory.{n}"] for n in range(len(self._agents.state)))
-        self._agents.begins, self._returns = state["begins"], state["returns"]
-        self.recent = state["recent"]
-        self._observations = self._worlds.load_state(state["worlds._extra_state"])
+        self._agents.begins = state["begins"]
 
 
 def sequences_of(

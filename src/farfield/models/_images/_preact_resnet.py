@@ -49,6 +49,7 @@ class PreActResNet(nn.Module):
         `(batch, *item_shape)` to `(batch, num_outputs)`.
 
     Attributes:
+        out_features: Numbers in an answer, which may be an embedding.
         mixing_layers: The first two groups: the paper's layer $k$ is the $k$-th of them, and those
             and the input are its eligible layers.
 
@@ -81,7 +82,7 @@ class PreActResNet(nn.Module):
         super().__init__()
         if depth not in _BLOCKS:
             raise ValueError(f"depth must be 18, 34 or 50, got {depth}")
-        self.item_shape = tuple(item_shape)
+        self.item_shape, self.out_features = tuple(item_shape), num_outputs
         channels = num_channels_of(self.item_shape)
         self.stem = convolution(channels, width, 3, stride=stem_stride, generator=generator)
         channels, block = width, partial(ResidualBlock, dropout=dropout, generator=generator)

@@ -47,6 +47,7 @@ class PreActResNetNFM(nn.Module):
 
     Attributes:
         core: The network in its passes.
+        out_features: Numbers in an answer, which may be an embedding.
 
     Raises:
         ValueError: As `PreActResNet`, or if there is no pass.
@@ -73,6 +74,7 @@ class PreActResNetNFM(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        self.out_features = num_outputs
         network = PreActResNet(
             item_shape,
             num_outputs,

@@ -85,7 +85,8 @@ FIVE_ACTIVE: Final = _contests(FIGURE_5, ("RIMs (6, 5)", "RIMs (6, 4)"))
 ATTENTION: Final = _contests(
     FIGURE_5, ("RIMs (6, 4)", WITHOUT_ATTENTION), (WITHOUT_ATTENTION, "LSTM")
 )
-NFM_AGENTS: Final = _contests(NFM_TABLE_3, (NETWORKS[1], NETWORKS[0]))
+RAINBOW, WITH_NFM = NETWORKS
+NFM_AGENTS: Final = _contests(NFM_TABLE_3, (WITH_NFM, RAINBOW))
 
 STATEMENTS: Final = (
     Statement(

@@ -19,9 +19,17 @@ Answer = Literal["once", "everywhere", "candidates", "items", "restoration"]
 version of the item."""
 
 Reading = Literal[
-    "elements", "item", "maps", "group", "candidates", "sequence", "items", "restoration"
+    "elements",
+    "item",
+    "maps",
+    "group",
+    "candidates",
+    "sequence",
+    "items",
+    "restoration",
+    "observation",
 ]
-"""Way in which a model reads a problem."""
+"""Way in which a model reads a problem; `"observation"`: what an agent sees at one step."""
 
 
 @final

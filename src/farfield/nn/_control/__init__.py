@@ -1,0 +1,1 @@
+"""Layers of agents that learn from rewards."""

@@ -1,0 +1,115 @@
+"""Implicit quantiles of the returns of actions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import NonNegativeFloat, Size, check_arguments
+from farfield.functional import fan_in_uniform_, uninitialized
+from farfield.nn._control._noisy_linear import NoisyLinear
+
+
+@final
+class QuantileHead(nn.Module):
+    r"""Quantiles of the return of every action, at any fractions that are asked for.
+
+    An embedding $z$ is multiplied with one of the fraction $\tau$, and two streams of noisy layers
+    make a value and the advantages of the actions of it:
+
+    $$h = z \circ \phi\left(W c(\tau) + b\right), \qquad c_i(\tau) = \cos(\pi i \tau), \qquad
+      q_a(\tau) = v(h) + d_a(h) - \frac{1}{A} \sum_{a'} d_{a'}(h)$$
+
+    with $\phi$ a ReLU, $i$ from 0, and each stream $N_2\, \phi(N_1 h)$ of two `NoisyLinear`.
+
+    Args:
+        in_features: Numbers in an embedding.
+        num_outputs: Number $A$ of actions.
+        hidden_size: Units between the layers of a stream.
+        num_cosines: Numbers $c_i$ of a fraction.
+        noise_scale: First size of the noise, as in `NoisyLinear`.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        Embeddings `(batch, in_features)` and fractions `(batch, quantile)` of 0…1, with noise
+        `(batch, noise_size)`, to `(batch, quantile, num_outputs)`.
+
+    Attributes:
+        cosine: The linear layer on the cosines.
+        value: The noisy layers of the value.
+        advantage: The noisy layers of the advantages.
+        noise_size: Numbers of noise for a row.
+
+    Raises:
+        ValueError: If a size is below 1 or `noise_scale` below 0.
+
+    Reference:
+        lamb2022, section 10.4.5; Dabney et al. 2018, equation 4; Wang et al. 2016, equation 9.
+    """
+
+    @check_arguments
+    def __init__(
+        self,
+        in_features: Size,
+        num_outputs: Size,
+        *,
+        hidden_size: Size = 512,
+        num_cosines: Size = 64,
+        noise_scale: NonNegativeFloat = 0.5,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        layer = uninitialized(nn.Linear, num_cosines, in_features)
+        self.cosine = fan_in_uniform_(layer, generator)
+
+        def stream(outputs: int) -> nn.ModuleList:
+            sizes = ((in_features, hidden_size), (hidden_size, outputs))
+            return nn.ModuleList(
+                NoisyLinear(*pair, noise_scale=noise_scale, generator=generator) for pair in sizes
+            )
+
+        self.value, self.advantage = stream(1), stream(num_outputs)
+        layers = (*self.value, *self.advantage)
+        *self._noise_ends, self.noise_size = accumulate(layer.noise_size for layer in layers)
+        self.to(device=device, dtype=dtype)
+
+    def forward(
+        self,
+        z: Float[Tensor, "batch feature"],
+        fractions: Float[Tensor, "batch quantile"],
+        noise: Float[Tensor, "batch both"] | None = None,
+    ) -> Float[Tensor, "batch quantile class"]:
+        """The quantiles.
+
+        Args:
+            z: The embeddings.
+            fractions: Of each embedding, those asked for.
+            noise: Standard normal numbers for each; `None` for the mean weights.
+        """
+        orders = torch.arange(self.cosine.in_features, device=z.device).to(z)
+        cosines = (math.pi * orders * fractions.unsqueeze(-1).to(z)).cos()
+        hidden = z.unsqueeze(-2) * F.relu(self.cosine(cosines))
+        given: Sequence[Tensor | None] = [None] * 4
+        if noise is not None:
+            given = noise.unsqueeze(-2).tensor_split(self._noise_ends, dim=-1)
+        value = _stream(self.value, hidden, given[:2])
+        advantage = _stream(self.advantage, hidden, given[2:])
+        return value + advantage - advantage.mean(-1, keepdim=True)
+
+
+def _stream(layers: nn.ModuleList, x: Tensor, noise: Sequence[Tensor | None]) -> Tensor:
+    first, second = layers
+    found: Tensor = second(F.relu(first(x, noise[0])), noise[1])
+    return found
