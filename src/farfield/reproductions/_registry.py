@@ -63,6 +63,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.BALLS,
         lamb2022.FIGURE_4,
         lamb2022.PICKING,
+        lamb2022.PICKING_NARROW,
         lamb2022.PICKING_VALUES,
         lamb2022.FIGURE_5,
         lamb2022.TABLE_3,
