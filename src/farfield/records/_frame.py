@@ -30,7 +30,9 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """All scores of some networks, a row for each: key, seed, step, regime, metric, value, count.
+    """All scores of some networks, a row for each.
+
+    Its columns are key, task, model, seed, step, regime, metric, value and count.
 
     Args:
         records: The records, e.g. `Store("runs").records(experiment.key)`.
@@ -39,7 +41,7 @@ def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
         ModuleNotFoundError: If pandas, an extra, is not installed.
     """
     return frame(
-        {"key": record.key, "seed": record.seed}
+        {"key": record.key, "task": record.task, "model": record.model, "seed": record.seed}
         | {name: getattr(score, name) for name in ("step", "regime", "metric", "value", "count")}
         for record in records
         for score in record.scores
