@@ -4,6 +4,7 @@ from farfield.experiments._agent_network import AgentNetwork as AgentNetwork
 from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
+from farfield.experiments._describe import restore as restore
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
@@ -100,6 +101,7 @@ __all__ = [
     "field_of",
     "is_ours",
     "public_path",
+    "restore",
     "source_of_value",
     "with_field",
 ]

@@ -125,7 +125,7 @@ class Store:
     def frame(self) -> pd.DataFrame:
         """Every score in the store as a data frame of pandas: networks × steps × regimes × metrics.
 
-        Its columns are key, task, model, seed, step, regime, metric, value and count.
+        Its columns are those of `score_rows`.
 
         Raises:
             ModuleNotFoundError: If pandas, an extra, is not installed.

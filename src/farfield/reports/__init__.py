@@ -50,6 +50,7 @@ from farfield.reports._profile._comparison import compare as compare
 from farfield.reports._profile._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._profile._extrapolation import Point as Point
 from farfield.reports._profile._extrapolation import extrapolation_profile as extrapolation_profile
+from farfield.reports._profile._extrapolation import recorded_profile as recorded_profile
 from farfield.reports._profile._profiles import pdf as pdf
 from farfield.reports._profile._profiles import png as png
 from farfield.reports._profile._profiles import profiles as profiles
@@ -133,6 +134,7 @@ __all__ = [
     "png",
     "problem_sheet",
     "profiles",
+    "recorded_profile",
     "records_at",
     "results_page",
     "svg",

@@ -56,13 +56,13 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
         panels.setdefault(profile.task, []).append((name, profile))
     names = [*dict.fromkeys(name for name, _ in profiles)]
     is_crowded = len(names) > len(theme.models)
-    across = min(len(panels), abreast(names))
+    across = min(len(panels), 2 if is_crowded else abreast(names))
     rows = math.ceil(len(panels) / across)
     width = WIDTH if across > 1 else 0.7 * WIDTH
     figure = Figure(figsize=(width, HEIGHT * rows + LEGEND))
     grid = figure.subplots(rows, across, squeeze=False)
     for axes, (task, shown) in zip(grid.flat, panels.items(), strict=False):
-        styles = _styles(names, _foremost(shown, against) if is_crowded else names, theme)
+        styles = _styles(_foremost(shown, against) if is_crowded else names, theme)
         _panel(axes, shown, styles, theme)
         axes.set_title(task)
     for axes in grid.flat[len(panels) :]:
@@ -74,17 +74,23 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
 
 def _foremost(shown: Profiles, against: str) -> list[str]:
     """The models of a crowded panel that have a color: `against`, and the best one furthest out."""
-    last = {name: profile.points[-1] for name, profile in shown if profile.points[-1].values}
+    regime = next((p.points[-1].regime for name, p in shown if name == against), None)
+    last = {
+        name: point
+        for name, profile in shown
+        for point in profile.points
+        if point.regime == regime and point.values and name != against
+    }
     if not last:
         return [against]
     sign = -1 if next(iter(last.values())).measure.lower_is_better else 1
     return [against, max(last, key=lambda name: sign * last[name].mean)]
 
 
-def _styles(names: Sequence[str], foremost: Sequence[str], theme: Theme) -> dict[str, Series]:
+def _styles(foremost: Sequence[str], theme: Theme) -> dict[str, Series]:
     """Color, line and marker of each model that has a color."""
     styles = {}
-    for number, name in enumerate(dict.fromkeys(foremost if len(foremost) < len(names) else names)):
+    for number, name in enumerate(foremost):
         again, color = divmod(number, len(theme.models))
         styles[name] = Series(
             label=name,
@@ -153,7 +159,7 @@ def _networks(axes: Axes, spot: float, point: Point, color: str, scale: float) -
     beside = spot + 0.05 * ((np.arange(len(values)) * GOLDEN) % 1 - 0.5)
     axes.scatter(beside, values, s=DOT, color=color, alpha=0.4, linewidths=0, zorder=3)
     if len(values) >= FEWEST:
-        interval, measure = t_interval(values), point.measure
+        interval, measure = t_interval(values.tolist()), point.measure
         ends = np.clip(
             [interval.low, interval.high], scale * measure.lowest, scale * measure.highest
         )

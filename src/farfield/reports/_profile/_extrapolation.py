@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from farfield.experiments import Perturbation
+from farfield.experiments import Perturbation, restore
 from farfield.metrics import Measure, mean_and_standard_error, measure_of, t_interval
 from farfield.records import DIVERGED, Record
 from farfield.reports._tables._levels import LOSS
@@ -157,7 +157,11 @@ class ExtrapolationProfile:
 
 
 def extrapolation_profile(
-    task: Task, records: Sequence[Record], perturbations: Sequence[Perturbation] = ()
+    task: Task,
+    records: Sequence[Record],
+    perturbations: Sequence[Perturbation] = (),
+    *,
+    regimes: Collection[str] | None = None,
 ) -> ExtrapolationProfile:
     """Score against distance, from the records of one experiment.
 
@@ -165,6 +169,7 @@ def extrapolation_profile(
         task: The task of the experiment.
         records: One record a network.
         perturbations: Those of the experiment; their regimes follow those of the task.
+        regimes: Names of the regimes to show; all if `None`.
 
     Raises:
         ValueError: If there are no records.
@@ -177,8 +182,29 @@ def extrapolation_profile(
     points = (
         _point(task, regime, of, records, losses.get(regime.name, ()))
         for regime, of in before.items()
+        if regimes is None or regime.name in regimes
     )
     return ExtrapolationProfile(task=task.name, points=tuple(points))
+
+
+def recorded_profile(records: Sequence[Record]) -> ExtrapolationProfile:
+    """Score against distance, from the records alone: the task is made again from what they say.
+
+    Args:
+        records: The records of one experiment, one a network.
+
+    Raises:
+        ValueError: If there are no records, or the task is of a class that is not Farfield's.
+    """
+    described = records[0].experiment if records else {}
+    try:
+        task, changes = (restore(described.get(part, [])) for part in ("task", "perturbations"))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"records must be of a task of Farfield's, got {records[0].task} "
+            f"({error}); extrapolation_profile(task, records) takes your own"
+        ) from error
+    return extrapolation_profile(task, records, changes)
 
 
 def _point(
