@@ -8,7 +8,7 @@ import io
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -214,31 +214,26 @@ def _check_writable(name: str, folder: Path) -> None:
 def _dispatch(command: object, rest: Sequence[str]) -> None:
     from farfield.cli import _bench, _commands, _plan, _reproduce, _runs, _search, _train
 
-    match command:
-        case List():
-            _commands.list_names(command)
-        case Show():
-            _commands.show(command, rest)
-        case Train():
-            _train.train(command, rest)
-        case Search():
-            _search.search(command, rest)
-        case Bench():
-            _bench.bench_module(command)
-        case Reproduce():
-            _reproduce.reproduce(command)
-        case Plan():
-            _plan.plan(command)
-        case Report():
-            _reproduce.report(command)
-        case Runs():
-            _runs.do(command)
-        case Fetch():
-            _commands.fetch_data(command)
-        case Cite():
-            _commands.cite(command)
-        case _:
-            raise TypeError(f"unknown command {command!r}")
+    with_fields: dict[type, Callable[[Any, Sequence[str]], None]] = {
+        Show: _commands.show,
+        Train: _train.train,
+        Search: _search.search,
+    }
+    alone: dict[type, Callable[[Any], None]] = {
+        List: _commands.list_names,
+        Bench: _bench.bench_module,
+        Reproduce: _reproduce.reproduce,
+        Plan: _plan.plan,
+        Report: _reproduce.report,
+        Fetch: _commands.fetch_data,
+        Cite: _commands.cite,
+    }
+    if isinstance(command, Runs):
+        _runs.do(command)
+    elif type(command) in with_fields:
+        with_fields[type(command)](command, rest)
+    else:
+        alone[type(command)](command)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

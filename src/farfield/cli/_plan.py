@@ -46,30 +46,30 @@ def plan(command: Plan) -> None:
         row = counts.setdefault(kind, [0, 0])
         row[0] += networks
         row[1] += networks * steps
-    print_lines = [f"{table.key} at the {budget.value} budget, {seeds} networks a cell", ""]
+    lines = [f"{table.key} at the {budget.value} budget, {seeds} networks a cell", ""]
     if tried:
-        print_lines += [str(_grid(tried, counts, workers)), ""]
+        lines += [str(_grid(tried, counts, workers)), ""]
     networks, steps = (sum(row[n] for row in counts.values()) for n in (0, 1))
     found = len(jobs) - networks
-    print_lines += [
+    lines += [
         f"{networks:,} networks to train, {steps:,} steps"
         + (f"; {found:,} more have a record" if found else ""),
-        f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as it is now; "
+        f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as now",
         "scoring comes on top",
     ]
     if tried:
         most = max(one.memory for one in tried.values())
-        print_lines.append(f"at most {most / 2**30:.1f} GiB of memory {_each(command)}")
+        lines.append(f"at most {most / 2**30:.1f} GiB of memory {_each(command)}")
     lacking = dict.fromkeys(
         claim.data or f"the files of {claim.experiment.task.name}"
         for claim in built
         if claim not in there
     )
-    print_lines += [f"missing data: {what}; its cells are not counted" for what in lacking]
+    lines += [f"missing data: {what}; its cells are not counted" for what in lacking]
     unbuilt = len(table.claims) - len(built)
     if unbuilt:
-        print_lines.append(f"{unbuilt} cells are of models that are not built here")
-    for line in print_lines:
+        lines.append(f"{unbuilt} cells are of models that are not built here")
+    for line in lines:
         console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
 
 

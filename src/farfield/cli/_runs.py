@@ -55,7 +55,8 @@ def do(command: Runs) -> None:
 
 def _key(store: Store, beginning: str) -> str:
     """The key that begins so."""
-    found = [key for key in store.keys() if key.startswith(beginning)]
+    every = store.keys()
+    found = [key for key in every if key.startswith(beginning)]
     if len(found) != 1 or not beginning:
         what = f"several begin so: {', '.join(found)}" if found else "none begins so"
         raise ValueError(
@@ -71,7 +72,7 @@ def _say(console: Console, line: str) -> None:
 
 def _list(store: Store, console: Console) -> None:
     """Two lines for each experiment: numbers, and what it is."""
-    found = [records for key in store.keys() if (records := store.records(key))]
+    found = [records for records in map(store.records, store.keys()) if records]
     found.sort(key=lambda records: _finished(records[-1]), reverse=True)
     head = (f"{'key':{SHORT}}", "steps", "networks", "finished", "furthest out")
     rows = [head, *((records[-1].key[:SHORT], f"{records[-1].steps:,}", str(len(records)),

@@ -147,8 +147,9 @@ def bench(
 ) -> Benchmark:
     """Train a module of one's own on the tasks of a suite, and set it beside what is recorded.
 
-    Each task has the recipe, the encoder and the context that its recorded mechanisms were trained
-    with, so that they differ in the module alone. What is in the store is not trained again.
+    Each task has the recipe, the encoder and the context that a recorded mechanism was trained
+    with, so that the two differ in the module alone; all others of as many steps stand beside
+    them. What is in the store is not trained again.
 
     Args:
         module: Class of the module, or its `Spec` with options.

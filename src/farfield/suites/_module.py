@@ -46,9 +46,10 @@ def load_module(words: str) -> type[nn.Module]:
         )
     found = getattr(module, name, None)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        parts = {one: part for one, part in vars(module).items() if isinstance(part, type)}
         theirs = [
-            one for one, part in vars(module).items()
-            if isinstance(part, type) and issubclass(part, nn.Module) and part.__module__ == path.stem
+            one for one, part in parts.items()
+            if issubclass(part, nn.Module) and part.__module__ == path.stem
         ]  # fmt: skip
         raise ValueError(
             f"module must name a class of torch.nn.Module in {path.name}, got {name!r}; it has "

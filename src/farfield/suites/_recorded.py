@@ -11,6 +11,7 @@ from typing import final
 
 import msgspec
 
+from farfield.experiments import Experiment
 from farfield.metrics import measure_of
 from farfield.records import Record
 from farfield.reports import ExtrapolationProfile, Point, exported_at, extrapolation_profile
@@ -100,14 +101,12 @@ def record_suite(suite: str, folder: Path) -> bytes:
 
 
 def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
-    """What was run on the task of an item by its recipe, a line for each mechanism."""
+    """What was run on the task of an item for as long, a line for each mechanism."""
     find = exported_at(folder, item.budget)
     template = item.experiment
     rows: dict[str, tuple[Claim, dict[int, Record]]] = {}
     for claim in item.claims:
-        experiment = claim.at(item.budget)
-        same = (experiment.task, experiment.recipe, experiment.perturbations)
-        if same != (template.task, template.recipe, template.perturbations):
+        if _asked(claim.at(item.budget)) != _asked(template):
             continue
         _, networks = rows.setdefault(claim.row, (claim, {}))
         for record in find(claim):
@@ -115,6 +114,12 @@ def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
     for name, (claim, networks) in rows.items():
         if networks:
             yield _line(item, name, claim, [networks[seed] for seed in sorted(networks)])
+
+
+def _asked(experiment: Experiment) -> tuple[object, ...]:
+    """What an experiment asks of a mechanism; its learning rate may be the mechanism's own."""
+    recipe = experiment.recipe
+    return experiment.task, experiment.perturbations, recipe.steps, recipe.batch_size
 
 
 def _joined(first: Record, second: Record) -> Record:

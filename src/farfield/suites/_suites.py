@@ -22,7 +22,7 @@ _ADDING, _LONGER, _MORE = (
 @final
 @dataclass(frozen=True)
 class Item:
-    """One task of a suite, with the recipe that its recorded mechanisms were trained by.
+    """One task of a suite, with the recipe that a recorded mechanism was trained by.
 
     Args:
         subject: The task, for headings; items with the same subject are points of one profile.
@@ -61,7 +61,7 @@ class Item:
         return self.regimes or tuple(regime.name for regime in self.experiment.regimes)
 
     def experiment_with(self, part: str, module: Spec) -> Experiment:
-        """The experiment of its cell with another module in the network, trained by the task's loss.
+        """The experiment of its cell with another module in it, trained by the task's loss.
 
         Args:
             part: Which part of the network, e.g. `"reasoner"`.
@@ -128,7 +128,7 @@ SUITES: Final[dict[str, Suite]] = {
         ),
     ),
     "set": Suite(
-        about="Progressive matrices: which panel completes them, with values withheld from training",
+        about="Progressive matrices: which panel completes one, with values withheld in training",
         part="core",
         reads="forward(z) gives what z is, (batch, element, num_features)",
         seeds=2,
