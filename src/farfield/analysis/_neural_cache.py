@@ -30,7 +30,7 @@ class NeuralCache:
     Args:
         of: Name of the regime whose problems are answered.
         size: Number of positions that are looked back on.
-        scale: How sharply similar states are told from others.
+        scale: Sharpness of the attention to similar states.
         weight: Share of the cache in the probabilities.
 
     Raises:
