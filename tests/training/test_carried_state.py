@@ -28,15 +28,13 @@ LANES = 4
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     numbers = stream(0, "text").numpy()
-    for name, lines in (("train", 12), ("valid", 2), ("test", 3)):
+    for name, lines in (("train", 8), ("valid", 2), ("test", 3)):
         rows = [" ".join("abcdef"[k] for k in numbers.integers(6, size=5)) for _ in range(lines)]
         (tmp_path / f"{name}.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return tmp_path
 
 
-def experiment_of(
-    folder: Path, rule: Objective | None = None, steps: int = 8, *, tied: bool = False
-) -> Experiment:
+def experiment_of(folder: Path, rule: Objective | None = None, *, tied: bool = False) -> Experiment:
     normalizer = Spec(LayerNorm, sigma=1.0)
     core = Spec(NormalizedLSTM, hidden_size=6, num_layers=2, normalizer=normalizer)
     words = Spec(WordEncoder, out_features=6)
@@ -44,7 +42,7 @@ def experiment_of(
         task=WordText(folder=str(folder), steps=STEPS, sum_over_steps=True),
         model=SequenceNetwork(core=core, encoder=words, core_bound=0.5, tied=tied),
         objective=rule or CarriedState(objective=CenteredL1(weight=0.1)),
-        recipe=Recipe(steps=steps, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
+        recipe=Recipe(steps=6, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
     )
 
 
@@ -191,8 +189,7 @@ def stack(experiment: Experiment) -> Stack:
     return Stack(experiment, (1, 2))
 
 
-@pytest.mark.parametrize("make", [one, stack])
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("make, name", [(one, "mean-teacher"), (stack, "centered-l1")])
 def test_stopped_and_started_again_ends_with_the_same_bytes(
     tmp_path: Path, folder: Path, make: Callable[[Experiment], OneNetwork | Stack], name: str
 ) -> None:
@@ -200,7 +197,7 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 
     def interrupt(progress: Progress) -> None:
-        if progress.step == 5:
+        if progress.step == 3:  # of an epoch of four
             raise StoppedError
 
     path = tmp_path / "checkpoint"
@@ -216,7 +213,7 @@ def test_stopped_and_started_again_ends_with_the_same_bytes(
         report=lambda progress: seen.append(progress.step),
         clock=clock,
     )
-    assert seen[0] == 5
+    assert seen[0] == 3
     assert scores == expected
     for part, tensor in uninterrupted.state().items():
         assert torch.equal(resumed.state()[part], tensor), part

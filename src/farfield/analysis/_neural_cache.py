@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from farfield.core import Dropout, PositiveFloat, Problems, Size, Stream, check_fields
+from farfield.core import Fraction, PositiveFloat, Problems, Size, Stream, check_fields
 from farfield.functional import cached_log_probs
 from farfield.models import SequenceModel
 from farfield.tasks import Regime
@@ -30,7 +30,7 @@ class NeuralCache:
     Args:
         of: Name of the regime whose problems are answered.
         size: Number of positions that are looked back on.
-        scale: How sharply similar states are told from others.
+        scale: Sharpness of the attention to similar states.
         weight: Share of the cache in the probabilities.
 
     Raises:
@@ -43,7 +43,7 @@ class NeuralCache:
     of: str
     size: Size = 500
     scale: PositiveFloat = 1.0
-    weight: Dropout = 0.1
+    weight: Fraction = 0.1
 
     def __post_init__(self) -> None:
         check_fields(self)

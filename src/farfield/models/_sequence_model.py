@@ -166,7 +166,7 @@ class SequenceModel(Composition):
         index: Int[Tensor, "batch time"],
         state: tuple[Tensor, ...] | None = None,
     ) -> tuple[Float[Tensor, "batch time _"], tuple[Tensor, ...]]:
-        """What the output layer reads at every place.
+        """Outputs of the core at every place, from which the output layer answers.
 
         Args:
             items: The distinct items.

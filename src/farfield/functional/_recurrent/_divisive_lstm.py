@@ -192,7 +192,8 @@ class _WindowSums:
         before = window // 2 if turned else (window - 1) // 2
         # Zeros before the first number, its running sums, and the last of these after the last.
         sums = like.new_zeros(rows, size + window, dtype=torch.float64)
-        _, self._sums, self._beyond = sums.split((before + 1, size, window - before - 1), dim=1)
+        parts = [before + 1, size, window - before - 1]
+        _, self._sums, self._beyond = torch.split(sums, parts, dim=1)
         self._total = self._sums[:, -1:]
         self._until, self._from = sums[:, window:], sums[:, :size]
         self._found = like.new_empty(rows, size)

@@ -114,7 +114,7 @@ AGAINST_BN: Final = {
     "DN, learned, gain and shift": Method(normalizer=LEARNED),
     "LN-s, learned, gain and shift": Method(normalizer=dataclasses.replace(LEARNED, field="layer")),
 }
-"""What could close the gap between DN and BN that the paper leaves open.
+"""Rows that could close the gap between DN and BN that the paper leaves open.
 
 No convolution has a bias, and each normalizer stands before a ReLU: without the gain and shift that
 BN has and DN lacks, no channel can choose its threshold. The second row, with the whole image for a

@@ -11,7 +11,7 @@ from farfield.reproductions.ren2017._print_text import CORES
 from farfield.reproductions.ren2017._text import PTB_TABLE_7
 
 COMPARABLE: Final = 0.05
-"""How far apart two perplexities are that are read as comparable, in parts of one."""
+"""Largest relative difference of two perplexities that are read as comparable."""
 
 
 def _of(rows: tuple[str, ...], *cores: str) -> Cells:

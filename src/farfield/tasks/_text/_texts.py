@@ -21,7 +21,7 @@ END: Final = "<eos>"
 UNKNOWN: Final = "<unk>"
 """Word that stands for words outside of the vocabulary."""
 NO_WORD: Final = -1
-"""Number of what is no word of the vocabulary, and target behind the end of a text."""
+"""Number of a word outside of the vocabulary, and target behind the end of a text."""
 NAMES: Final = ("train.txt", "valid.txt", "test.txt")
 """Files of a folder of one's own."""
 _LARGEST: Final = 2**30

@@ -176,7 +176,7 @@ class WordText:
     def _windows(
         self, items: Tensor, numbers: Int64[np.ndarray, " time"], unknown: int = 0
     ) -> Problems:
-        """Windows of a text, the last one filled up; what is no word is read as `unknown`."""
+        """Windows of a text, the last one filled up; `NO_WORD` is read as `unknown`."""
         if len(numbers) < 2:
             raise ValueError(f"folder must have texts of two words or more, got {len(numbers)}")
         places = math.ceil((len(numbers) - 1) / self.steps) * self.steps
