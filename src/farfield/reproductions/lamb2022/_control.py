@@ -179,7 +179,7 @@ PICKING_VALUES: Final = Table(
                 model=QuantileNetwork(
                     encoder=encoder, head=Spec(QuantileHead, hidden_size=64, num_cosines=32)
                 ),
-                recipe=Recipe(steps=4_000, learning_rate=1e-3, batch_size=64, clip_norm=10.0),
+                recipe=Recipe(steps=3_000, learning_rate=1e-3, batch_size=64, clip_norm=10.0),
                 objective=RainbowIQN(
                     memory_size=50_000,
                     first_steps=2_000,
