@@ -52,7 +52,7 @@ format: env
 test: lint
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
-	    tests/functional tests/nn tests/training -m 'processor and not slow'
+	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow'
 
 demo: env
 	$(BIN)/farfield reproduce webb2021/demo

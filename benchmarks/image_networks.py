@@ -13,23 +13,18 @@ neighbour does not lengthen by its own.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-import torch
 import tyro
-from rich.console import Console
 
 from benchmarks import _image_networks_report as report
 from benchmarks import _pages
-from benchmarks._options import Options
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.mixing import BATCH, SIDE, Images, Step, measure
-from farfield.execution import keep_freed_memory
 from farfield.experiments import SGD, Experiment, ItemNetwork, Recipe, Spec
 from farfield.models import QuickCNN
 from farfield.nn import MapNormalizer
 from farfield.objectives import CenteredL1, Objective, Supervised
-from farfield.records import environment
 from farfield.training import OneNetwork
 
 RESULTS = _pages.RESULTS / "image_networks"
@@ -70,22 +65,9 @@ def _step(normalizer: MapNormalizer | None, rule: Objective) -> Step:
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 3 if options.quick else options.rounds
-    results: dict[str, Any] = {
-        "environment": described,
-        "settings": {"rounds": rounds, "batch": BATCH, "side": SIDE, "beside": options.beside},
-        "lines": measure(steps(), rounds),
-    }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, report.markdown)
-    console = Console()
-    for line in results["lines"]:
-        console.print(" · ".join(report.cells(line, results["lines"])))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    settings = {"batch": BATCH, "side": SIDE}
+    parts = {"lines": lambda rounds: measure(steps(), rounds)}
+    publish(options, settings, parts, RESULTS, report.markdown, report.cells)
 
 
 if __name__ == "__main__":

@@ -16,49 +16,26 @@ rounds' ratios. Processor time is taken, which a neighbour does not lengthen by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 import torch
 import tyro
-from rich.console import Console
 from torch import Tensor, nn
 
-from benchmarks import _interpreters_report, _pages
+from benchmarks import _interpreters_report as report
+from benchmarks import _pages
 from benchmarks._held import most_bytes
 from benchmarks._products import flops
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.rims import seconds_of
 from benchmarks.straightforward_interpreters import DirectInterpreter
-from farfield.execution import keep_freed_memory
 from farfield.nn import NeuralInterpreter, Syntax
-from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "interpreters"
 ITEMS, BATCH = 67, 32
 WARM_UP = 1
 VIT_FEATURES, VIT_LAYERS, VIT_HEADS = 384, 9, 6
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options and duration of the measurement.
-
-    Args:
-        rounds: Rounds of turns; the medians are over these.
-        batch: Sets of a step.
-        quick: Two rounds, for a first look.
-        beside: What else ran on the machine, for the page; empty for nothing.
-        name: Name of the result files; by default date and processor.
-    """
-
-    rounds: int = 7
-    batch: int = BATCH
-    quick: bool = False
-    beside: str = ""
-    name: str | None = None
 
 
 def transformer() -> nn.TransformerEncoder:
@@ -79,9 +56,9 @@ def contenders() -> dict[str, tuple[nn.Module, int]]:
     """All of them with their features, by the names on the page."""
     printed = NeuralInterpreter(192, syntax=Syntax.printed(), grid=(8, 8))
     return {
-        _interpreters_report.VIT: (transformer(), VIT_FEATURES),
-        _interpreters_report.DIRECT: (DirectInterpreter(), 192),
-        _interpreters_report.OURS: (NeuralInterpreter.released_digits(), 192),
+        report.VIT: (transformer(), VIT_FEATURES),
+        report.DIRECT: (DirectInterpreter(), 192),
+        report.OURS: (NeuralInterpreter.released_digits(), 192),
         "NeuralInterpreter(192), as the text has it": (printed, 192),
     }
 
@@ -128,28 +105,10 @@ def measure(cores: Mapping[str, tuple[nn.Module, int]], items: int, batch: int, 
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 2 if options.quick else options.rounds
-    results = {
-        "environment": described,
-        "settings": {
-            "rounds": rounds,
-            "items": ITEMS,
-            "batch": options.batch,
-            "beside": options.beside,
-        },
-        "lines": measure(contenders(), ITEMS, options.batch, rounds),
-    }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, _interpreters_report.markdown)
-    console = Console()
-    for line in results["lines"]:
-        console.print(" · ".join(_interpreters_report.cells(line, results["lines"])))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    settings = {"items": ITEMS, "batch": BATCH}
+    parts = {"lines": lambda rounds: measure(contenders(), ITEMS, BATCH, rounds)}
+    publish(options, settings, parts, RESULTS, report.markdown, report.cells)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options))
+    main(tyro.cli(Options, default=Options(rounds=7)))

@@ -23,21 +23,17 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 import torch
 import tyro
-from rich.console import Console
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks import _mixing_report as report
 from benchmarks import _pages
-from benchmarks._options import Options
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.straightforward_mixing import Consistency, NarrowNetwork, mixed_loss
 from farfield.core import Problems, Stream, stream
-from farfield.execution import keep_freed_memory
 from farfield.experiments import SGD, Experiment, Network, Recipe, Spec
 from farfield.models import ESBN
 from farfield.objectives import ICT, ManifoldMixup, Mixup, Objective, Supervised
-from farfield.records import environment
 from farfield.tasks import TRAINING, DistributionOfThree, ProblemTask, Regime
 from farfield.training import OneNetwork
 
@@ -232,24 +228,12 @@ def measure(works: Mapping[str, Step], rounds: int) -> list[dict[str, Any]]:
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 3 if options.quick else options.rounds
-    results = {
-        "environment": described,
-        "settings": {"rounds": rounds, "batch": BATCH, "side": SIDE, "beside": options.beside},
-        "images": measure(image_steps(), rounds),
-        "relational": measure(relational_steps(), rounds),
+    settings = {"batch": BATCH, "side": SIDE}
+    parts = {
+        "images": lambda rounds: measure(image_steps(), rounds),
+        "relational": lambda rounds: measure(relational_steps(), rounds),
     }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, report.markdown)
-    console = Console()
-    for lines in (results["images"], results["relational"]):
-        for line in lines:
-            console.print(" · ".join(report.cells(line, lines)))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    publish(options, settings, parts, RESULTS, report.markdown, report.cells)
 
 
 if __name__ == "__main__":

@@ -22,23 +22,19 @@ from typing import Any
 
 import torch
 import tyro
-from rich.console import Console
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks import _pages
-from benchmarks._options import Options
 from benchmarks._products import flops
 from benchmarks._report import bar
 from benchmarks._rims_report import ratios
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.rims import WARM_UP, seconds_of
 from benchmarks.straightforward_nfm import DirectPasses
-from farfield.execution import keep_freed_memory
 from farfield.functional import NFMRules
 from farfield.models import PreActResNet
 from farfield.nn import MultiPass
-from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "nfm"
 BATCH, SIDE, WIDTH, CLASSES = 16, 32, 64, 10
@@ -195,27 +191,9 @@ def markdown(results: Json) -> str:
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 3 if options.quick else options.rounds
-    results = {
-        "environment": described,
-        "settings": {
-            "rounds": rounds,
-            "batch": BATCH,
-            "side": SIDE,
-            "width": WIDTH,
-            "beside": options.beside,
-        },
-        "lines": measure(networks(), rounds),
-    }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, markdown)
-    console = Console()
-    for line in results["lines"]:
-        console.print(" · ".join(cells(line, results["lines"])))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    settings = {"batch": BATCH, "side": SIDE, "width": WIDTH}
+    parts = {"lines": lambda rounds: measure(networks(), rounds)}
+    publish(options, settings, parts, RESULTS, markdown, cells)
 
 
 if __name__ == "__main__":

@@ -19,18 +19,14 @@ from typing import Any
 
 import torch
 import tyro
-from rich.console import Console
 from torch import Tensor, nn
 
 from benchmarks import _pages
-from benchmarks._options import Options
 from benchmarks._report import bar
 from benchmarks._rims_report import ratios
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.rims import WARM_UP, seconds_of
-from farfield.execution import keep_freed_memory
 from farfield.nn import DivisiveNorm1d, LayerNorm, NormalizedLSTM
-from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "recurrent"
 BATCH, TIME, UNITS, LAYERS, WINDOW = 20, 20, 200, 2, 61
@@ -118,29 +114,15 @@ def markdown(results: Json) -> str:
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 3 if options.quick else options.rounds
-    results = {
-        "environment": described,
-        "settings": {
-            "rounds": rounds,
-            "batch": BATCH,
-            "time": TIME,
-            "layers": LAYERS,
-            "units": UNITS,
-            "window": WINDOW,
-            "beside": options.beside,
-        },
-        "lines": measure(contenders(), rounds),
+    settings = {
+        "batch": BATCH,
+        "time": TIME,
+        "layers": LAYERS,
+        "units": UNITS,
+        "window": WINDOW,
     }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, markdown)
-    console = Console()
-    for line in results["lines"]:
-        console.print(" · ".join(cells(line, results["lines"])))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    parts = {"lines": lambda rounds: measure(contenders(), rounds)}
+    publish(options, settings, parts, RESULTS, markdown, cells)
 
 
 if __name__ == "__main__":

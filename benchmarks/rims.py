@@ -23,18 +23,14 @@ from typing import Any
 
 import torch
 import tyro
-from rich.console import Console
 from torch import Tensor, nn
 
 from benchmarks import _pages, _rims_report
-from benchmarks._options import Options
 from benchmarks._products import flops
-from benchmarks._worker import ROOT
+from benchmarks._rounds import Options, publish
 from benchmarks.straightforward_rims import DirectRIMs
-from farfield.execution import keep_freed_memory
 from farfield.functional import Indexed
 from farfield.nn import GRUDynamics, GRULayer, InputAttention, LSTMLayer, RIMs, Wiring
-from farfield.records import environment
 
 RESULTS = _pages.RESULTS / "rims"
 TIME, BATCH, UNITS, MECHANISMS, ACTIVE = 70, 64, 600, 6, 4
@@ -47,7 +43,7 @@ BY_NUMBER = ", symbols by number"
 
 def layers() -> dict[str, nn.Module]:
     """All contenders, by the names on the page."""
-    made = partial(RIMs, UNITS, UNITS, MECHANISMS, ACTIVE)
+    made = partial(RIMs, UNITS, UNITS, num_mechanisms=MECHANISMS, num_active=ACTIVE)
     text = Wiring(input_attention=InputAttention(bias=False))
     return {
         _rims_report.LSTM: nn.LSTM(UNITS, UNITS),
@@ -112,30 +108,15 @@ def measure(contenders: Mapping[str, nn.Module], shape: tuple[int, int, int], ro
 
 def main(options: Options) -> None:
     """Measure, show it and write it down."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
-    rounds = 3 if options.quick else options.rounds
-    results = {
-        "environment": described,
-        "settings": {
-            "rounds": rounds,
-            "time": TIME,
-            "batch": BATCH,
-            "units": UNITS,
-            "mechanisms": MECHANISMS,
-            "active": ACTIVE,
-            "beside": options.beside,
-        },
-        "lines": measure(layers(), (TIME, BATCH, UNITS), rounds),
+    settings = {
+        "time": TIME,
+        "batch": BATCH,
+        "units": UNITS,
+        "mechanisms": MECHANISMS,
+        "active": ACTIVE,
     }
-    name = options.name or _pages.name_of_today(described)
-    path = _pages.write(results, RESULTS, name, _rims_report.markdown)
-    console = Console()
-    for line in results["lines"]:
-        console.print(" · ".join(_rims_report.cells(line, results["lines"])))
-    console.print(f"Written to {path.relative_to(ROOT)} and {path.with_suffix('.md').name}")
+    parts = {"lines": lambda rounds: measure(layers(), (TIME, BATCH, UNITS), rounds)}
+    publish(options, settings, parts, RESULTS, _rims_report.markdown, _rims_report.cells)
 
 
 if __name__ == "__main__":

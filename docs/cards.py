@@ -42,6 +42,7 @@ PAGES = {
     "records": "Records",
     "reproductions": "Reproductions",
     "reports": "Reports",
+    "suites": "Suites",
     "core": "Core",
 }
 """Titles of the pages, by folder; the most used first."""

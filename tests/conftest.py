@@ -33,6 +33,11 @@ hypothesis.settings.register_profile("farfield", derandomize=True, deadline=None
 hypothesis.settings.load_profile("farfield")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests, or one worker ends with one while the others have nothing left."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def _folder(variable: str, name: str) -> Path:
     """The folder that `variable` names, else `shared/<name>` beside the checkout."""
     folder = Path(os.environ.get(variable) or CHECKOUT.parent / "shared" / name)

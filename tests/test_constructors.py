@@ -21,6 +21,7 @@ from torch import nn
 
 import farfield.models
 import farfield.nn
+from each import each
 from farfield.core import hints_of
 from farfield.tasks import TASKS
 from zoo import MODULES
@@ -107,7 +108,7 @@ def wrong(cls: type) -> Iterator[tuple[str, object]]:
 CASES = [*made_with(), *TASKS.values()]
 
 
-@pytest.mark.parametrize("cls", CASES, ids=lambda cls: cls.__name__)
+@each("cls", CASES)
 def test_a_wrong_value_is_refused_by_the_name_of_its_argument(cls: type, unchecked: None) -> None:
     known = made_with().get(cls, {})
     silent = []

@@ -10,9 +10,12 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from each import each
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "src" / "farfield"
@@ -21,6 +24,7 @@ TESTS = sorted((CHECKOUT / "tests").rglob("*.py"))
 FOLDERS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
@@ -51,7 +55,7 @@ def thrown_away(tree: ast.AST) -> Iterator[int]:
                     yield node.lineno
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+@each("path", TESTS)
 def test_no_test_throws_a_comparison_away(path: Path) -> None:
     assert list(thrown_away(parsed(path))) == []
 
@@ -121,7 +125,7 @@ def _draws_of_numpy(name: str) -> bool:
     return owner in {"np.random", "numpy.random"} and last not in SAFE_NUMPY
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@each("path", SOURCES)
 def test_no_source_draws_globally_or_unpickles_or_prints(path: Path) -> None:
     found = {name for _, name in unsafe(parsed(path))}
     if path.relative_to(PACKAGE).as_posix() in MAY_SET_THE_GLOBAL_GENERATOR:
@@ -204,7 +208,7 @@ def test_every_public_name_is_described(folder: str) -> None:
             assert not described.startswith(f"{name}("), f"{folder}.{name} has no docstring"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@each("path", SOURCES)
 def test_no_folder_reaches_into_the_private_files_of_another(path: Path) -> None:
     assert list(crossing(parsed(path), path.relative_to(PACKAGE).parts[0])) == []
 
@@ -261,7 +265,7 @@ def shapes_out_of_quotes(tree: ast.AST) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@each("path", SOURCES)
 def test_shapes_are_in_quotes(path: Path) -> None:
     assert list(shapes_out_of_quotes(parsed(path))) == []
 
@@ -284,6 +288,17 @@ def test_the_shape_hook_is_on_in_tests() -> None:
 
     with pytest.raises(jaxtyping.TypeCheckError):
         accuracy(torch.ones(3, 2), torch.ones(3))
+
+
+def test_every_case_that_fails_is_named() -> None:
+    @each("first, second", {"less": (1, 2), "same": (2, 2), "more": (3, 2)})
+    def ordered(first: int, second: int) -> None:
+        assert first < second
+
+    with pytest.raises(ExceptionGroup, match="2 of 3 cases") as failed:
+        ordered()
+    notes = [error.__notes__ for error in failed.value.exceptions]
+    assert notes == [["in the case same"], ["in the case more"]]
 
 
 def tracked() -> list[Path]:

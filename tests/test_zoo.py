@@ -14,6 +14,7 @@ from torch import Tensor, nn
 import farfield.functional
 import farfield.models
 import farfield.nn
+from each import each
 from farfield.core import REFERENCES
 from farfield.models import (
     CNN13,
@@ -51,15 +52,13 @@ from zoo import (
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
-modules = pytest.mark.parametrize("animal", MODULES.values(), ids=MODULES)
-functions = pytest.mark.parametrize("function, inputs, shape", FUNCTIONS.values(), ids=FUNCTIONS)
-by_themselves = pytest.mark.parametrize(
+modules = each("animal", MODULES)
+functions = each("function, inputs, shape", FUNCTIONS)
+by_themselves = each(
     "function, inputs",
-    [found[:2] for name, found in FUNCTIONS.items() if name not in TOGETHER],
-    ids=[name for name in FUNCTIONS if name not in TOGETHER],
+    {name: found[:2] for name, found in FUNCTIONS.items() if name not in TOGETHER},
 )
-ALONE = {name: animal for name, animal in MODULES.items() if animal.alone}
-solitary = pytest.mark.parametrize("animal", ALONE.values(), ids=ALONE)
+solitary = each("animal", {name: animal for name, animal in MODULES.items() if animal.alone})
 
 
 NO_CLASSES = {
@@ -143,7 +142,7 @@ UNCITED = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(exports().keys() - NO_CLASSES))
+@each("name", exports().keys() - NO_CLASSES)
 def test_docstrings_cite_known_papers(name: str) -> None:
     cited = set(re.findall(r"\b[a-z]+20\d\d\b", exports()[name].__doc__))
     assert cited <= REFERENCES.keys()
@@ -152,7 +151,7 @@ def test_docstrings_cite_known_papers(name: str) -> None:
 
 
 @functions
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_functions_give_their_shape_in_the_dtype_of_the_input(
     function, inputs, shape, dtype
 ) -> None:
@@ -181,14 +180,14 @@ def test_functions_can_be_mapped(function, inputs, shape) -> None:
 
 
 @modules
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_modules_give_their_shape_in_the_dtype_of_the_input(animal: Animal, dtype) -> None:
     out = animal.build(generator()).to(dtype)(*as_dtype(animal.inputs, dtype))
     assert (out.shape, out.dtype) == (animal.shape, dtype)
     assert out.isfinite().all()
 
 
-@pytest.mark.parametrize("name", sorted(TOGETHER))
+@each("name", TOGETHER)
 def test_other_functions_do_not(name: str) -> None:
     function, inputs, _ = FUNCTIONS[name]
     whole, part = (function(*(tensor[:rows] for tensor in inputs)) for rows in (BATCH, BATCH - 1))
@@ -199,9 +198,7 @@ ONE_BY_ONE = {"RelativePosition", "modulated_weight", "relative_position_scores"
 """What knows no problems: above, it is applied to one after another."""
 
 
-@pytest.mark.parametrize(
-    "name", sorted((FUNCTIONS.keys() - TOGETHER | MODULES.keys()) - ONE_BY_ONE)
-)
+@each("name", (FUNCTIONS.keys() - TOGETHER | MODULES.keys()) - ONE_BY_ONE)
 def test_no_problems_give_no_answers(name: str) -> None:
     if name in FUNCTIONS:
         answer, (*tables, last), shape = FUNCTIONS[name]
@@ -223,7 +220,7 @@ def test_modules_treat_every_problem_alone(animal: Animal) -> None:
         torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-9, atol=1e-12)
 
 
-@modules
+@pytest.mark.parametrize("animal", MODULES.values(), ids=MODULES)  # a tenth of a second each
 def test_networks_together_are_networks_alone(animal: Animal) -> None:
     networks = [unsettled(animal.build(generator(seed)), seed) for seed in range(SEEDS)]
     inputs = as_dtype(animal.inputs, torch.float64)
@@ -238,11 +235,10 @@ def test_networks_together_are_networks_alone(animal: Animal) -> None:
     for seed, network in enumerate(networks):
         out = network(*inputs)
         torch.testing.assert_close(outs[seed], out, rtol=1e-9, atol=1e-10)
-        for name, parameter in network.named_parameters():
-            (alone,) = torch.autograd.grad(
-                out.square().sum(), parameter, retain_graph=True, materialize_grads=True
-            )
-            torch.testing.assert_close(gradients[name][seed], alone, rtol=1e-8, atol=1e-9)
+        if own := dict(network.named_parameters()):
+            alone = torch.autograd.grad(out.square().sum(), own.values(), materialize_grads=True)
+            for name, gradient in zip(own, alone, strict=True):
+                torch.testing.assert_close(gradients[name][seed], gradient, rtol=1e-8, atol=1e-9)
 
 
 def dependent(module: nn.Module) -> dict[str, Tensor]:
@@ -272,9 +268,9 @@ def test_gradients_that_are_to_be_differentiated_are_the_same(animal: Animal) ->
 @modules
 def test_modules_train_where_torch_casts_by_itself(animal: Animal, monkeypatch) -> None:
     module = animal.build(generator())
-    if any(isinstance(part, nn.Conv2d | nn.ConvTranspose2d) for part in module.modules()):
-        # oneDNN leaves parts of a bfloat16 kernel's gradient unwritten where images are one pixel.
-        monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    images = any(isinstance(part, nn.Conv2d | nn.ConvTranspose2d) for part in module.modules())
+    # oneDNN leaves parts of a bfloat16 kernel's gradient unwritten where images are one pixel.
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", not images)
     with torch.autocast("cpu", torch.bfloat16):
         out = module(*animal.inputs)
     assert out.shape == animal.shape

@@ -39,6 +39,11 @@ def test_both_targets_count(name, factor):
     assert _rims_report.cells(lines[2], lines)[-1] == "no"
 
 
+def test_every_contender_can_be_made():
+    made = rims.layers()
+    assert {_rims_report.LSTM, _rims_report.DIRECT, _rims_report.OURS} <= made.keys()
+
+
 def test_every_contender_is_measured_in_every_round():
     few = "few" + rims.BY_NUMBER
     contenders = {"small": torch.nn.LSTM(4, 4), few: GRULayer(4, 4)}

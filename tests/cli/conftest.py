@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
+from farfield.execution import Here
 from farfield.reports import FIGURES, Figure, KeysByPlace, Quote
 from farfield.reproductions import TABLES, Table
 from reproductions.made_up import claim
@@ -30,7 +31,12 @@ Farfield = Callable[[str], Ended]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[None]) -> Path:
-    """An empty folder, in which the command is typed."""
+    """An empty folder, in which the command is typed.
+
+    Networks are trained in this process: starting a worker takes longer than all that these train,
+    and `test_interruptions.py` starts some.
+    """
+    monkeypatch.setattr("farfield.execution._run._executor_for", lambda *_: Here())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path

@@ -16,8 +16,9 @@ import pytest
 import torch
 from PIL import Image
 
-from farfield.cli._arguments import Train
+from farfield.cli._arguments import Search, Train
 from farfield.cli._names import find_reader
+from farfield.cli._search import search_of
 from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
@@ -34,8 +35,22 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS, PreActResNet
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
+from farfield.models import (
+    CLASSIFIERS,
+    MAP_READERS,
+    REASONERS,
+    RESTORERS,
+    SCORERS,
+    PreActResNet,
+)
+from farfield.nn import (
+    CONTEXTS,
+    ENCODERS,
+    SEQUENCE_LAYERS,
+    SET_LAYERS,
+    VALUE_HEADS,
+    MapNormalizer,
+)
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.records import Store
 from farfield.reports import FIGURES, Figure
@@ -56,7 +71,7 @@ from plain import Plain
 
 KINDS = {
     "tasks": TASKS,
-    "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS},
+    "models": {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS},
     "encoders": ENCODERS,
     "contexts": CONTEXTS,
     "layers": {**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS},
@@ -178,6 +193,39 @@ def test_train_sets_the_size_of_a_sequence_layer() -> None:
     core = experiment_of(command, words).model.core
     assert dict(core.options) == {"hidden_size": 40, "num_mechanisms": 5, "num_active": 2}
     assert dict(experiment_of(command, []).model.core.options) == {"hidden_size": HIDDEN}
+
+
+@pytest.mark.parametrize(
+    "task, model, words, normalizer",
+    [
+        ("image-classes", "quick-cnn", "", None),
+        (
+            "image-classes",
+            "quick-cnn",
+            "field window --model.normalizer.sigma 0.5",
+            MapNormalizer(field="window", sigma=0.5),
+        ),
+        ("image-classes", "resnet", "field layer", MapNormalizer(field="layer", affine=True)),
+        ("image-classes", "resnet", "field none", None),
+        ("super-resolution", "srcnn", "field batch", MapNormalizer()),
+    ],
+)
+def test_train_takes_a_normalizer_of_images(
+    task: str, model: str, words: str, normalizer: MapNormalizer | None
+) -> None:
+    given = f"--model.normalizer.{words}".split() if words else []
+    core = experiment_of(Train(task=task, model=model), given).model.core
+    assert dict(core.options).get("normalizer") == normalizer
+    assert (("normalizer", None) in core.options) == (words == "field none")
+
+
+def test_search_chooses_the_constant_of_a_normalizer() -> None:
+    over = ("model.normalizer.sigma=0.1,0.5",)
+    command = Search(task="image-classes", model="quick-cnn", over=over)
+    words = ["--model.normalizer.field", "window", "--task.validation-per-class", "10"]
+    asked = search_of(command, words)
+    found = [dict(e.model.core.options)["normalizer"].sigma for e in asked.experiments]
+    assert found == [0.1, 0.5]
 
 
 def test_train_sets_fields_that_are_several_numbers() -> None:

@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from each import each
 from farfield.core import (
     Fraction,
     Limits,
@@ -271,8 +272,6 @@ def test_keywords_without_a_name_are_checked_by_theirs() -> None:
         total(a=1, b="x")
 
 
-@pytest.mark.parametrize(
-    "cls", [ESBN, *CONTEXTS.values(), *ENCODERS.values(), *OBJECTIVES.values(), *TASKS.values()]
-)
+@each("cls", [ESBN, *CONTEXTS.values(), *ENCODERS.values(), *OBJECTIVES.values(), *TASKS.values()])
 def test_annotations_of_the_library_can_be_read(cls: type) -> None:
     assert inspect.signature(cls).parameters.keys() <= hints_of(cls).keys()

@@ -23,7 +23,7 @@ DOCUMENTS = sorted(
     [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
     key=lambda path: path.relative_to(CHECKOUT).as_posix(),
 )
-WITH_PYTHON = ["README.md", "CONTRIBUTING.md"]
+WITH_PYTHON = ["README.md", "CONTRIBUTING.md", "docs/own-work.md"]
 
 SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
@@ -90,7 +90,7 @@ def run_as_script(text: str, name: str, folder: Path) -> subprocess.CompletedPro
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_the_python_of_a_document_runs(name: str, tmp_path: Path) -> None:
     document = (CHECKOUT / name).read_text(encoding="utf-8")
-    ended = run_as_script(script(document), name.partition(".")[0], tmp_path)
+    ended = run_as_script(script(document), Path(name).stem, tmp_path)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -136,7 +136,16 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import Cite, Command, Fetch, Report, Reproduce, Show, Train
+    from farfield.cli._arguments import (
+        Cite,
+        Command,
+        Fetch,
+        Plan,
+        Report,
+        Reproduce,
+        Show,
+        Train,
+    )
     from farfield.cli._commands import task_of
     from farfield.cli._names import find
     from farfield.cli._train import experiment_of
@@ -154,7 +163,7 @@ def check_command(words: list[str]) -> None:
         case Show():
             task_of(command, rest)
             return
-        case Reproduce(table=table, cell=cells):
+        case Reproduce(table=table, cell=cells) | Plan(table=table, cell=cells):
             find("table", table, behind).select(*itertools.chain(*cells))
         case Report(table=str(table)):
             find("table", table, behind)

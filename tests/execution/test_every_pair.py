@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from each import each
 from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import REASONERS
@@ -17,7 +18,7 @@ from farfield.tasks._rules._rule_task import RuleTask
 RULES = [name for name, task in TASKS.items() if issubclass(task, RuleTask)]
 
 
-@pytest.mark.parametrize("reasoner", REASONERS)
+@each("reasoner", list(REASONERS))
 @pytest.mark.parametrize("task", RULES)
 def test_every_reasoner_trains_on_every_task(task: str, reasoner: str, tmp_path: Path) -> None:
     small = {"hidden_size": 12} if reasoner in ("esbn", "lstm", "ntm", "mnm") else {}

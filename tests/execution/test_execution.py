@@ -161,7 +161,7 @@ def test_what_is_recorded_is_not_run_again(tmp_path: Path) -> None:
     jobs = jobs_of([tiny_experiment()], (0, 1))
     run([jobs[0]], store, Here())
     before = store.find(jobs[0].experiment.key, 0)
-    run(jobs, store, workers=1, report=news.append)
+    run(jobs, store, Here(), report=news.append)
     assert store.find(jobs[0].experiment.key, 0) == before
     assert [item.job.seed for item in news if item.found] == [0]
 
@@ -228,7 +228,7 @@ def test_a_chain_goes_on_from_no_network_but_its_own(tmp_path: Path) -> None:
     paths[1].write_bytes(paths[0].read_bytes())
     store.weights_path(second.key, 1).unlink()
     with pytest.warns(DamageWarning) as caught:
-        run(jobs[3:], store, workers=1)
+        run(jobs[3:], store, Here())
     said = [str(warning.message) for warning in caught]
     assert [str(paths[1]) in text for text in said] == [True, False]
     found = store.weights(second.key, 1)
@@ -351,7 +351,7 @@ def test_a_run_held_by_another_process_is_an_error(tmp_path: Path) -> None:
         pytest.raises(ExecutionError, match=f"process {os.getpid()} is at seed 0"),
     ):
         run(jobs, store, workers=1)
-    run(jobs, store, workers=1)
+    run(jobs, store, Here())
     assert len(results(jobs, store)) == 1
 
 
@@ -483,7 +483,7 @@ def test_killed_at_any_moment_a_worker_leaves_what_the_next_goes_on_from(tmp_pat
         assert [record.seed for record in store.records(experiment.key)] == [1]
         begun.append(checkpointed(store, experiment))
     assert begun == sorted(set(begun))
-    run([first], store, workers=1, clock=clock)
+    run([first], store, Here(), clock=clock)
     assert_same(store, first)
     assert_same(store, other)
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.execution import Job, News, jobs_of, results, run
+from farfield.execution import Here, Job, News, jobs_of, results, run
 from farfield.experiments import Spec
 from farfield.records import Store
 from small import small_experiment, tiny_experiment
@@ -81,7 +81,7 @@ def test_a_job_asked_for_twice_is_run_once(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = [*jobs_of([tiny_experiment()], [0, 0]), *jobs_of([tiny_experiment()] * 2, [0])]
     assert len(jobs) == 2
-    run(jobs, store, workers=2, report=news.append)
+    run(jobs, store, Here(), report=news.append)
     assert len([item for item in news if item.progress is None]) == 1
     assert len(results(jobs[:1], store)) == 1
 
@@ -94,7 +94,7 @@ def test_a_class_that_was_changed_is_not_run_under_its_old_key(
         small_experiment(reasoner=Spec(Mean), steps=2, evaluations=1),
     )
     jobs = jobs_of([experiment], [0])
-    run(jobs, store)
+    run(jobs, store, Here())
     monkeypatch.setattr(Mean, "width", 4)
     for ask in (lambda: run(jobs, store), lambda: jobs_of([experiment], [0])):
         with pytest.raises(ValueError, match=r"must be made again.*was changed since the key"):

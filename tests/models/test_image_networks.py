@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -187,6 +188,18 @@ def test_images_of_any_size_are_classified(cls: type[nn.Module], side: int) -> N
     for shape in ((side, side), (2, side, side)):
         network = cls(shape, 3, **options, device="meta")
         assert network(torch.empty(2, *shape, device="meta")).shape == (2, 3)
+
+
+@pytest.mark.processor
+def test_a_narrow_network_has_the_gradients_of_double_precision() -> None:
+    def gradients(dtype: torch.dtype) -> Iterator[Tensor]:
+        network = PreActResNet(COLOR, 4, width=4, generator=generator()).to(dtype)
+        network(images.to(dtype)).square().sum().backward()
+        return (each.grad for each in network.parameters())
+
+    images = drawn(8, *COLOR)
+    for single, double in zip(*map(gradients, (torch.float32, torch.float64)), strict=True):
+        torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("momentum, options", [(0.9, {}), (0.1, {"final_momentum": 0.1})])

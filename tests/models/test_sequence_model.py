@@ -20,6 +20,7 @@ from farfield.nn import (
     NormalizedLSTM,
     RIMs,
     Wiring,
+    WordEncoder,
 )
 from farfield.tasks import Copying, SameDifferent
 
@@ -69,6 +70,29 @@ def test_reading_in_pieces_gives_what_reading_at_once_gives(
         pieces = model(items, index)
     assert read == [4, 4, 3]
     np.testing.assert_allclose(pieces.numpy(), whole.detach().numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_tied_weights_are_one_matrix_that_learns_from_both_ends() -> None:
+    source = torch.Generator().manual_seed(0)
+    encoder = WordEncoder(7, out_features=5, generator=source)
+    core = NormalizedLSTM(5, 5, batch_first=True, generator=source)
+    parts = {"num_outputs": 7, "answers_everywhere": True, "generator": source}
+    model = SequenceModel(encoder, core, tied=True, **parts)
+    apart = SequenceModel(encoder, core, **parts)
+    sizes = [sum(p.numel() for p in each.parameters()) for each in (apart, model)]
+    assert sizes[0] - sizes[1] == 7 * 5
+    apart.load_state_dict(model.state_dict())
+    items, index = torch.arange(7)[:, None], torch.randint(7, (2, 4), generator=source)
+    grads = []
+    for each in (model, apart):
+        encoder.weight.grad = None
+        each(items, index).square().sum().backward()
+        grads.append(encoder.weight.grad.clone())
+    torch.testing.assert_close(grads[0], grads[1] + apart.output.weight.grad)
+    with pytest.raises(ValueError, match=r"encoder must have weights of \(7, 6\) .* got \(7, 5\)"):
+        SequenceModel(encoder, nn.LSTM(5, 6, batch_first=True), tied=True, **parts)
+    with pytest.raises(ValueError, match=r"encoder must have weights of \(7, 5\) .* got none"):
+        SequenceModel(nn.Identity(), core, tied=True, **parts)
 
 
 def test_the_last_answer_is_that_of_the_last_place() -> None:

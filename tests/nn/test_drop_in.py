@@ -15,10 +15,9 @@ import torch
 from torch import Tensor, nn
 
 import farfield.nn
+from each import each
 from test_zoo import as_dtype
 from zoo import BATCH, MODULES, Animal, generator, unsettled
-
-animals = pytest.mark.parametrize("name", MODULES)
 
 
 def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
@@ -49,7 +48,7 @@ def replica_of(module: nn.Module) -> nn.Module:
     return replica
 
 
-@pytest.mark.parametrize("name", sorted(MODULES.keys() - STATE_FIRST))
+@each("name", MODULES.keys() - STATE_FIRST)
 def test_a_replica_answers_as_the_module_does(name: str) -> None:
     module, inputs = build(name)
     torch.testing.assert_close(replica_of(module)(*inputs), module(*inputs), rtol=1e-12, atol=0)
@@ -88,7 +87,7 @@ def built_with(name: str, monkeypatch: pytest.MonkeyPatch, **options: object) ->
     return state
 
 
-@pytest.mark.parametrize("name", [name for name in PLACED if name not in STATELESS])
+@each("name", [name for name in PLACED if name not in STATELESS])
 def test_weights_are_made_in_the_type_and_where_asked_for(name: str, monkeypatch) -> None:
     plain = MODULES[name].build(generator()).state_dict()
     wide = built_with(name, monkeypatch, dtype=torch.float64)
@@ -120,7 +119,7 @@ def slope(
     return torch.stack([(each * way).sum() for each, way in known]).sum()
 
 
-@pytest.mark.parametrize("name", sorted(MODULES.keys() - BLOCKED))
+@each("name", MODULES.keys() - BLOCKED)
 def test_gradients_have_gradients(name: str) -> None:
     """Along one direction and then another, against a difference."""
     module, inputs = build(name)
@@ -153,7 +152,7 @@ def test_gradients_have_gradients(name: str) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")  # sizes are tensors
-@animals
+@pytest.mark.parametrize("name", MODULES)
 @pytest.mark.parametrize("gradients", [True, False])
 def test_a_trace_answers_as_the_module_does(name: str, gradients: bool) -> None:
     module, inputs = build(name)

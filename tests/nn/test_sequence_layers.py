@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from each import each
 from farfield.functional import Indexed
 from farfield.nn import (
     DNC,
@@ -52,7 +53,7 @@ OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
     "HoldingRNN": (HoldingRNN, {"num_groups": 4}),
     "LinearRecurrentUnit": (LinearRecurrentUnit, {"state_size": 5}),
 }
-layers = pytest.mark.parametrize("name", OPTIONS)
+layers = each("name", list(OPTIONS))
 GROWING = [name for name in OPTIONS if name.startswith("CausalTransformer")]
 """Whose state is what they have read."""
 
@@ -265,7 +266,7 @@ def test_states_of_packed_sequences_reach_the_kernel_whole(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@layers
+@pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("shape", [(3, 2), (1, 1)])
 def test_gradient(name: str, shape: tuple[int, int]) -> None:
     cls, options = OPTIONS[name]
@@ -296,9 +297,9 @@ def test_many_gradients_at_once_are_those_one_by_one(name: str) -> None:
     )
     for number, own in enumerate(wanted):
         alone = torch.autograd.grad(outputs, of, own, retain_graph=True, allow_unused=True)
-        for each, expected in zip(together, alone, strict=True):
+        for one, expected in zip(together, alone, strict=True):
             if expected is not None:
-                torch.testing.assert_close(each[number], expected, rtol=1e-9, atol=1e-12)
+                torch.testing.assert_close(one[number], expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.processor
@@ -311,8 +312,8 @@ def test_many_gradients_of_large_products_at_once() -> None:
     of = (x, *module.parameters())
     together = torch.autograd.grad(outputs, of, wanted, retain_graph=True, is_grads_batched=True)
     alone = [torch.autograd.grad(outputs, of, own, retain_graph=True) for own in wanted]
-    for each, expected in zip(together, zip(*alone, strict=True), strict=True):
-        torch.testing.assert_close(each, torch.stack(expected), rtol=1e-4, atol=1e-4)
+    for one, expected in zip(together, zip(*alone, strict=True), strict=True):
+        torch.testing.assert_close(one, torch.stack(expected), rtol=1e-4, atol=1e-4)
 
 
 def small(name: str) -> dict[str, object]:
@@ -445,9 +446,9 @@ def test_wrong_states_are_refused(name: str, unchecked) -> None:
         like(state, lambda part: part[0]),
         (*parts(state), parts(state)[0]),
     ]
-    for each in wrong:
+    for one in wrong:
         with pytest.raises(ValueError, match="hx must be what a call returned, of shape"):
-            module(x, each)
+            module(x, one)
 
 
 @layers

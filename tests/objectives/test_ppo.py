@@ -21,7 +21,8 @@ class Table(nn.Module):
         self.logits = nn.Parameter(drawn(20, 3, seed=5))
         self.values = nn.Parameter(drawn(20, seed=6))
 
-    def forward(self, items: Tensor, index: Tensor, state: tuple, begins: Tensor):
+    def forward(self, items: Tensor, index: Tensor, state: tuple, begins: Tensor, lengths: Tensor):
+        assert lengths.tolist() == [6, 1, 4, 3]
         assert [part.shape for part in state] == [(1, 4, 2)]
         seen = items[index]
         return self.logits[seen], self.values[seen], state

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from each import each
 from farfield.core import Stream
 from farfield.experiments import (
     Architecture,
@@ -203,7 +204,7 @@ UNTRAINED = {("prediction", "predicting-embeddings"): "decoder."}
 """Beginning of the names of parameters that a rule does not train."""
 
 
-@pytest.mark.parametrize("rule", OBJECTIVES)
+@each("rule", list(OBJECTIVES))
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_network_makes_a_step_or_is_refused(unchecked: None, mechanism: str, rule: str) -> None:
     task, model, layer = MECHANISMS[mechanism]

@@ -41,3 +41,29 @@ def losses(logits: np.ndarray, target: np.ndarray) -> list[float]:
 def perplexity(logits: np.ndarray, target: np.ndarray) -> float:
     each = losses(logits, target)
     return math.exp(sum(each) / len(each))
+
+
+def cached(
+    logits: np.ndarray,
+    hidden: np.ndarray,
+    words: np.ndarray,
+    *,
+    size: int,
+    scale: float,
+    weight: float,
+) -> np.ndarray:
+    """Probabilities of the next words with a cache, of one text: Grave et al. 2017, equation 5."""
+    total, time = len(words), len(logits)
+    found = np.zeros_like(logits)
+    for row in range(time):
+        now = total - time + row
+        own = [math.exp(float(z)) for z in logits[row]]
+        found[row] = [z / sum(own) for z in own]
+        past = range(max(0, now - size), now)
+        if not past:
+            continue
+        similar = [math.exp(scale * sum(hidden[now] * hidden[i])) for i in past]
+        found[row] *= 1 - weight
+        for i, each in zip(past, similar, strict=True):
+            found[row, words[i + 1]] += weight * each / sum(similar)
+    return found

@@ -334,6 +334,14 @@ def test_each_unit_of_distance_has_a_panel_named_after_it():
     assert units == ["places beyond training", "terms beyond training"]
 
 
+def test_columns_of_several_units_have_a_line_each():
+    report = report_of("nfm-one-pass/*", table="lamb2022/nfm-images-narrow")
+    (axes,) = profiles(report).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        row.claim.column for row in report.rows
+    ]
+
+
 def test_ten_models_differ_in_color_or_line():
     axes = added(smallest=0.1).axes[0]
     lines = [line for line in axes.lines if len(line.get_ydata()) == 3]

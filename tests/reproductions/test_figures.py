@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from farfield.analysis import KeyOverlap, PhaseDifference
 from farfield.metrics import paired_t_test
 from farfield.reports import (
@@ -66,7 +67,7 @@ def test_the_registry_is_complete_and_keyed_by_name():
     assert not FIGURES.keys() & TABLES.keys()
 
 
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+@each("figure", FIGURES)
 def test_every_cell_of_a_figure_is_that_of_its_own_table(figure):
     for claim in figure.table.claims:
         assert TABLES[claim.home].cells[claim.cell] == claim
@@ -216,7 +217,7 @@ def quantities(figure: Figure) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+@each("figure", FIGURES)
 def test_everything_the_paper_says_is_about_something_measured(figure):
     names = quantities(figure)
     used = {figure.words(name) for name in names}
@@ -225,7 +226,7 @@ def test_everything_the_paper_says_is_about_something_measured(figure):
         assert saying.words in used
 
 
-@pytest.mark.parametrize("key", COURSES)
+@each("key", COURSES)
 def test_every_time_course_has_words_of_the_paper(key):
     figure = FIGURES[key]
     assert all(figure.words(name) for name in figure.table.cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 
@@ -164,6 +165,20 @@ def test_rows_of_our_table_are_those_of_the_paper_under_one_recipe() -> None:
     }
     assert swept["LN", "σ = 0.5"]
     assert swept["BN", "α = 0.005"]
+
+
+def test_rows_against_batch_normalization_have_its_gain_and_shift() -> None:
+    found = {claim.row: claim.experiment for claim in cells("resnet-narrow")}
+    normalizers = {
+        row: dict(one.model.core.options).get("normalizer", MapNormalizer(affine=True))
+        for row, one in found.items()
+    }
+    learned = normalizers["DN, learned"]
+    own = normalizers["DN, learned, gain and shift"]
+    assert own == dataclasses.replace(learned, affine=normalizers["BN"].affine)
+    whole = normalizers["LN-s, learned, gain and shift"]
+    assert whole == dataclasses.replace(own, field="layer")
+    assert len({one.recipe for one in found.values()}) == 1
 
 
 def test_settings_are_chosen_on_validation_images_alone() -> None:

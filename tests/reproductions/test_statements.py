@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from each import each
 from farfield.core import stream
 from farfield.reproductions import (
     STATEMENTS,
@@ -72,13 +73,13 @@ def test_the_registry_is_complete() -> None:
     assert len(declared) == len(STATEMENTS)
 
 
-@pytest.mark.parametrize("one", COMPUTED, ids=lambda one: one.key)
+@each("one", COMPUTED)
 def test_what_a_statement_is_about_are_cells_of_tables(one: Statement) -> None:
     for cell in one.claims:
         assert TABLES[cell.home].cells[cell.cell] == cell
 
 
-@pytest.mark.parametrize("one", PRINTED, ids=lambda one: one.key)
+@each("one", PRINTED)
 def test_what_is_said_follows_from_the_printed_cells(one: Statement) -> None:
     number = as_published(one.comparison)
     if number is not None:
@@ -107,6 +108,11 @@ def test_which_statements_follow_from_printed_cells() -> None:
         "ren2017/cifar-smoothing-and-l1",
         "ren2017/bn-fails-in-super-resolution",
         "ren2017/dn-outperforms-srcnn",
+        "ren2017/ptb-batch-outperformed",
+        "ren2017/ptb-smoothing-above-l1",
+        "ren2017/ptb-vanilla-rnn",
+        "ren2017/ptb-vanilla-rnn-as-lstm",
+        "ren2017/ptb-without-smoothing",
         "webb2020/error-below-hill",
         "webb2020/error-below-sub-batch",
         "webb2020/test-statistics/all-frames",
@@ -125,15 +131,14 @@ def words(text: str) -> str:
     return " ".join(re.sub(r"[$\\*±]|�", " ", text).split())
 
 
-@pytest.mark.parametrize("one", STATEMENTS.values(), ids=STATEMENTS)
+@each("one", STATEMENTS)
 def test_what_is_quoted_stands_in_the_paper(one: Statement, paper_text) -> None:
     assert words(one.quote) in words(paper_text(one.paper))
 
 
-@pytest.mark.parametrize(
+@each(
     "one",
     [one for one in STATEMENTS.values() if one.paper != "gondal2021" and "igure" not in one.where],
-    ids=lambda one: one.key,
 )
 def test_what_is_quoted_stands_where_it_is_said_to(one: Statement, paper_text) -> None:
     heading = re.compile(r"^(?:#+ )?((?:A\.)?\d+(?:\.\d+)+)\.? [A-Z]", re.MULTILINE)

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
+from each import each
 from farfield.core import stream
 from farfield.experiments import Experiment
 from farfield.functional import relu
@@ -81,8 +82,8 @@ def made(row: str, core: str, *, released: bool = False) -> object:
     return normalizer if normalizer is None else normalizer(400)
 
 
-@pytest.mark.parametrize("core", printed.CORES)
-@pytest.mark.parametrize("row", printed.TABLE_7)
+@each("core", [*printed.CORES])
+@each("row", [*printed.TABLE_7])
 def test_a_row_has_its_normalizer_smoothing_and_penalty(row: str, core: str) -> None:
     found, rule = made(row, core), ptb.experiment(row, core).objective.objective
     kinds = {"BN": ImageBatchNorm, "LN": LayerNorm, "DN": DivisiveNorm1d}
@@ -135,6 +136,47 @@ def test_the_released_code_differs_where_it_is_said_to() -> None:
     assert options(ptb.experiment("LN", "LSTM", released=True))["carry_normalized"] is True
     slipped = ptb.experiment("LN", "ReLU RNN", released=True).objective.objective
     assert slipped == CenteredL1(weight=0.01)
+
+
+def test_the_goal_is_for_the_published_lstm_without_more_parameters() -> None:
+    def parameters(one: Experiment) -> int:
+        network = one.model.build(one.task, stream(0))
+        return sum(parameter.numel() for parameter in network.parameters())
+
+    cells = TABLES["ren2017/ptb-beyond"].cells
+    goals = {name: claim for name, claim in cells.items() if claim.published.goal}
+    ((name, claim),) = goals.items()
+    assert (claim.regime, claim.published.goal) == ("cache-test", 95.0)
+    published = ptb.experiment("LN*", "LSTM")
+    assert claim.experiment.recipe == published.recipe
+    assert claim.experiment.objective == published.objective
+    assert options(claim.experiment) == {**options(published), "dropout": 0.2}
+    assert parameters(claim.experiment) == parameters(published) - 10_000 * 200
+    assert {c.experiment.recipe for c in cells.values()} == {published.recipe}
+
+
+def test_every_other_row_has_one_part_less_or_another() -> None:
+    rows = {claim.row: claim for claim in TABLES["ren2017/ptb-beyond"].claims}
+    whole, *others = rows.values()
+    changes = {}
+    for claim in others:
+        one, all_of_it = claim.experiment, whole.experiment
+        changes[claim.row] = {
+            "cache": claim.regime.startswith("cache") != whole.regime.startswith("cache"),
+            "dropout": one.model.dropout == options(one).get("dropout", 0.0) == 0.0,
+            "tied": one.model.tied != all_of_it.model.tied,
+            "normalizer": options(one).get("normalizer") != options(all_of_it)["normalizer"],
+        }
+    assert changes == {
+        row: {part: part == changed for part in ("cache", "dropout", "tied", "normalizer")}
+        for row, changed in {
+            "without the cache": "cache",
+            "without dropout": "dropout",
+            "without tied weights": "tied",
+            "without a normalizer": "normalizer",
+            "DN* for LN*": "normalizer",
+        }.items()
+    }
 
 
 def test_reads_of_layers_add_no_parameter() -> None:

@@ -4,8 +4,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import pytest
-
+from each import each
 from farfield.reports import FIGURES
 from farfield.reproductions import TABLES
 
@@ -21,7 +20,7 @@ def options(words: list[str]) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["command"].split()[2])
+@each("run", RUNS)
 def test_a_wanted_run_names_cells_that_exist(run) -> None:
     assert run.keys() == {"command", "minutes", "device", "why"}
     program, verb, name, *words = shlex.split(run["command"])

@@ -2,8 +2,7 @@
 
 import math
 
-import pytest
-
+from each import each
 from farfield.core import stream
 from farfield.objectives import Reconstructing, Supervised
 from farfield.reproductions import (
@@ -22,7 +21,7 @@ from farfield.tasks import TASKS
 from farfield.tasks._rules._rule_task import RuleTask
 
 FULL = [TABLES[f"webb2021/table-{number}"] for number in (9, 10, 11, 12)]
-CELLS = [pytest.param(claim, id=claim.name) for table in FULL for claim in table.claims]
+CELLS = {claim.name: claim for table in FULL for claim in table.claims}
 
 
 def test_the_registry_is_complete_and_keyed_by_name():
@@ -55,7 +54,7 @@ def test_a_number_that_is_printed_twice_is_one_experiment():
                 assert first.published == second.published
 
 
-@pytest.mark.parametrize(
+@each(
     "table, cell, steps, learning_rate",
     [
         (9, "esbn+tcn/withheld-98", 100, 5e-4),  # one batch of four, a hundred times
@@ -85,7 +84,7 @@ def test_training_is_the_paper_s(table, cell, steps, learning_rate):
     assert (recipe.steps, recipe.learning_rate, recipe.batch_size) == (steps, learning_rate, 32)
 
 
-@pytest.mark.parametrize("claim", CELLS)
+@each("claim", CELLS)
 def test_a_claim_is_about_what_its_place_says(claim):
     model, task = claim.experiment.model, claim.experiment.task
     assert model.reasoner.cls.__name__ == claim.row.removesuffix(" + TCN")
@@ -101,9 +100,7 @@ def test_a_claim_is_about_what_its_place_says(claim):
     assert claim.published.mean + 3 * claim.published.spread >= 100 * task.chance(claim.regime) - 1
 
 
-@pytest.mark.parametrize(
-    "claim", [table.cells[f"esbn+tcn/withheld-{m}"] for table in FULL for m in (0, 50, 85, 95)]
-)
+@each("claim", [table.cells[f"esbn+tcn/withheld-{m}"] for table in FULL for m in (0, 50, 85, 95)])
 def test_the_task_draws_that_many_training_problems(claim):
     drawn = claim.experiment.task.draw(stream(0, "test"))["training"]
     [source] = [s for s in printed.SUBJECTS if s.task is type(claim.experiment.task)]
@@ -113,7 +110,7 @@ def test_the_task_draws_that_many_training_problems(claim):
     assert claim.experiment.recipe.steps == steps
 
 
-@pytest.mark.parametrize("table", FULL, ids=lambda table: table.key)
+@each("table", FULL)
 def test_released_options_change_the_experiment_and_nothing_else(table):
     released = TABLES[f"{table.key}-released"]
     rows = {claim.row for claim in table.claims if claim.row.endswith("+ TCN")}

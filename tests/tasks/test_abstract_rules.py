@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import (
     TASKS,
@@ -57,7 +58,6 @@ TABLES = {
     },
 }
 CELLS = [(cls, withheld) for cls, cells in TABLES.items() for withheld in cells]
-IDS = [f"{cls.name}-{withheld}" for cls, withheld in CELLS]
 FEWEST = {SameDifferent: 2, RelationalMatchToSample: 5, DistributionOfThree: 4, IdentityRules: 4}
 
 # SHA-256 (head) of everything drawn for run 0, by task and m; a change raises `version`.
@@ -81,7 +81,7 @@ FROZEN = {
     ("identity-rules", 95): "e32027f6a3708482",
 }
 
-every_cell = pytest.mark.parametrize("cls, withheld", CELLS, ids=IDS)
+every_cell = each("cls, withheld", CELLS)
 every_task = pytest.mark.parametrize("cls", list(TABLES), ids=[cls.name for cls in TABLES])
 
 
@@ -619,7 +619,7 @@ def test_impossible_fields_are_refused_with_the_possible_range(unchecked: None, 
 def test_drawing_takes_little_time_and_memory(cls: type, withheld: int) -> None:
     task = cls(withheld=withheld)
     GlyphSet.glyphs()
-    assert min(_seconds(task) for _ in range(3)) < 0.2
+    assert any(_seconds(task) < 0.2 for _ in range(3))
     tracemalloc.start()
     task.draw(stream(0))
     peak = tracemalloc.get_traced_memory()[1]

@@ -15,6 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from farfield.core import Problems, UnknownNameError, stream
 from farfield.tasks import (
     TASKS,
@@ -75,16 +76,7 @@ FEWEST = {
 }
 
 
-def label(task: ProblemTask) -> str:
-    fields = [
-        f"{field.name}-{getattr(task, field.name)}"
-        for field in dataclasses.fields(task)
-        if getattr(task, field.name) != field.default
-    ]
-    return "-".join([task.name, *fields])
-
-
-every_cell = pytest.mark.parametrize("task", list(CELLS), ids=label)
+every_cell = each("task", list(CELLS))
 every_variant = pytest.mark.parametrize("cls", VARIANTS, ids=[cls.name for cls in VARIANTS])
 
 
@@ -717,7 +709,7 @@ def test_rows_need_enough_shapes_on_either_side() -> None:
 @every_cell
 def test_drawing_takes_little_time(task: ProblemTask) -> None:
     GlyphSet.glyphs()
-    assert min(_seconds(task) for _ in range(3)) < 0.2
+    assert any(_seconds(task) < 0.2 for _ in range(3))
 
 
 def _seconds(task: ProblemTask) -> float:

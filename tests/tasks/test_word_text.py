@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from farfield.tasks import (
     WordText,
     is_at_hand,
 )
+from farfield.tasks._text._texts import TEXT_FILES
 from oracles import texts
 from tasks.sets import digest
 
@@ -132,6 +134,55 @@ def test_a_missing_file_and_an_unknown_set_are_named(folder: Path) -> None:
         drawn(folder)
     with pytest.raises(UnknownNameError, match=r"data set"):
         WordText(data_set="brown")
+
+
+class Other:
+    """Stands in for the files of a known set."""
+
+    files = (SimpleNamespace(name="test.txt"),)
+
+    def contents(self, *names: str) -> list[bytes]:
+        assert names == ("test.txt",)
+        return [b"The dog flew <unk>\nfast Fast\nzebras\nzebras zebras zebras zebras\n"]
+
+    def is_at_hand(self) -> bool:
+        return True
+
+
+def test_another_text_is_read_in_the_same_words_and_asked_for_known_ones(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TEXT_FILES, "wikitext2", SimpleNamespace(data_set=Other()))
+    task, sets = drawn(folder, other="wikitext2")
+    same = drawn(folder)[1]
+    assert {name: sets[name].index.tolist() for name in same} == {
+        name: problems.index.tolist() for name, problems in same.items()
+    }
+    words, problems = (*task.words(), "-"), sets["wikitext2"]
+    shown = [words[k] for k in problems.index.flatten()]
+    assert shown[:8] == ["the", "dog", "<unk>", "<unk>", "<eos>", "fast", "fast", "<eos>"]
+    asked = [words[k] for k in problems.target.flatten()]
+    right = ["dog", "-", "-", "<eos>", "fast", "fast", "<eos>", "-", "<eos>", *"----", "<eos>"]
+    assert asked == [*right, "-", "-"]
+    assert {regime.name: regime.distance for regime in task.regimes} == {
+        "training": 0, "validation": 0, "test": 0, "wikitext2": 1,
+    }  # fmt: skip
+    assert task.chance("wikitext2") == 1 / 8
+    nothing = problems.index.new_full((1, 4), -1)
+    unasked = Problems(items=problems.items, index=problems.index[:1], target=nothing)
+    even = torch.zeros(1, 4, 8)
+    assert float(task.loss(even, unasked)) == float(task.score(even, unasked)) == 0
+
+
+def test_another_text_needs_a_word_for_what_is_unknown(folder: Path) -> None:
+    for name in ("train", "valid", "test"):
+        (folder / f"{name}.txt").write_text("the cat sat\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"other must be None where .* has no <unk>"):
+        drawn(folder, other="wikitext2")
+    with pytest.raises(ValueError, match=r"other must be another data set than ptb"):
+        WordText(other="ptb")
+    with pytest.raises(UnknownNameError, match=r"data set"):
+        WordText(other="brown")
 
 
 def test_it_is_a_task_of_problems_that_follow_each_other() -> None:

@@ -34,11 +34,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def experiment_of(folder: Path, rule: Objective | None = None, steps: int = 8) -> Experiment:
-    core = Spec(NormalizedLSTM, hidden_size=6, num_layers=2, normalizer=Spec(LayerNorm, sigma=1.0))
+def experiment_of(
+    folder: Path, rule: Objective | None = None, steps: int = 8, *, tied: bool = False
+) -> Experiment:
+    normalizer = Spec(LayerNorm, sigma=1.0)
+    core = Spec(NormalizedLSTM, hidden_size=6, num_layers=2, normalizer=normalizer)
+    words = Spec(WordEncoder, out_features=6)
     return Experiment(
         task=WordText(folder=str(folder), steps=STEPS, sum_over_steps=True),
-        model=SequenceNetwork(core=core, encoder=Spec(WordEncoder, out_features=5), core_bound=0.5),
+        model=SequenceNetwork(core=core, encoder=words, core_bound=0.5, tied=tied),
         objective=rule or CarriedState(objective=CenteredL1(weight=0.1)),
         recipe=Recipe(steps=steps, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
     )
@@ -156,19 +160,20 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_networks_trained_together_are_networks_alone(folder: Path, name: str) -> None:
-    experiment = experiment_of(folder, RULES[name])
+@pytest.mark.parametrize("name, tied", [("centered-l1", True), ("mean-teacher", False)])
+def test_networks_trained_together_are_networks_alone(folder: Path, name: str, tied: bool) -> None:
+    experiment = experiment_of(folder, RULES[name], tied=tied)
     together = Stack(experiment, (0, 3), dtype=torch.float64)
     learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in (0, 3)]
     for learner in (together, *learners):
         for step in range(4):
             learner.update(step)
     for position, alone in enumerate(learners):
-        for part, tensor in alone.state().items():
+        for part, found in together.state().items():
             if not part.startswith("optimizer."):
-                found = together.state()[part][position]
-                torch.testing.assert_close(found, tensor, rtol=1e-9, atol=1e-12)
+                expected = alone.state()[part]
+                torch.testing.assert_close(found[position], expected, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(together.weights()[position], alone.weights()[0])
         own, other = alone.training_metrics(4)[0], together.training_metrics(4)[position]
         for first, second in zip(own, other, strict=True):
             assert first.value == pytest.approx(second.value, rel=1e-9)

@@ -35,6 +35,7 @@ from farfield.analysis._linear_fit import LinearFit as LinearFit
 from farfield.analysis._linear_fit import linear_fit as linear_fit
 from farfield.analysis._linear_fit import mean_line as mean_line
 from farfield.analysis._nearest_neighbors import nearest_neighbor_error as nearest_neighbor_error
+from farfield.analysis._neural_cache import NeuralCache as NeuralCache
 from farfield.analysis._normalizer_scales import NormalizerScale as NormalizerScale
 from farfield.analysis._normalizer_scales import normalizer_scales as normalizer_scales
 from farfield.analysis._occlusion import Occlusion as Occlusion
@@ -75,6 +76,7 @@ __all__ = [
     "KeyOverlap",
     "Keys",
     "LinearFit",
+    "NeuralCache",
     "NormalizerScale",
     "Occlusion",
     "PhaseDifference",

@@ -123,6 +123,31 @@ class Search(Training):
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Bench:
+    """Train a module of your own on a suite of tasks, beside all recorded mechanisms.
+
+    Every task of the suite that the module fits is learned over several seeds, with the recipe that
+    the recorded mechanisms had; those need no training.
+    """
+
+    module: tyro.conf.Positional[str]
+    """File and class, e.g. my_module.py:MyReasoner."""
+    suite: str = "relational"
+    """relational, sequence, set or image."""
+    seeds: int | None = None
+    """Networks to train on each task, seeds 0 to N-1; what the suite names if not given."""
+    records: Path = RECORDS
+    """Folder of records: what is there is not trained again."""
+    out: Path | None = None
+    """Folder for the picture and the tables; reports/bench-CLASS-SUITE if not given."""
+    device: Device = "cpu"
+    """Where networks train."""
+    workers: int | None = None
+    """Processes on a CPU; as many as there are cores if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Reproduce:
     """Run the claims of a published table or figure and compare the results with the paper."""
 
@@ -144,6 +169,31 @@ class Reproduce:
     """Folder for the report; reports/PAPER-TABLE-BUDGET if not given."""
     device: Device = "cpu"
     """Where networks train."""
+    workers: int | None = None
+    """Processes on a CPU; as many as there are cores if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Say what a table would cost before anything is run: networks, steps, hours, memory, data.
+
+    Each model is trained for a second on this machine; nothing is kept. Networks with a record are
+    not counted.
+    """
+
+    table: tyro.conf.Positional[str]
+    """PAPER/TABLE or PAPER/FIGURE, e.g. webb2021/table-11; `farfield list` shows all."""
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """Cells, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    seeds: int | None = None
+    """Networks of each cell, as for `farfield reproduce`."""
+    budget: Literal["quick", "paper"] = "quick"
+    """A stated share of the paper's training steps, or all of them."""
+    records: Path = RECORDS
+    """Folder of records: what is there is not run again."""
+    device: Device = "cpu"
+    """Where networks would train."""
     workers: int | None = None
     """Processes on a CPU; as many as there are cores if not given."""
 
@@ -198,19 +248,102 @@ class Fetch:
     """Address of a folder to ask first, e.g. file:///data/mnist/."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """Some of the runs in a folder of records."""
+
+    records: Path = RECORDS
+    """Folder of records."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ListRuns(Runs):
+    """List the experiments with finished runs, the latest first."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ShowRuns(Runs):
+    """Print an experiment: the Python that makes it, its profile, and where it was trained."""
+
+    key: tyro.conf.Positional[str]
+    """Key of the experiment, or the beginning of one."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CompareRuns(Runs):
+    """Set experiments beside each other: profiles, intervals and paired tests."""
+
+    keys: tyro.conf.Positional[tuple[str, ...]]
+    """Keys of experiments, or beginnings; NAME=KEY gives one a name. All others are compared with
+    the first."""
+    out: Path | None = None
+    """Folder for pictures (PNG, PDF, SVG) and tables (CSV, Markdown, LaTeX); none if not given."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DeleteRuns(Runs):
+    """Remove runs of an experiment for good: records, trained networks and checkpoints."""
+
+    key: tyro.conf.Positional[str]
+    """Key of the experiment, or the beginning of one."""
+    seeds: tuple[int, ...] | None = None
+    """Seeds of the runs; all if not given."""
+    yes: bool = False
+    """Remove them; without it they are named and kept."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ExportRuns(Runs):
+    """Write every score to a file, a row for each: network, step, regime and metric."""
+
+    keys: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Keys of experiments, or beginnings; all if not given."""
+    out: Path = Path("scores.csv")
+    """File that ends with .csv, .md or .tex."""
+
+
+RunsCommand = (
+    Annotated[ListRuns, tyro.conf.subcommand("list")]
+    | Annotated[ShowRuns, tyro.conf.subcommand("show")]
+    | Annotated[CompareRuns, tyro.conf.subcommand("compare")]
+    | Annotated[DeleteRuns, tyro.conf.subcommand("delete")]
+    | Annotated[ExportRuns, tyro.conf.subcommand("export")]
+)
+"""What can be done with runs."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class OfRuns:
+    """List, show, compare, delete or export the runs in a folder of records."""
+
+    action: tyro.conf.OmitSubcommandPrefixes[RunsCommand]
+
+
 Command = (
     Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Show, tyro.conf.subcommand("show")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Search, tyro.conf.subcommand("search")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Plan, tyro.conf.subcommand("plan")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[OfRuns, tyro.conf.subcommand("runs")]
     | Annotated[Fetch, tyro.conf.subcommand("fetch")]
     | Annotated[Cite, tyro.conf.subcommand("cite")]
 )
 """One command and what it takes."""
 
-COMMANDS = ("list", "show", "train", "search", "reproduce", "report", "fetch", "cite")
+COMMANDS = (
+    "list", "show", "train", "search", "bench", "reproduce", "plan", "report", "runs", "fetch",
+    "cite",
+)  # fmt: skip
 """Names of the commands."""
 
 

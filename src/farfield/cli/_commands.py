@@ -17,7 +17,7 @@ from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import TASK_ARGUMENTS
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
 from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
@@ -40,7 +40,9 @@ def list_names(command: List) -> None:
     kinds: dict[str, Iterable[tuple[str, str, str]]] = {
         "tasks": _classes(TASKS, _read_as),
         "environments": _classes(ENVIRONMENTS),
-        "models": _classes({**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS}, _reads),
+        "models": _classes(
+            {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS}, _reads
+        ),
         "layers": _classes({**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS}, _reads),
         "encoders": _classes(ENCODERS),
         "contexts": _classes(CONTEXTS),

@@ -8,7 +8,7 @@ import io
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,12 +19,16 @@ from farfield._interrupts import held_interrupts
 from farfield.cli._arguments import (
     COMMANDS,
     REPORTS,
+    Bench,
     Cite,
     Command,
     Fetch,
     List,
+    OfRuns,
+    Plan,
     Report,
     Reproduce,
+    Runs,
     Search,
     Show,
     Train,
@@ -79,20 +83,21 @@ def _run(words: Sequence[str]) -> int:
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
         return _say(message, 2)
-    if isinstance(command, Reproduce) and "--cell" in words and not all(command.cell):
+    if isinstance(command, Plan | Reproduce) and "--cell" in words and not all(command.cell):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
 
 
 def _parsed(words: Sequence[str]) -> tuple[object, Sequence[str]]:
     """A command, and the words that are none of its own."""
-    return tyro.cli(
+    command, rest = tyro.cli(
         Command,
         prog="farfield",
         description=DESCRIPTION,
         args=list(words),
         return_unknown_args=True,
     )
+    return command.action if isinstance(command, OfRuns) else command, rest
 
 
 def _asks_for_fields(words: Sequence[str]) -> bool:
@@ -172,14 +177,16 @@ def _check(command: object) -> None:
     """Raise `ValueError` for impossible options, before a folder is made."""
     from farfield.execution import check_machine
 
-    seeds = command.seeds if isinstance(command, Training | Reproduce | Report) else None
+    seeds = (
+        command.seeds if isinstance(command, Bench | Plan | Training | Reproduce | Report) else None
+    )
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
-    if isinstance(command, Training | Reproduce):
+    if isinstance(command, Bench | Plan | Training | Reproduce):
         check_machine(command.device, command.workers)
-    if isinstance(command, Training | Reproduce | Report):
+    if isinstance(command, Bench | Training | Reproduce | Report | Runs):
         _nearest_folder("records", command.records)
-    if isinstance(command, Reproduce | Report):
+    if isinstance(command, Bench | Reproduce | Report):
         _check_writable("out", command.out or REPORTS)
 
 
@@ -205,27 +212,28 @@ def _check_writable(name: str, folder: Path) -> None:
 
 
 def _dispatch(command: object, rest: Sequence[str]) -> None:
-    from farfield.cli import _commands, _reproduce, _search, _train
+    from farfield.cli import _bench, _commands, _plan, _reproduce, _runs, _search, _train
 
-    match command:
-        case List():
-            _commands.list_names(command)
-        case Show():
-            _commands.show(command, rest)
-        case Train():
-            _train.train(command, rest)
-        case Search():
-            _search.search(command, rest)
-        case Reproduce():
-            _reproduce.reproduce(command)
-        case Report():
-            _reproduce.report(command)
-        case Fetch():
-            _commands.fetch_data(command)
-        case Cite():
-            _commands.cite(command)
-        case _:
-            raise TypeError(f"unknown command {command!r}")
+    with_fields: dict[type, Callable[[Any, Sequence[str]], None]] = {
+        Show: _commands.show,
+        Train: _train.train,
+        Search: _search.search,
+    }
+    alone: dict[type, Callable[[Any], None]] = {
+        List: _commands.list_names,
+        Bench: _bench.bench_module,
+        Reproduce: _reproduce.reproduce,
+        Plan: _plan.plan,
+        Report: _reproduce.report,
+        Fetch: _commands.fetch_data,
+        Cite: _commands.cite,
+    }
+    if isinstance(command, Runs):
+        _runs.do(command)
+    elif type(command) in with_fields:
+        with_fields[type(command)](command, rest)
+    else:
+        alone[type(command)](command)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

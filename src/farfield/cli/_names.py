@@ -12,7 +12,7 @@ import tyro
 from torch import nn
 
 from farfield.core import UnknownNameError
-from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, SCORERS
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
 from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, GlyphSet, ProblemTask, Reading, form_of
 
@@ -26,6 +26,7 @@ MODELS: Final[dict[Reading, dict[str, type[nn.Module]]]] = {
     "candidates": {**SCORERS, **SET_LAYERS},
     "sequence": SEQUENCE_LAYERS,
     "items": {},
+    "restoration": RESTORERS,
     "observation": VALUE_HEADS,
 }
 """Models by name, for every way in which problems can be read."""

@@ -44,8 +44,8 @@ def reproduce(command: Reproduce) -> None:
         command: Which table, and how much of it.
     """
     budget = Budget(command.budget)
-    table = _table(command.table, command.images).select(*itertools.chain(*command.cell))
-    seeds = command.seeds or _networks(FIGURES.get(command.table), budget)
+    table = table_named(command.table, command.images).select(*itertools.chain(*command.cell))
+    seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
     at_hand = [
         claim for claim in table.claims if is_at_hand(claim.experiment.task) and not claim.unbuilt
     ]
@@ -69,8 +69,13 @@ def _labels(table: Table, budget: Budget) -> dict[str, str]:
     return labels
 
 
-def _networks(figure: Figure | None, budget: Budget) -> int:
-    """Networks of each cell where no number was asked for."""
+def networks_of(figure: Figure | None, budget: Budget) -> int:
+    """Networks of each cell where no number was asked for.
+
+    Args:
+        figure: The figure that was asked for; `None` for a table.
+        budget: How many steps to spend.
+    """
     return figure.quick_networks if figure and budget is Budget.QUICK else NETWORKS
 
 
@@ -86,7 +91,7 @@ def report(command: ReportCommand) -> None:
     find_records, reported = _finder(store, command, budget), 0
     levels = Levels(command.records, command.results)
     for name in names:
-        table = _table(name, command.images)
+        table = table_named(name, command.images)
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(table, find_records, store, budget, folder, console, levels)
@@ -140,7 +145,16 @@ def _is_recorded(table: Table, find_records: Finder) -> bool:
     return any(find_records(claim) for claim in table.claims)
 
 
-def _table(name: str, images: str) -> Table:
+def table_named(name: str, images: str) -> Table:
+    """The table of a name, or that behind a figure, with its images.
+
+    Args:
+        name: Key of a table or figure.
+        images: Name of the images.
+
+    Raises:
+        UnknownNameError: If there is no such table or figure.
+    """
     behind = {key: figure.table for key, figure in FIGURES.items()}
     table = find("table or figure", name, {**TABLES, **behind})
     shapes = shapes_of(images)

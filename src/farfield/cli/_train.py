@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Sequence
-from typing import Any, get_type_hints
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args, get_type_hints
 
 import tyro
 from rich.console import Console
@@ -40,7 +40,14 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
-from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, PatchEncoder
+from farfield.nn import (
+    CONTEXTS,
+    ENCODERS,
+    SEQUENCE_LAYERS,
+    SET_LAYERS,
+    MapNormalizer,
+    PatchEncoder,
+)
 from farfield.objectives import PPO, RainbowIQN, Supervised
 from farfield.records import Store
 from farfield.reports import extrapolation_profile
@@ -51,6 +58,9 @@ STEPS = 1000
 
 HIDDEN = 96
 """Units of a sequence layer, where `--model.hidden-size` is not given."""
+
+NORMALIZER = "normalizer"
+"""Option of a network of images that is a `MapNormalizer`, whose fields follow its name."""
 
 WIDTH = "num_features"
 """Option of a layer from set to set that is that of the embeddings where it is not given."""
@@ -115,6 +125,8 @@ def experiment_of(command: Training, rest: Sequence[str]) -> Experiment:
     chosen = dataclasses.asdict(options.model)
     if chosen.get(WIDTH) is None:
         chosen.pop(WIDTH, None)
+    if NORMALIZER in chosen:
+        chosen[NORMALIZER] = _normalizer(**chosen[NORMALIZER])
     spec = Spec(part, **chosen)
     return Experiment(
         task=made,
@@ -158,13 +170,13 @@ def _network(
             f"context must be none for {task.name}, whose items {command.model} reads one by one, "
             f"got {command.context!r}"
         )
-    if reading in ("item", "maps"):
+    if reading in ("item", "maps", "restoration"):
         if command.encoder is not None:
             raise ValueError(
                 f"encoder must be left out for {command.model}, which reads items as they are, "
                 f"got {command.encoder!r}"
             )
-        return ItemNetwork(core=part) if reading == "item" else MapNetwork(reader=part)
+        return MapNetwork(reader=part) if reading == "maps" else ItemNetwork(core=part)
     if reading == "elements":
         in_places = encoder.cls is PatchEncoder  # or its patches could stand in any order
         return SetNetwork(
@@ -202,5 +214,24 @@ def _options_of_module(cls: type[nn.Module]) -> Any:
     if cls in SET_LAYERS.values():
         defaults[WIDTH] = None
         hints[WIDTH] = int | None
-    fields = [(name, hints[name], default) for name, default in defaults.items()]
+    fields: list[tuple[str, Any, Any]] = [(n, hints[n], d) for n, d in defaults.items()]
+    if hints.get(NORMALIZER) == Callable[[int, int], nn.Module] | None:
+        given = inspect.signature(cls).parameters[NORMALIZER].default
+        group = _options_of_normalizer(given or MapNormalizer(), is_left_out=given is None)
+        fields.append((NORMALIZER, group, group()))
     return plain_dataclass("Model", fields, cls)
+
+
+def _options_of_normalizer(given: MapNormalizer, *, is_left_out: bool) -> Any:
+    """A dataclass of the fields of a normalizer, of which there is none where `field` is none."""
+    hints = get_type_hints(MapNormalizer)
+    fields = [(f.name, hints[f.name], getattr(given, f.name)) for f in dataclasses.fields(given)]
+    (name, kinds, kind), *others = fields
+    kinds = Literal[(*get_args(kinds), "none")]
+    first = (name, kinds, "none" if is_left_out else kind)
+    return plain_dataclass("Normalizer", [first, *others], MapNormalizer)
+
+
+def _normalizer(**chosen: Any) -> MapNormalizer | None:
+    """The normalizer of options."""
+    return None if chosen["field"] == "none" else MapNormalizer(**chosen)

@@ -13,6 +13,8 @@ from farfield.execution._order import Failed as Failed
 from farfield.execution._order import Finished as Finished
 from farfield.execution._order import Order as Order
 from farfield.execution._order import train_order as train_order
+from farfield.execution._plan import Trial as Trial
+from farfield.execution._plan import trial as trial
 from farfield.execution._processes import Processes as Processes
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
@@ -30,6 +32,7 @@ __all__ = [
     "Order",
     "Processes",
     "Stacked",
+    "Trial",
     "WorkerError",
     "check_machine",
     "jobs_of",
@@ -37,5 +40,6 @@ __all__ = [
     "results",
     "run",
     "train_order",
+    "trial",
     "vmap_error",
 ]

@@ -17,7 +17,7 @@ import torch
 
 from farfield.core import NonNegativeInt, check_fields, kind_of
 from farfield.experiments import Experiment
-from farfield.records import BusyError, StoreError
+from farfield.records import BusyError, Record, StoreError
 from farfield.training import Progress
 
 LOGGER: Final = logging.getLogger("farfield")
@@ -88,11 +88,14 @@ class News:
         job: Which one.
         progress: How far it is; `None` when it is finished, or was found finished.
         found: It was finished before and is not run again.
+        record: What a run left that finished now, with every metric at every step where it was
+            taken: for a logger of one's own.
     """
 
     job: Job
     progress: Progress | None = None
     found: bool = False
+    record: Record | None = None
 
 
 @final

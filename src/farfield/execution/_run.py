@@ -179,10 +179,12 @@ def _run_wave(
                 error = outcome.error if isinstance(outcome, Failed) else _write(outcome, store)
                 if error is not None:
                     failed |= dict.fromkeys(outcome.jobs, error)
+                runs = outcome.runs if isinstance(outcome, Finished) else ()
+                records = {record.seed: record for record, _ in runs}
                 for job in outcome.jobs:
                     held.pop(job).close()
                     if job not in failed:
-                        report(News(job=job))
+                        report(News(job=job, record=records[job.seed]))
     finally:
         for lock in held.values():
             lock.close()

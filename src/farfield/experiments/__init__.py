@@ -5,9 +5,11 @@ from farfield.experiments._agent_network import QuantileNetwork as QuantileNetwo
 from farfield.experiments._arrays import array_digest as array_digest
 from farfield.experiments._describe import arrays_of as arrays_of
 from farfield.experiments._describe import public_path as public_path
+from farfield.experiments._describe import restore as restore
 from farfield.experiments._experiment import Experiment as Experiment
 from farfield.experiments._experiment import Pretrained as Pretrained
 from farfield.experiments._experiment import Recipe as Recipe
+from farfield.experiments._experiment import source_of_value as source_of_value
 from farfield.experiments._fields import field_of as field_of
 from farfield.experiments._fields import with_field as with_field
 from farfield.experiments._gan_network import GANNetwork as GANNetwork
@@ -101,5 +103,7 @@ __all__ = [
     "field_of",
     "is_ours",
     "public_path",
+    "restore",
+    "source_of_value",
     "with_field",
 ]

@@ -190,6 +190,7 @@ class SequenceNetwork:
             dropped in training.
         core_bound: First weights of the core are uniform between −`core_bound` and `core_bound`,
             and the biases beside them 0; `None` as the core draws them.
+        tied: Whether the output layer has the weights of the encoder.
     """
 
     core: Spec
@@ -197,6 +198,7 @@ class SequenceNetwork:
     side: PositiveInt | None = None
     dropout: Dropout = 0.0
     core_bound: PositiveFloat | None = None
+    tied: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -213,6 +215,7 @@ class SequenceNetwork:
             num_outputs=task.num_outputs,
             answers_everywhere=form_of(task).answer == "everywhere",
             dropout=self.dropout,
+            tied=self.tied,
             generator=stream.child("output").torch(),
         )
         return model if self.side is None else ResizedSequence(model, side=self.side)

@@ -117,6 +117,7 @@ from farfield.functional._memory._relational_memory import (
 from farfield.functional._memory._relational_memory import relational_memory as relational_memory
 from farfield.functional._memory._slot_address import cosine_similarity as cosine_similarity
 from farfield.functional._memory._slot_address import slot_address as slot_address
+from farfield.functional._memory._word_cache import cached_log_probs as cached_log_probs
 from farfield.functional._nfm._nfm_change import NFMWeights as NFMWeights
 from farfield.functional._nfm._nfm_change import nfm_change as nfm_change
 from farfield.functional._nfm._nfm_change import nfm_trace as nfm_trace
@@ -229,6 +230,7 @@ __all__ = [
     "alibi_slopes",
     "as_fractions",
     "bicubic_resize",
+    "cached_log_probs",
     "causal_attention",
     "check_min_update",
     "check_segments",

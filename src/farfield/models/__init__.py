@@ -75,6 +75,9 @@ CLASSIFIERS: Final[dict[str, type[nn.Module]]] = {
 }
 """Classifiers of single items by their name on the command line."""
 
+RESTORERS: Final[dict[str, type[nn.Module]]] = {"srcnn": SRCNN}
+"""Networks from images to better ones by their name on the command line."""
+
 MAP_READERS: Final[dict[str, type[nn.Module]]] = {
     "mlp-reader": MLPReader,
     "presence-reader": PresenceReader,
@@ -114,6 +117,7 @@ __all__ = [
     "MNM",
     "NTM",
     "REASONERS",
+    "RESTORERS",
     "RN",
     "SCORERS",
     "SRAN",

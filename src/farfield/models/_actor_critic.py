@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, final, runtime_checkable
 import torch
 from jaxtyping import Bool, Float, Int64, Shaped
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from farfield.core import Size, check_arguments
 from farfield.functional import as_fractions, uninitialized
@@ -14,6 +15,8 @@ from farfield.models._abilities import HasHiddenSize, width_of
 
 ACTOR_GAIN = 0.01
 """Gain of the first weights of the actor, so that all actions begin about equally likely."""
+PIECE = 8
+"""Steps after which sequences that have ended are left out, so that a core runs in few pieces."""
 
 
 @runtime_checkable
@@ -107,6 +110,7 @@ class ActorCritic(nn.Module):
         index: Int64[Tensor, "batch time"],
         state: tuple[Tensor, ...],
         begins: Bool[Tensor, " batch"],
+        lengths: Int64[Tensor, " batch"] | None = None,
     ) -> AgentOutputs:
         """Logits and values at every position.
 
@@ -115,12 +119,31 @@ class ActorCritic(nn.Module):
             index: Which one stands at which position of which sequence.
             state: Parts of the state before the first position.
             begins: Whether a sequence begins an episode, and so with the first state.
+            lengths: Steps of each sequence, behind which outputs and state mean nothing; None for
+                all positions.
         """
         embeddings = self.encoder(as_fractions(items, self.actor.weight.dtype))
         before = tuple(
             torch.where(begins.reshape(1, -1, *[1] * (own.ndim - 2)), first, own)
             for own, first in zip(state, self.first_state(len(index)), strict=True)
         )
-        read, after = self.core(embeddings[index], before if len(before) > 1 else before[0])
+        hx = before if len(before) > 1 else before[0]
+        if lengths is None:
+            read, after = self.core(embeddings[index], hx)
+        else:
+            packed, after = self.core(_packed(embeddings, index, lengths), hx)
+            read, _ = pad_packed_sequence(packed, batch_first=True)
         after = (after,) if isinstance(after, Tensor) else after
         return AgentOutputs(self.actor(read), self.critic(read).squeeze(-1), after)
+
+
+def _packed(
+    embeddings: Float[Tensor, "item feature"],
+    index: Int64[Tensor, "batch time"],
+    lengths: Int64[Tensor, " batch"],
+) -> PackedSequence:
+    """Sequences up to the end of the piece in which each ends."""
+    most = (lengths + PIECE - 1).div(PIECE, rounding_mode="floor") * PIECE
+    ends = most.clamp(max=index.shape[1]).cpu()
+    packed = pack_padded_sequence(index, ends, batch_first=True, enforce_sorted=False)
+    return packed._replace(data=embeddings[packed.data])

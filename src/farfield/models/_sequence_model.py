@@ -44,6 +44,8 @@ class SequenceModel(Composition):
         dropout: Probability that a number of an embedding, and one of what the core gives, is
             dropped in training, at each place anew; drawn from torch's global generator. 0.5 in the
             released code of lamb2022.
+        tied: Whether the weights of the output layer are those of the encoder, a `WordEncoder` of
+            as many features as the core gives.
         generator: Where the first weights of the output layer are drawn from; None is torch's
             global generator.
 
@@ -57,7 +59,8 @@ class SequenceModel(Composition):
 
     Raises:
         TypeError: If the core does not say how wide it answers.
-        ValueError: If `num_outputs` is below 1 or `dropout` no probability.
+        ValueError: If `num_outputs` is below 1 or `dropout` no probability, or if the weights of
+            the encoder are none of the output layer where they are to be.
 
     Reference:
         lamb2022, section 8.4.
@@ -72,6 +75,7 @@ class SequenceModel(Composition):
         num_outputs: Size,
         answers_everywhere: bool,
         dropout: Dropout = 0.0,
+        tied: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -81,6 +85,8 @@ class SequenceModel(Composition):
         self.output = uninitialized(nn.Linear, width, num_outputs)
         nn.init.uniform_(self.output.weight, -BOUND, BOUND, generator=generator)
         nn.init.zeros_(self.output.bias)
+        if tied:
+            self.output.weight = _shared_weight(encoder, self.output.weight.shape)
         self.answers_everywhere = answers_everywhere
         self.dropout = dropout
         self.takes_indexed = isinstance(core, TakesIndexed) and core.takes_indexed
@@ -151,9 +157,27 @@ class SequenceModel(Composition):
         Raises:
             ValueError: If the index is not `(batch, time)` with at least one place.
         """
-        given = state[0] if state is not None and len(state) == 1 else state
-        outputs, last = self._answer(self.encode(items), index, given)
-        return outputs, (last,) if isinstance(last, Tensor) else tuple(last)
+        outputs, last = self._answer(self.encode(items), index, _whole(state))
+        return outputs, _parts(last)
+
+    def hidden_states(
+        self,
+        items: Shaped[Tensor, "item ..."],
+        index: Int[Tensor, "batch time"],
+        state: tuple[Tensor, ...] | None = None,
+    ) -> tuple[Float[Tensor, "batch time _"], tuple[Tensor, ...]]:
+        """What the output layer reads at every place.
+
+        Args:
+            items: The distinct items.
+            index: Which item stands at which place of which problem.
+            state: Parts of the state after the problems before; `None` for a fresh one.
+
+        Returns:
+            The outputs of the core, and the parts of the state after the last place.
+        """
+        hidden, last = self._read(self.encode(items), index, _whole(state))
+        return hidden, _parts(last)
 
     def _answer(self, embeddings: Tensor, index: Tensor, state: _State) -> tuple[Tensor, _State]:
         """Answers from a state, and the state after."""
@@ -187,3 +211,24 @@ class SequenceModel(Composition):
     @property
     def _is_dropping(self) -> bool:
         return self.training and self.dropout > 0
+
+
+def _shared_weight(encoder: nn.Module, shape: torch.Size) -> nn.Parameter:
+    """The weights of an encoder, for the output layer too."""
+    weight = getattr(encoder, "weight", None)
+    if not isinstance(weight, nn.Parameter) or weight.shape != shape:
+        found = "none" if weight is None else f"{tuple(weight.shape)}"
+        raise ValueError(
+            f"encoder must have weights of {tuple(shape)} for the output layer, got {found}"
+        )
+    return weight
+
+
+def _whole(parts: tuple[Tensor, ...] | None) -> _State:
+    """The state of a core from its parts."""
+    return parts[0] if parts is not None and len(parts) == 1 else parts
+
+
+def _parts(state: _State) -> tuple[Tensor, ...]:
+    """The parts of the state of a core."""
+    return (state,) if isinstance(state, Tensor) else tuple(state)

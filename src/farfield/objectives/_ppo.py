@@ -103,10 +103,10 @@ class PPO(Objective):
         latent = problems.latent
         parts = [name for name in latent if name.startswith("state.")]
         state = tuple(latent[name].transpose(0, 1) for name in parts)
-        logits, values, _ = update.network.call(
-            "forward", problems.items, problems.index, state, latent["begins"]
-        )
         is_step = latent["is_step"]
+        logits, values, _ = update.network.call(
+            "forward", problems.items, problems.index, state, latent["begins"], is_step.sum(1)
+        )
         log_probs = logits.log_softmax(-1)
         taken = log_probs.gather(-1, problems.target.unsqueeze(-1)).squeeze(-1)
         entropy = -(log_probs.exp() * log_probs).sum(-1)

@@ -9,6 +9,7 @@ from farfield.records._files import set_aside as set_aside
 from farfield.records._files import write_tensors as write_tensors
 from farfield.records._files import write_whole as write_whole
 from farfield.records._frame import frame as frame
+from farfield.records._frame import score_rows as score_rows
 from farfield.records._frame import scores_frame as scores_frame
 from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
@@ -33,6 +34,7 @@ __all__ = [
     "frame",
     "from_tensors",
     "read_tensors",
+    "score_rows",
     "scores_frame",
     "selection_of",
     "set_aside",

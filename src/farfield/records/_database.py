@@ -165,6 +165,17 @@ class Database:
             for record in records:
                 _replace(connection, record)
 
+    def delete(self, key: str, seed: int) -> None:
+        """Remove a run and its scores.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+        """
+        with self._connect(_modes(self.path, write=True)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            _delete(connection, (key, seed))
+
 
 def _modes(path: Path, *, write: bool = False, create: bool = False) -> list[tuple[str, str]]:
     """Ways of opening a database, to be tried in turn: SQLite's modes of access and of locking."""
@@ -277,11 +288,16 @@ def _replace(connection: sqlite3.Connection, record: Record) -> None:
     place = (record.key, record.seed)
     if _read(connection, *place)[1]:
         connection.execute("REINDEX")  # the index may name other rows than there are
-    connection.execute("DELETE FROM runs WHERE key = ? AND seed = ?", place)
-    connection.execute("DELETE FROM scores WHERE key = ? AND seed = ?", place)
+    _delete(connection, place)
     run, scores = rows_of(record)
     digest = digest_of(*place, run, scores)
     connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*place, *run, digest))
     connection.executemany(
         "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", [(*place, *score) for score in scores]
     )
+
+
+def _delete(connection: sqlite3.Connection, place: tuple[str, int]) -> None:
+    """Remove a run and its scores, as part of a transaction."""
+    connection.execute("DELETE FROM runs WHERE key = ? AND seed = ?", place)
+    connection.execute("DELETE FROM scores WHERE key = ? AND seed = ?", place)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from farfield.records._record import Record
 
@@ -29,8 +31,22 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame.from_records([dict(row) for row in rows])
 
 
+def score_rows(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """All scores of some networks as plain values, a row for each.
+
+    Its columns are key, task, model, seed, step, regime, metric, value and count.
+
+    Args:
+        records: The records, e.g. `Store("runs").records(experiment.key)`.
+    """
+    for record in records:
+        network = {"key": record.key, "task": record.task, "model": record.model}
+        for score in record.scores:
+            yield network | {"seed": record.seed} | msgspec.structs.asdict(score)
+
+
 def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """All scores of some networks, a row for each: key, seed, step, regime, metric, value, count.
+    """All scores of some networks as a data frame, with the columns of `score_rows`.
 
     Args:
         records: The records, e.g. `Store("runs").records(experiment.key)`.
@@ -38,9 +54,4 @@ def scores_frame(records: Iterable[Record]) -> pd.DataFrame:
     Raises:
         ModuleNotFoundError: If pandas, an extra, is not installed.
     """
-    return frame(
-        {"key": record.key, "seed": record.seed}
-        | {name: getattr(score, name) for name in ("step", "regime", "metric", "value", "count")}
-        for record in records
-        for score in record.scores
-    )
+    return frame(score_rows(records))

@@ -32,6 +32,29 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     count: int
 
 
+def in_words(described: Any) -> str:
+    """A part of an experiment as JSON in a few words, as Python would make it.
+
+    Args:
+        described: What `Experiment.to_json` gave for it.
+    """
+    if isinstance(described, dict) and "cls" in described:  # a Spec
+        options = ", ".join(f"{name}={in_words(one)}" for name, one in described["options"])
+        return f"{in_words(described['cls'])}({options})" if options else in_words(described["cls"])
+    if isinstance(described, dict) and "class" in described:
+        fields = [
+            f"{name}={in_words(one)}"
+            for name, one in described.items()
+            if name not in ("class", "version", "source")
+        ]
+        return f"{in_words({'name': described['class']})}({', '.join(fields)})"
+    if isinstance(described, dict):  # a class or function, or an array
+        return str(described.get("name", "array")).rpartition(".")[2]
+    if isinstance(described, list):
+        return f"({', '.join(map(in_words, described))})"
+    return repr(described)
+
+
 @final
 class Record(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
@@ -58,6 +81,16 @@ class Record(
     seconds: float
     environment: dict[str, str]
     weights: str = ""
+
+    @property
+    def task(self) -> str:
+        """The task in a few words, e.g. `SameDifferent(withheld=98)`, without its defaults."""
+        return in_words(self.experiment.get("task"))
+
+    @property
+    def model(self) -> str:
+        """The model in a few words, e.g. `Network(reasoner=ESBN)`."""
+        return in_words(self.experiment.get("model"))
 
     def final(self, regime: str, metric: str = "accuracy") -> float:
         """The number after the last step.

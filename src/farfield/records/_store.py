@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
@@ -15,9 +15,13 @@ from farfield.core import check_arguments, expand_home
 from farfield.records._database import Database
 from farfield.records._errors import BusyError, DamageWarning, StoreError
 from farfield.records._files import read_tensors, scraps, set_aside, write_tensors
+from farfield.records._frame import scores_frame
 from farfield.records._locks import Lock, hold
 from farfield.records._record import Record
 from farfield.records._states import from_tensors, to_tensors
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @final
@@ -117,6 +121,39 @@ class Store:
         for key in sorted(map(str, damaged)):
             self._warn(key, {"some": "scores without a run, or a run without scores"})
         return sorted(key for key in whole if isinstance(key, str))
+
+    def frame(self) -> pd.DataFrame:
+        """Every score in the store as a data frame of pandas: networks × steps × regimes × metrics.
+
+        Its columns are those of `score_rows`.
+
+        Raises:
+            ModuleNotFoundError: If pandas, an extra, is not installed.
+        """
+        return scores_frame(record for key in self.keys() for record in self.records(key))
+
+    def delete(self, key: str, seeds: Iterable[int] | None = None) -> list[int]:
+        """Remove runs of an experiment for good: records, trained networks and checkpoints.
+
+        Args:
+            key: `Experiment.key`.
+            seeds: Numbers of the runs; all finished ones if `None`.
+
+        Returns:
+            The seeds that were there, in order.
+
+        Raises:
+            BusyError: If another process trains one of them; those before it are gone.
+            StoreError: If the folder cannot be written.
+        """
+        there = self.seeds(key)
+        gone = sorted(there if seeds is None else there & set(seeds))
+        for seed in gone:
+            with self.lock(key, seed):
+                self._database.delete(key, seed)
+                for path in (self.weights_path(key, seed), self.checkpoint_path(key, seed)):
+                    path.unlink(missing_ok=True)
+        return gone
 
     def seeds(self, key: str) -> set[int]:
         """Seeds of the finished runs of an experiment, damaged ones included.

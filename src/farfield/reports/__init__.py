@@ -44,9 +44,14 @@ from farfield.reports._export._figure_export import load_figure as load_figure
 from farfield.reports._export._results import results_page as results_page
 from farfield.reports._figures._registry import FIGURES as FIGURES
 from farfield.reports._problems._problem_sheet import problem_sheet as problem_sheet
+from farfield.reports._profile._comparison import Comparison as Comparison
+from farfield.reports._profile._comparison import Pair as Pair
+from farfield.reports._profile._comparison import compare as compare
 from farfield.reports._profile._extrapolation import ExtrapolationProfile as ExtrapolationProfile
 from farfield.reports._profile._extrapolation import Point as Point
 from farfield.reports._profile._extrapolation import extrapolation_profile as extrapolation_profile
+from farfield.reports._profile._extrapolation import recorded_profile as recorded_profile
+from farfield.reports._profile._profiles import pdf as pdf
 from farfield.reports._profile._profiles import png as png
 from farfield.reports._profile._profiles import profiles as profiles
 from farfield.reports._profile._profiles import svg as svg
@@ -61,6 +66,8 @@ from farfield.reports._tables._report import Report as Report
 from farfield.reports._tables._report import Row as Row
 from farfield.reports._tables._report import records_at as records_at
 from farfield.reports._tables._report import tabulate as tabulate
+from farfield.reports._tables._tabular import Tabular as Tabular
+from farfield.reports._tables._tabular import tabular_of as tabular_of
 from farfield.reports._tables._terminal import terminal as terminal
 from farfield.reports._tables._write import write_report as write_report
 
@@ -71,6 +78,7 @@ __all__ = [
     "ActivationCurves",
     "ActivationOverTime",
     "AgainstColumns",
+    "Comparison",
     "ConstantsByLayer",
     "DecisionBoundaries",
     "DecisionSurfaces",
@@ -93,6 +101,7 @@ __all__ = [
     "Levels",
     "Line",
     "NearestNeighbors",
+    "Pair",
     "PairedTests",
     "Plate",
     "Point",
@@ -106,10 +115,12 @@ __all__ = [
     "Row",
     "ScoredMatrix",
     "ScoresBySetting",
+    "Tabular",
     "Theme",
     "TimeCourses",
     "TrainedNetwork",
     "TypesByIteration",
+    "compare",
     "export",
     "export_figure",
     "exported_at",
@@ -119,12 +130,15 @@ __all__ = [
     "load_export",
     "load_figure",
     "markdown",
+    "pdf",
     "png",
     "problem_sheet",
     "profiles",
+    "recorded_profile",
     "records_at",
     "results_page",
     "svg",
+    "tabular_of",
     "tabulate",
     "terminal",
     "write_report",

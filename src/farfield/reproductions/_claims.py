@@ -262,7 +262,7 @@ class Table:
         claims: The cells, row by row.
         others: Cells that are not shown but stand in the same columns: an order is judged against
             them too.
-        steps_printed: Whether the paper says how long it trains; otherwise all of the steps are
+        steps_published: Whether the paper says how long it trains; otherwise all of the steps are
             those planned here.
         tuned: What was chosen for the rows, and on what, in words; `None` to say nothing of it.
 
@@ -274,7 +274,7 @@ class Table:
     title: str
     claims: tuple[Claim, ...]
     others: tuple[Claim, ...] = ()
-    steps_printed: bool = True
+    steps_published: bool = True
     tuned: str | None = None
 
     def __post_init__(self) -> None:

@@ -1,13 +1,14 @@
 """The recurrence of an LSTM with divisive normalization, its gradient written out.
 
 What costs in a step are its products and the number of its operations: all gates are normalized at
-once, and the gradient of the weights is one product for all steps.
+once, sums over windows are differences of running sums, and the gradient of the weights is one
+product for all steps.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -46,14 +47,14 @@ def divisive_lstm(
     Reference:
         ren2017, equations 6, 7 and 16 to 20.
     """
-    means = window_mean(hidden, window), window_mean(hidden, suppression_window)
+    smoothing, windows = sigma**2, (window, suppression_window)
     if is_rewritten():
-        return _plain(inputs, weight_hh, hidden, cell, smoothing=sigma**2, means=means)
+        return _plain(inputs, weight_hh, hidden, cell, smoothing=smoothing, windows=windows)
     # torch leaves `apply` untyped.
     states: Tensor
     last: Tensor
     states, last = _ByHand.apply(  # type: ignore[no-untyped-call]
-        inputs, weight_hh, hidden, cell, sigma**2, *means
+        inputs, weight_hh, hidden, cell, smoothing, windows
     )
     return states, last
 
@@ -65,13 +66,14 @@ def _plain(
     cell: Tensor,
     *,
     smoothing: float,
-    means: tuple[Tensor, Tensor],
+    windows: tuple[int, int],
 ) -> tuple[Tensor, Tensor]:
     """The formula, as autograd differentiates it."""
+    summation, suppression = (window_mean(hidden, window) for window in windows)
 
     def normalized(z: Tensor) -> Tensor:
-        v = z - z @ means[0]
-        return v * (v.square() @ means[1] + smoothing).rsqrt()
+        v = z - z @ summation
+        return v * (v.square() @ suppression + smoothing).rsqrt()
 
     states: list[Tensor] = []
     for row in inputs.unbind(0):
@@ -94,10 +96,14 @@ class _ByHand(torch.autograd.Function):
         hidden: Tensor,
         cell: Tensor,
         smoothing: float,
-        summation: Tensor,
-        suppression: Tensor,
+        windows: tuple[int, int],
     ) -> tuple[Tensor, Tensor]:
         time, batch, size = (*inputs.shape[:2], hidden.shape[-1])
+        added = inputs.new_tensor(smoothing)
+        over_gates, over_cells = (
+            [_WindowSums(rows, size, window, inputs) for window in windows]
+            for rows in (4 * batch, batch)
+        )
         states, cells = inputs.new_empty(2, time + 1, batch, size).unbind(0)
         states[0], cells[0] = hidden, cell
         # Of gates and cell: the centered activations, and the reciprocal roots.
@@ -107,22 +113,18 @@ class _ByHand(torch.autograd.Function):
         squashed = inputs.new_empty(time, batch, size)
         for t in range(time):
             z = add_product(inputs[t], states[t], weight_hh.t())
-            scaled = _normalized(
-                z.view(-1, size), smoothing, summation, suppression, gate_parts[:, t]
-            )
+            scaled = _normalized(z.view(-1, size), added, over_gates, gate_parts[:, t])
             scaled = scaled.view(batch, 4, size)
             enter, keep, candidate, leave = torch.sigmoid(scaled, out=gates[t]).unbind(1)
             torch.tanh(scaled[:, 2], out=candidate)
             torch.mul(keep, cells[t], out=cells[t + 1]).addcmul_(enter, candidate)
-            scaled = _normalized(cells[t + 1], smoothing, summation, suppression, cell_parts[:, t])
+            scaled = _normalized(cells[t + 1], added, over_cells, cell_parts[:, t])
             torch.mul(torch.tanh(scaled, out=squashed[t]), leave, out=states[t + 1])
         ctx.save_for_backward(
             inputs,
             weight_hh,
             hidden,
             cell,
-            summation,
-            suppression,
             states,
             cells,
             gate_parts,
@@ -130,19 +132,23 @@ class _ByHand(torch.autograd.Function):
             gates,
             squashed,
         )
-        ctx.smoothing = smoothing
+        ctx.smoothing, ctx.windows = smoothing, windows
         return states[1:].clone(), cells[-1].clone()
 
     @staticmethod
     def backward(ctx: Any, of_states: Tensor, of_last: Tensor) -> tuple[Tensor | None, ...]:
-        given, means, saved = ctx.saved_tensors[:4], ctx.saved_tensors[4:6], ctx.saved_tensors[6:]
+        given, saved = ctx.saved_tensors[:4], ctx.saved_tensors[4:]
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
-            plain = partial(_plain, smoothing=ctx.smoothing, means=means)
+            plain = partial(_plain, smoothing=ctx.smoothing, windows=ctx.windows)
             again = differentiable_gradients(plain, given, [of_states, of_last])
-            return (*again, None, None, None)
+            return (*again, None, None)
         weight_hh = given[1]
         states, cells, gate_parts, cell_parts, gates, squashed = saved
         time, batch, _, size = gates.shape
+        over_gates, over_cells = (
+            [_WindowSums(rows, size, window, gates, turned=True) for window in ctx.windows]
+            for rows in (4 * batch, batch)
+        )
         of_inputs = torch.empty_like(gates)
         of_hidden, of_cell = torch.zeros_like(cells[0]), of_last.clone()
         slopes = _slopes(gates)
@@ -150,37 +156,69 @@ class _ByHand(torch.autograd.Function):
         for t in reversed(range(time)):
             of_hidden = of_hidden + of_states[t]
             of_scaled = of_hidden * of_squashed[t]
-            of_cell = of_cell + _unnormalized(of_scaled, means, cell_parts[:, t])
+            of_cell = of_cell + _unnormalized(of_scaled, over_cells, cell_parts[:, t])
             enter, keep, candidate, _ = gates[t].unbind(1)
             own = torch.stack(
                 (of_cell * candidate, of_cell * cells[t], of_cell * enter, of_hidden * squashed[t]),
                 dim=1,
             ).mul_(slopes[t])
-            of_gates = _unnormalized(own.view(-1, size), means, gate_parts[:, t])
+            of_gates = _unnormalized(own.view(-1, size), over_gates, gate_parts[:, t])
             of_inputs[t] = of_gates.view(batch, 4, size)
             of_cell = of_cell * keep
             of_hidden = product(of_gates.view(batch, -1), weight_hh)
         rows = of_inputs.view(time * batch, -1)
         of_weight = product(rows.t(), states[:-1].reshape(-1, size))
-        return of_inputs.view(time, batch, -1), of_weight, of_hidden, of_cell, None, None, None
+        return of_inputs.view(time, batch, -1), of_weight, of_hidden, of_cell, None, None
 
 
-def _normalized(
-    z: Tensor, smoothing: float, summation: Tensor, suppression: Tensor, parts: Tensor
-) -> Tensor:
+@final
+class _WindowSums:
+    """Sums over windows of the numbers in rows, by running sums.
+
+    These are in float64, so that nothing is lost in their differences. A product with ones around
+    the diagonal, as in `normalized_vectors`, takes twice as long for so many rows.
+
+    Args:
+        rows: Number of rows.
+        size: Numbers of a row.
+        window: Numbers of a window.
+        like: Tensor of the type and device of the sums.
+        turned: Whether each number is added to the windows that it lies in, as gradients are.
+    """
+
+    def __init__(
+        self, rows: int, size: int, window: int, like: Tensor, *, turned: bool = False
+    ) -> None:
+        before = window // 2 if turned else (window - 1) // 2
+        # Zeros before the first number, its running sums, and the last of these after the last.
+        sums = like.new_zeros(rows, size + window, dtype=torch.float64)
+        _, self._sums, self._beyond = sums.split((before + 1, size, window - before - 1), dim=1)
+        self._total = self._sums[:, -1:]
+        self._until, self._from = sums[:, window:], sums[:, :size]
+        self._found = like.new_empty(rows, size)
+        self.share = 1 / window
+
+    def __call__(self, z: Tensor) -> Tensor:
+        """Sums over the window of each number; the tensor is that of the next call too."""
+        torch.cumsum(z, 1, dtype=torch.float64, out=self._sums)
+        self._beyond.copy_(self._total)
+        return torch.sub(self._until, self._from, out=self._found)
+
+
+def _normalized(z: Tensor, smoothing: Tensor, sums: list[_WindowSums], parts: Tensor) -> Tensor:
     """Rows that are normalized; centered activations and reciprocal roots are put into `parts`."""
-    v, root = parts.unbind(0)
-    torch.sub(z, product(z, summation), out=v)
-    torch.add(product(v * v, suppression), smoothing, out=root).rsqrt_()
+    (summation, suppression), (v, root) = sums, parts.unbind(0)
+    torch.sub(z, summation(z), alpha=summation.share, out=v)
+    torch.add(smoothing, suppression(v * v), alpha=suppression.share, out=root).rsqrt_()
     return v * root
 
 
-def _unnormalized(gradient: Tensor, means: tuple[Tensor, Tensor], parts: Tensor) -> Tensor:
+def _unnormalized(gradient: Tensor, sums: list[_WindowSums], parts: Tensor) -> Tensor:
     """Gradient of rows from that of the normalized ones."""
-    v, root = parts.unbind(0)
+    (summation, suppression), (v, root) = sums, parts.unbind(0)
     along = (gradient * v).mul_(root).mul_(root).mul_(root)
-    of_v = torch.addcmul(gradient * root, v, product(along, means[1].t()), value=-1)
-    return of_v.sub_(product(of_v, means[0].t()))
+    of_v = torch.addcmul(gradient * root, v, suppression(along), value=-suppression.share)
+    return of_v.sub_(summation(of_v), alpha=summation.share)
 
 
 def _slopes(gates: Tensor) -> Tensor:

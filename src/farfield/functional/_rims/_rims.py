@@ -112,7 +112,7 @@ def rims_trace(
     _check(x, state, parameters, rules)
     walk, layers, tensors = _prepare(x, state, parameters, rules)
     steps = list(walk([partial(apply_layer, layer) for layer in layers], tensors))
-    attention = [step.reading.attention for step in steps]
+    attention = [give and give() for give in (step.reading.attention for step in steps)]
     communication = [step.communication for step in steps]
     return RIMsTrace(
         torch.stack([_side_by_side(step.state[0]) for step in steps]),

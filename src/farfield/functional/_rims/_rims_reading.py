@@ -51,12 +51,12 @@ class Reading(NamedTuple):
     Attributes:
         inputs: What it adds to their gates: (mechanism, batch, gate).
         active: Which are active: (mechanism, batch).
-        attention: (batch, head, mechanism, slot), or None without attention.
+        attention: Gives (batch, head, mechanism, slot) for a trace; None without attention.
     """
 
     inputs: Float[Tensor, "mechanism batch gate"]
     active: Bool[Tensor, "mechanism batch"]
-    attention: Float[Tensor, "batch head mechanism slot"] | None
+    attention: Callable[[], Tensor] | None
 
 
 Read = Callable[[Sequence[Product], Tensor, Sequence[Tensor]], Reading]
@@ -133,8 +133,10 @@ def one_element(
         compared, offered = (each.transpose(0, 1) for each in now)
         scores = (hidden * compared).sum(-1)
         share = torch.sigmoid(scores)  # a softmax over this score and the 0 of the null element
-        null = torch.sigmoid(-scores)
-        attention = torch.stack((null.t(), share.t()), dim=-1).unsqueeze(1)
+
+        def attention() -> Tensor:
+            return torch.stack((torch.sigmoid(-scores).t(), share.t()), dim=-1).unsqueeze(1)
+
         # The scores are in the order of the shares, and do not saturate.
         active = top_k_mask(scores, num_active, dim=0)
         return Reading(share.unsqueeze(-1) * offered, active, attention)
@@ -174,7 +176,7 @@ def several_elements(
         gathered = (weights @ values).permute(2, 0, 1, 3).flatten(2)
         for factors in dropped:
             gathered = gathered * factors
-        return Reading(products[1](gathered), active.t(), attention)
+        return Reading(products[1](gathered), active.t(), lambda: attention)
 
     streams = tuple(
         torch.unflatten(each, -1, (heads, -1)).transpose(2, 3)

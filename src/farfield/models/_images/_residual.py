@@ -70,12 +70,10 @@ class ResidualBlock(nn.Module):
             convolution(*pair, window.side, stride=window.stride, bias=bias, generator=generator)
             for pair, window in zip(itertools.pairwise(sizes), windows, strict=True)
         )
-        stride = max(window.stride for window in windows)
+        self.stride = max(window.stride for window in windows)
         self.shortcut = None
-        if stride != 1 or sizes[0] != sizes[-1]:
-            self.shortcut = convolution(
-                sizes[0], sizes[-1], 1, stride=stride, bias=bias, generator=generator
-            )
+        if self.stride != 1 or sizes[0] != sizes[-1]:
+            self.shortcut = convolution(sizes[0], sizes[-1], 1, bias=bias, generator=generator)
         self.negative_slope, self.dropout = negative_slope, dropout
         self.activates_shortcut = activates_shortcut
 
@@ -92,7 +90,11 @@ class ResidualBlock(nn.Module):
             inner = convolve(self._activated(norm(inner)))
         if self.shortcut is None:
             return inner + maps
-        return inner + self.shortcut(read if self.activates_shortcut else maps)
+        # Pixels are taken before the convolution and not by its stride: with AVX2 and fewer than
+        # eight channels oneDNN then writes outside its memory (github.com/uxlfoundation/oneDNN,
+        # issue 6035).
+        direct = read if self.activates_shortcut else maps
+        return inner + self.shortcut(direct[..., :: self.stride, :: self.stride])
 
     def _activated(self, maps: Tensor) -> Tensor:
         return F.leaky_relu(maps, self.negative_slope)

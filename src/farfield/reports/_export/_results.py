@@ -258,7 +258,7 @@ def _section(table: Table, kind: Kind, report: Report) -> str:
     fraction, images = kind
     budget = "All" if fraction == 1 else f"{100 * fraction:g} %"
     printed = any(isinstance(claim.published, Published) for claim in table.claims)
-    whose = "paper's" if printed and table.steps_printed else "planned"
+    whose = "paper's" if printed and table.steps_published else "planned"
     lines = [
         "",
         f"### {budget} of the {whose} steps{', ' if images else ''}{images}",

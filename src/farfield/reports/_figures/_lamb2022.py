@@ -184,7 +184,7 @@ SAMPLES: Final = Figure(
     table=Table(
         key="lamb2022/nfm-gan-samples",
         title="Digits that narrow GANs make over training",
-        steps_printed=False,
+        steps_published=False,
         claims=(*NFM_GAN_OVER_TRAINING.claims, *NFM_GAN_NARROW.select("fid/*").claims),
     ),
     exhibits=(GeneratedImages(),),

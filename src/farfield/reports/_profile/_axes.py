@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from matplotlib.artist import Artist
@@ -131,14 +131,15 @@ def _model(label: str) -> str:
     return label.partition(" ")[0].rstrip(",")
 
 
-def is_by_column(rows: Iterable[Row]) -> bool:
-    """True if a row has several cells at one distance, which then cannot be a common axis.
+def is_by_column(rows: Collection[Row]) -> bool:
+    """True if cells are on no common axis: several of a row at one distance, or of several units.
 
     Args:
         rows: Some cells.
     """
     places = [(row.claim.row, row.distance) for row in rows]
-    return len(set(places)) < len(places) and distances(rows) > 1
+    units = {row.unit for row in rows if row.distance}
+    return distances(rows) > 1 and (len(set(places)) < len(places) or len(units) > 1)
 
 
 def score_label(row: Row) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
-from farfield.experiments import Perturbation
-from farfield.metrics import Measure, mean_and_standard_error, measure_of
+from farfield.experiments import Perturbation, restore
+from farfield.metrics import Measure, mean_and_standard_error, measure_of, t_interval
 from farfield.records import DIVERGED, Record
 from farfield.reports._tables._levels import LOSS
+from farfield.reports._tables._tabular import Tabular
 from farfield.tasks import NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")
@@ -34,6 +35,7 @@ class Point:
         no_memory: That least loss without memory.
         diverged: Seed of each network that diverged, with the step since which its loss is not
             finite.
+        seeds: Seed of each network that did not diverge, in the order of the values.
     """
 
     regime: str
@@ -45,6 +47,7 @@ class Point:
     losses: tuple[float, ...] = ()
     no_memory: float = math.nan
     diverged: tuple[tuple[int, int], ...] = ()
+    seeds: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -78,6 +81,24 @@ class Point:
         )
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The point as plain values by name, scores as recorded."""
+        interval = t_interval(self.values) if len(self.values) > 1 else None
+        return {
+            "regime": self.regime,
+            "distance": self.distance,
+            "unit": self.unit,
+            "metric": self.measure.name,
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "networks": len(self.values),
+            "diverged": len(self.diverged),
+            "floor": self.floor,
+        }
+
+    @property
     def _networks(self) -> str:
         """Text of the number of networks, and of those that diverged."""
         kept, gone = len(self.values), len(self.diverged)
@@ -106,16 +127,21 @@ class ExtrapolationProfile:
     points: tuple[Point, ...]
 
     def __str__(self) -> str:
+        return "\n".join([str(self.tabular), *self._notes])
+
+    @property
+    def tabular(self) -> Tabular:
+        """The points as a table, a row for each."""
         measure = self.points[0].measure
         worst = "highest" if measure.lower_is_better else "lowest"
         score = f"{measure.label} ± standard error"
         losses = ("loss", "without memory") if self.points[0].losses else ()
         head = ("regime", "distance", score, worst, "floor", *losses, "networks")
-        rows = [head, *(point.cells for point in self.points)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-        lines = [_line(row, widths) for row in rows]
-        return "\n".join([lines[0], _line(rule, widths), *lines[1:], *self._notes])
+        return Tabular(
+            headings=head,
+            cells=tuple(point.cells for point in self.points),
+            values=tuple({"task": self.task, **point.fields} for point in self.points),
+        )
 
     @property
     def _notes(self) -> list[str]:
@@ -131,7 +157,11 @@ class ExtrapolationProfile:
 
 
 def extrapolation_profile(
-    task: Task, records: Sequence[Record], perturbations: Sequence[Perturbation] = ()
+    task: Task,
+    records: Sequence[Record],
+    perturbations: Sequence[Perturbation] = (),
+    *,
+    regimes: Collection[str] | None = None,
 ) -> ExtrapolationProfile:
     """Score against distance, from the records of one experiment.
 
@@ -139,6 +169,7 @@ def extrapolation_profile(
         task: The task of the experiment.
         records: One record a network.
         perturbations: Those of the experiment; their regimes follow those of the task.
+        regimes: Names of the regimes to show; all if `None`.
 
     Raises:
         ValueError: If there are no records.
@@ -151,8 +182,29 @@ def extrapolation_profile(
     points = (
         _point(task, regime, of, records, losses.get(regime.name, ()))
         for regime, of in before.items()
+        if regimes is None or regime.name in regimes
     )
     return ExtrapolationProfile(task=task.name, points=tuple(points))
+
+
+def recorded_profile(records: Sequence[Record]) -> ExtrapolationProfile:
+    """Score against distance, from the records alone: the task is made again from what they say.
+
+    Args:
+        records: The records of one experiment, one a network.
+
+    Raises:
+        ValueError: If there are no records, or the task is of a class that is not Farfield's.
+    """
+    described = records[0].experiment if records else {}
+    try:
+        task, changes = (restore(described.get(part, [])) for part in ("task", "perturbations"))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"records must be of a task of Farfield's, got {records[0].task} "
+            f"({error}); extrapolation_profile(task, records) takes your own"
+        ) from error
+    return extrapolation_profile(task, records, changes)
 
 
 def _point(
@@ -161,16 +213,18 @@ def _point(
     """Point of one regime, with the floor of the task's regime `of`."""
     metric, name = metric_of(task), regime.name
     since = {record.seed: record.diverged(name) for record in records}
+    kept = [record for record in records if since[record.seed] is None]
     return Point(
         regime=name,
         distance=regime.distance,
         unit=regime.unit,
-        values=tuple(r.final(name, metric) for r in records if since[r.seed] is None),
+        values=tuple(r.final(name, metric) for r in kept),
         floor=task.chance(of),
         measure=measure_of(metric),
         losses=losses,
         no_memory=no_memory_loss(task, name),
         diverged=tuple((seed, step) for seed, step in since.items() if step is not None),
+        seeds=tuple(r.seed for r in kept),
     )
 
 
@@ -185,10 +239,3 @@ def _losses(task: Task, records: Sequence[Record]) -> dict[str, tuple[float, ...
         }
     except KeyError:
         return {}
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """One row, the first column flush left and the others flush right."""
-    first, *others = zip(cells, widths, strict=True)
-    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-    return f"| {' | '.join(padded)} |"

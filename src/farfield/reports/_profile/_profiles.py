@@ -186,6 +186,17 @@ def svg(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+def pdf(figure: Figure) -> bytes:
+    """A figure as PDF; the same bytes for the same figure.
+
+    Args:
+        figure: The figure.
+    """
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Producer": None})
+    return buffer.getvalue()
+
+
 def _values(rows: Sequence[Row]) -> list[float]:
     """Everything that the axis of scores must hold."""
     values = [value for row in rows for value in (*row.values, row.floor)]

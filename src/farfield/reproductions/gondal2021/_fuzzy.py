@@ -96,7 +96,7 @@ TABLE_1: Final = Table(
     key="gondal2021/table-1",
     title="Fuzzy Boolean functions: R² after training various sets of parameters",
     tuned=TUNED,
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         Claim(
             paper="gondal2021",

@@ -201,7 +201,7 @@ def _published(row: str, regime: str, mean: float, *, validation: bool) -> Claim
 TABLE_2: Final = Table(
     key="gondal2021/table-2",
     title="The published progressive matrices: accuracy within training and beyond it",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _published(row, regime, means[regime][place], validation=place == 0)
         for regime in printed.TABLE_2["NI"]

@@ -46,19 +46,28 @@ from farfield.reproductions._rule import VerdictRule
 from farfield.reproductions.lamb2022 import _print_control as printed
 from farfield.tasks import TRAINING, Atari, BabyAIPicking, Environment, ObjectPicking
 
-UNITS: Final = 240
 SELECTION: Final = "weights of the last step"
 QUICK: Final = 1 / 100
 
-MECHANISMS: Final = Spec(RIMs, hidden_size=UNITS, num_mechanisms=6, num_active=4)
-PAIR: Final[dict[str, Spec]] = {"RIMs": MECHANISMS, "LSTM": Spec(LSTMLayer, hidden_size=UNITS)}
+
+def layers_of(units: int) -> dict[str, Spec]:
+    """RIMs, rivals, and a layer of Farfield's own, the last one.
+
+    Args:
+        units: Number of hidden units; of the last layer the next multiple of its 32 groups.
+    """
+    return {
+        "RIMs": Spec(RIMs, hidden_size=units, num_mechanisms=6, num_active=4),
+        "LSTM": Spec(LSTMLayer, hidden_size=units),
+        "GRU": Spec(GRULayer, hidden_size=units),
+        "Linear recurrent unit": Spec(LinearRecurrentUnit, hidden_size=units),
+        "Holding RNN": Spec(HoldingRNN, hidden_size=-(-units // 32) * 32),
+    }
+
+
+LAYERS: Final = layers_of(240)
+PAIR: Final = ("RIMs", "LSTM")
 """The layers of Figures 4 and 5."""
-RIVALS: Final[dict[str, Spec]] = {
-    "GRU": Spec(GRULayer, hidden_size=UNITS),
-    "Linear recurrent unit": Spec(LinearRecurrentUnit, hidden_size=UNITS),
-    "Holding RNN": Spec(HoldingRNN, hidden_size=256),
-}
-"""Layers that the text does not try; the last one is Farfield's own."""
 
 SUCCESS: Final = Unpublished(
     runs=printed.TRIALS, selection=SELECTION, split="episodes of new rooms, actions drawn"
@@ -92,7 +101,7 @@ def in_rooms(task: Environment, core: Spec, steps: int) -> Experiment:
     )
 
 
-def _picking(
+def picking(
     table: str,
     row: str,
     regime: str,
@@ -101,6 +110,16 @@ def _picking(
     published: Unpublished = SUCCESS,
     **options: Any,
 ) -> Claim:
+    """Success of agents in a regime.
+
+    Args:
+        table: The table.
+        row: The layer.
+        regime: The regime.
+        column: How its column is called.
+        published: That nothing is printed, and in which unit success is told.
+        options: Further fields of the claim.
+    """
     return Claim(
         paper="lamb2022",
         table=table,
@@ -119,17 +138,17 @@ FIGURE_4: Final = Table(
     key="lamb2022/figure-4-agents",
     title="Object picking in BabyAI: success, known and novel distractors",
     claims=tuple(
-        _picking(
+        picking(
             "figure-4-agents",
             row,
             regime,
             column,
-            experiment=in_rooms(BABYAI, core, 2_000),
+            experiment=in_rooms(BABYAI, LAYERS[row], 2_000),
             subject="Object picking in BabyAI",
             data="the package minigrid: pip install 'farfield[rl]'",
         )
         for regime, column in ((TRAINING, "known"), ("novel-distractors", "novel"))
-        for row, core in PAIR.items()
+        for row in PAIR
     ),
 )
 """Figure 4, which gives curves and no numbers."""
@@ -139,7 +158,7 @@ PICKING: Final = Table(
     title="Object picking in rooms of our own: success with distractors never met, more of them, "
     "and in larger rooms",
     claims=tuple(
-        _picking(
+        picking(
             "object-picking",
             row,
             regime.name,
@@ -148,7 +167,7 @@ PICKING: Final = Table(
             subject="Object picking",
         )
         for regime in ROOMS.regimes
-        for row, core in (PAIR | RIVALS).items()
+        for row, core in LAYERS.items()
     ),
 )
 """After Figure 4, without a package."""
@@ -166,9 +185,9 @@ PICKING_VALUES: Final = Table(
     key="lamb2022/object-picking-values",
     title="Object picking in small rooms: success of agents that learn values, with NFM in the "
     "encoder",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
-        _picking(
+        picking(
             "object-picking-values",
             row,
             regime.name,

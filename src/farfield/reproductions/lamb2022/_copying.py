@@ -103,7 +103,7 @@ def _recall_claim(row: str, core: Spec, regime: str) -> Claim:
 TABLE_1_COPYING: Final = Table(
     key="lamb2022/table-1-copying",
     title="Copying, trained after a dormant phase of 50: cross-entropy at 50 and at 200",
-    steps_printed=False,
+    steps_published=False,
     tuned=NOT_TUNED,
     claims=tuple(
         _loss_claim(row, means[number], regime, column)

@@ -74,7 +74,7 @@ def _claim(row: str, mean: float, regime: str) -> Claim:
 TABLE_1_DIGITS: Final = Table(
     key="lamb2022/table-1-digits",
     title="Digits read pixel by pixel, trained at 14 × 14: accuracy at other resolutions",
-    steps_printed=False,
+    steps_published=False,
     tuned=NOT_TUNED,
     claims=tuple(
         _claim(row, means[number], regime)

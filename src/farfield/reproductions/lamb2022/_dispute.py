@@ -151,7 +151,7 @@ def _copying_claim(row: str, number: int) -> Claim:
 DISPUTE: Final = Table(
     key="lamb2022/dispute",
     title="The released code of RIMs, its settings, and what is reported of it",
-    steps_printed=False,
+    steps_published=False,
     tuned=(
         "nothing; layer, dropout, learning rate, batch and clipping are those of the released "
         "scripts, or of the author's answer"

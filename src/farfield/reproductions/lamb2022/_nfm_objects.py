@@ -107,7 +107,7 @@ def _digits(digits: tuple[int, int], network: str, count: int, number: Number) -
 NFM_TABLE_5: Final = Table(
     key="lamb2022/nfm-table-5",
     title="Stacked MNIST with more and fewer digits, with and without function modules",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _digits(digits, network, count, number)
         for digits, rows in printed.TABLE_5.items()
@@ -145,7 +145,7 @@ def _clevr(table: str, network: str, sort: str, number: Number, withheld: int = 
 NFM_TABLE_6: Final = Table(
     key="lamb2022/nfm-table-6",
     title="Sort-of-CLEVR with and without function modules",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _clevr("table-6", network, sort, number)
         for sort, numbers in printed.TABLE_6.items()
@@ -156,7 +156,7 @@ NFM_TABLE_6: Final = Table(
 NFM_TABLE_7: Final = Table(
     key="lamb2022/nfm-table-7",
     title="Sort-of-CLEVR with pairs of color and shape that training lacks",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _clevr("table-7", network, sort, number, withheld)
         for (withheld, sort), numbers in printed.TABLE_7.items()
@@ -167,7 +167,7 @@ NFM_TABLE_7: Final = Table(
 NFM_TEXT: Final = Table(
     key="lamb2022/nfm-objects-text",
     title="Relational questions on Sort-of-CLEVR: one pass, DenseNet, twice the size",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         _clevr("objects-text", network, RELATIONAL, number)
         for network, number in (

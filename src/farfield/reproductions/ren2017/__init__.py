@@ -23,6 +23,8 @@ from farfield.reproductions.ren2017._super_resolution import TABLE_8 as TABLE_8
 from farfield.reproductions.ren2017._text import PTB_TABLE_4 as PTB_TABLE_4
 from farfield.reproductions.ren2017._text import PTB_TABLE_7 as PTB_TABLE_7
 from farfield.reproductions.ren2017._text import PTB_TABLE_7_RELEASED as PTB_TABLE_7_RELEASED
+from farfield.reproductions.ren2017._text_beyond import PTB_BEYOND as PTB_BEYOND
+from farfield.reproductions.ren2017._text_statements import TEXT_STATEMENTS as TEXT_STATEMENTS
 
-STATEMENTS = (*CIFAR_STATEMENTS, *SUPER_RESOLUTION_STATEMENTS)
+STATEMENTS = (*CIFAR_STATEMENTS, *SUPER_RESOLUTION_STATEMENTS, *TEXT_STATEMENTS)
 """Statements of the paper on several cells."""

@@ -166,7 +166,7 @@ def residual_methods(data_set: str) -> dict[str, Method]:
 RESNET: Final = Table(
     key="ren2017/resnet",
     title="ResNet-32 on CIFAR (section 4.1)",
-    steps_printed=False,
+    steps_published=False,
     claims=tuple(
         cell(
             "resnet",

@@ -14,11 +14,20 @@ Arrangement = Literal["single", "group", "question", "sequence"]
 """Arrangement of the items of a problem: one alone, a few together, an image and a question about
 it, or one after another."""
 
-Answer = Literal["once", "everywhere", "candidates", "items"]
-"""Kind of answer: one a problem, one at every position, a candidate, or items themselves."""
+Answer = Literal["once", "everywhere", "candidates", "items", "restoration"]
+"""Kind of answer: one a problem, one at every position, a candidate, items themselves, or a better
+version of the item."""
 
 Reading = Literal[
-    "elements", "item", "maps", "group", "candidates", "sequence", "items", "observation"
+    "elements",
+    "item",
+    "maps",
+    "group",
+    "candidates",
+    "sequence",
+    "items",
+    "restoration",
+    "observation",
 ]
 """Way in which a model reads a problem; `"observation"`: what an agent sees at one step."""
 
@@ -38,7 +47,8 @@ class Form:
             `"sequence"` for items read in order, of which a test may
             show more than training.
         answer: `"once"` for one answer a problem; `"everywhere"` for one at every position;
-            `"candidates"` for a score of each candidate; `"items"` for items as answers.
+            `"candidates"` for a score of each candidate; `"items"` for items as answers;
+            `"restoration"` for the item without its faults.
 
     Raises:
         ValueError: If a field is none of these.
@@ -58,9 +68,10 @@ class Form:
         `"elements"`: as the set of parts of its one item. `"item"`: its one item as a whole.
         `"maps"`: maps of its image, with the question about it if there is one. `"group"`: all
         items together. `"candidates"`: the premises with each candidate. `"sequence"`: one item
-        after another. `"items"`: to predict items or to give them back.
+        after another. `"items"`: to predict items or to give them back. `"restoration"`: to mend
+        its one item.
         """
-        if self.answer in ("candidates", "items"):
+        if self.answer in ("candidates", "items", "restoration"):
             return (self.answer,)
         if self.arrangement == "single":
             return ("elements", "item", *(("maps",) if self.axes in (GRAY, CHANNELS_FIRST) else ()))

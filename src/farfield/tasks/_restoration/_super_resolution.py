@@ -93,7 +93,7 @@ class SuperResolution:
 
     name: ClassVar[str] = "super-resolution"
     version: ClassVar[int] = 1
-    form: ClassVar[Form] = Form(axes=GRAY, arrangement="single", answer="items")
+    form: ClassVar[Form] = Form(axes=GRAY, arrangement="single", answer="restoration")
     metric: ClassVar[str] = "psnr"
     training_scored: ClassVar[int] = 500
 

@@ -20,6 +20,8 @@ END: Final = "<eos>"
 """Token at the end of every line."""
 UNKNOWN: Final = "<unk>"
 """Word that stands for words outside of the vocabulary."""
+NO_WORD: Final = -1
+"""Number of what is no word of the vocabulary, and target behind the end of a text."""
 NAMES: Final = ("train.txt", "valid.txt", "test.txt")
 """Files of a folder of one's own."""
 _LARGEST: Final = 2**30
@@ -127,6 +129,34 @@ def _numbered(files: Sequence[tuple[str, bytes]]) -> Texts:
         words=words,
         numbers=tuple(numbers_of(tokens, known, name) for name, tokens in (training, *others)),
     )
+
+
+def other_text(name: str, words: Sequence[str]) -> tuple[Int64[np.ndarray, " time"], int]:
+    """The test text of a known set in the vocabulary of another text.
+
+    Args:
+        name: Name of the set.
+        words: The vocabulary.
+
+    Returns:
+        Number of each word or, of one that is not in it, in small letters either, `NO_WORD`; and
+        the number of `<unk>`.
+
+    Raises:
+        ValueError: If a file differs from the known one, or the vocabulary has no `<unk>`.
+    """
+    known = {word: number for number, word in enumerate(words)}
+    if UNKNOWN not in known:
+        raise ValueError(f"other must be None where the training text has no {UNKNOWN}")
+    data_set = TEXT_FILES[name].data_set
+    file = data_set.files[-1].name
+    (content,) = data_set.contents(file)
+    numbers = [
+        known.get(token, known.get(token.lower(), NO_WORD)) for token in tokens_of(content, file)
+    ]
+    unknown = known[UNKNOWN]
+    found = np.array(numbers, np.int64)
+    return np.where(found == unknown, NO_WORD, found), unknown
 
 
 def tokens_of(content: bytes, name: str) -> list[str]:

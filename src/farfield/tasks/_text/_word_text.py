@@ -18,11 +18,17 @@ from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._form import WORD, Form
 from farfield.tasks._protocol._samples import resample
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
-from farfield.tasks._text._texts import TEXT_FILES, Texts, are_in, known_texts, texts_in
+from farfield.tasks._text._texts import (
+    NO_WORD,
+    TEXT_FILES,
+    Texts,
+    are_in,
+    known_texts,
+    other_text,
+    texts_in,
+)
 
 TEST: Final = "test"
-NO_WORD: Final = -1
-"""Target behind the end of a text."""
 
 
 @final
@@ -45,7 +51,9 @@ class WordText:
 
     **Regimes.** `training`, `validation` and `test` are three texts, the same for every run. The
     vocabulary is that of the training text, with one token for the end of each line; a word that
-    is not in it is `<unk>`, and an error where the training text has none.
+    is not in it is `<unk>`, and an error where the training text has none. With `other` there is
+    one more, the test text of another data set. A word that the vocabulary lacks is looked for in
+    small letters; where it lacks that too, the word is read as `<unk>` and not asked for.
 
     **Score, floor and ceiling.** Share of right next words; of a set the `perplexity`
     $\exp\left(-\frac{1}{n} \sum_i \log p(w_i)\right)$ over all $n$ words but the first, the end of
@@ -65,6 +73,7 @@ class WordText:
         data_set: Name of the texts: `ptb` (Penn Treebank) or `wikitext2`.
         folder: A folder of one's own with `train.txt`, `valid.txt` and `test.txt`, in place of a
             data set; None for none.
+        other: Name of another data set, whose test text is a regime of that name; None for none.
         steps: Number of words of a window.
         sum_over_steps: Whether the loss of a window is the sum over its words, as in the released
             code, or the mean.
@@ -85,13 +94,17 @@ class WordText:
 
     data_set: str = "ptb"
     folder: str | None = None
+    other: str | None = None
     steps: Count = 20
     sum_over_steps: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.data_set not in TEXT_FILES:
-            raise UnknownNameError("data set", self.data_set, TEXT_FILES)
+        for name in (self.data_set, self.other):
+            if name is not None and name not in TEXT_FILES:
+                raise UnknownNameError("data set", name, TEXT_FILES)
+        if self.other == self.data_set and self.folder is None:
+            raise ValueError(f"other must be another data set than {self.data_set}, got the same")
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -116,13 +129,17 @@ class WordText:
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Training, validation and test: texts of the same kind."""
+        """Training, validation and test, texts of the same kind; and the other text."""
         unit = "kinds of text that training lacks"
-        names = (TRAINING, VALIDATION, TEST)
-        return tuple(Regime(name=name, distance=0.0, unit=unit) for name in names)
+        distances = {TRAINING: 0.0, VALIDATION: 0.0, TEST: 0.0}
+        if self.other is not None:
+            distances[self.other] = 1.0
+        return tuple(Regime(name=n, distance=d, unit=unit) for n, d in distances.items())
 
     def is_at_hand(self) -> bool:
         """True if the files of the texts are on this machine."""
+        if self.other is not None and not TEXT_FILES[self.other].data_set.is_at_hand():
+            return False
         if self.folder is not None:
             return are_in(self.folder)
         return TEXT_FILES[self.data_set].data_set.is_at_hand()
@@ -135,7 +152,7 @@ class WordText:
         return known_texts(self.data_set) if self.folder is None else texts_in(self.folder)
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
-        """The windows of the three texts, whatever the run.
+        """The windows of all texts, whatever the run.
 
         Args:
             stream: Stream of the run, which decides nothing.
@@ -146,14 +163,20 @@ class WordText:
         del stream
         texts = self._texts()
         items = torch.arange(len(texts.words)).unsqueeze(1)
-        names = (regime.name for regime in self.regimes)
-        return {
+        names = (TRAINING, VALIDATION, TEST)
+        sets = {
             name: self._windows(items, numbers)
             for name, numbers in zip(names, texts.numbers, strict=True)
         }
+        if self.other is not None:
+            numbers, unknown = other_text(self.other, texts.words)
+            sets[self.other] = self._windows(items, numbers, unknown)
+        return sets
 
-    def _windows(self, items: Tensor, numbers: Int64[np.ndarray, " time"]) -> Problems:
-        """Windows of a text; the last one is filled up."""
+    def _windows(
+        self, items: Tensor, numbers: Int64[np.ndarray, " time"], unknown: int = 0
+    ) -> Problems:
+        """Windows of a text, the last one filled up; what is no word is read as `unknown`."""
         if len(numbers) < 2:
             raise ValueError(f"folder must have texts of two words or more, got {len(numbers)}")
         places = math.ceil((len(numbers) - 1) / self.steps) * self.steps
@@ -162,7 +185,8 @@ class WordText:
         index, target = (
             torch.from_numpy(part).reshape(-1, self.steps) for part in (filled[:-1], filled[1:])
         )
-        return Problems(items=items, index=index.clamp(min=0), target=target.contiguous())
+        index = torch.where(index == NO_WORD, unknown, index)
+        return Problems(items=items, index=index, target=target.contiguous())
 
     def sample(self, regime: str, n: int, generator: np.random.Generator) -> Problems:
         """`n` windows of one regime, with replacement.
@@ -192,7 +216,7 @@ class WordText:
             outputs.flatten(0, 1), wanted, ignore_index=NO_WORD, reduction="none"
         )
         total = losses.reshape(problems.target.shape).sum(1)
-        return total if self.sum_over_steps else total / _words(problems)
+        return total if self.sum_over_steps else total / _words(problems).clamp(min=1)
 
     def score(
         self, outputs: Float[Tensor, "batch time value"], problems: Problems
@@ -208,7 +232,7 @@ class WordText:
         """
         self._check_outputs(outputs, problems)
         right = correct(outputs, problems.target.clamp(min=0)) * (problems.target != NO_WORD)
-        return right.to(torch.float32).sum(1) / _words(problems)
+        return right.to(torch.float32).sum(1) / _words(problems).clamp(min=1)
 
     def pooled_scores(
         self, losses: Float[Tensor, " batch"], problems: Problems

@@ -1,0 +1,41 @@
+"""`farfield bench`: a module of one's own beside the recorded mechanisms."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from farfield.cli._arguments import REPORTS, Bench
+from farfield.cli._display import Display, at_once
+from farfield.core import printable
+from farfield.execution import jobs_of
+from farfield.records import Store
+from farfield.suites import SUITES, bench, fitted, load_module
+
+
+def bench_module(command: Bench) -> None:
+    """Train a module where it fits, print its scores and ranks, and write picture and tables.
+
+    Args:
+        command: Which module and suite.
+    """
+    module = load_module(command.module)
+    fitting, _ = fitted(module, command.suite)
+    suite, console = SUITES[command.suite], Console()
+    seeds = range(command.seeds or suite.seeds)
+    jobs = jobs_of([experiment for _, experiment in fitting], seeds)
+    labels = {experiment.key: item.subject for item, experiment in fitting}
+    _say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
+    store = Store(command.records)
+    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
+        found = bench(
+            module, command.suite, store=store, seeds=seeds, device=command.device,
+            workers=command.workers, report=display.take,
+        )  # fmt: skip
+    _say(console, f"\n{found}\n")
+    folder = command.out or REPORTS / f"bench-{module.__name__}-{command.suite}"
+    for path in found.write(folder):
+        _say(console, f"  {printable(path)}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, soft_wrap=True, markup=False, emoji=False, highlight=False)

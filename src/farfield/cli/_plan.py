@@ -1,0 +1,129 @@
+"""`farfield plan`: what a table would cost, before anything starts."""
+
+from __future__ import annotations
+
+import itertools
+
+from rich.console import Console
+
+from farfield.cli._arguments import Plan
+from farfield.cli._display import at_once
+from farfield.cli._reproduce import networks_of, table_named
+from farfield.core import printable
+from farfield.execution import Job, Trial, jobs_of, trial
+from farfield.experiments import Experiment, source_of_value
+from farfield.records import Store
+from farfield.reports import FIGURES, Tabular
+from farfield.reproductions import Budget
+from farfield.tasks import Environment, is_at_hand
+
+
+def plan(command: Plan) -> None:
+    """Try every model of a table for a second, and say what all of it would take.
+
+    Args:
+        command: Which table, and how much of it.
+    """
+    budget, console = Budget(command.budget), Console()
+    table = table_named(command.table, "glyphs").select(*itertools.chain(*command.cell))
+    seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
+    built = [claim for claim in table.claims if not claim.unbuilt]
+    there = [claim for claim in built if is_at_hand(claim.experiment.task)]
+    stages = [stage for claim in there for stage in claim.at(budget).stages]
+    jobs = jobs_of(stages, range(seeds))
+    missing = _missing(command, jobs)
+    tried: dict[tuple[object, ...], Trial] = {}
+    counts: dict[tuple[object, ...], list[int]] = {}
+    hours = 0.0
+    workers = at_once(command.device, command.workers)
+    for experiment, networks in missing.items():
+        kind = _kind(experiment)
+        if kind not in tried:
+            tried[kind] = trial(experiment, range(networks), device=command.device)
+        steps = experiment.recipe.steps
+        took = tried[kind].hours(networks, steps, workers)
+        hours += took
+        row = counts.setdefault(kind, [0, 0])
+        row[0] += networks
+        row[1] += networks * steps
+    lines = [f"{table.key} at the {budget.value} budget, {seeds} networks a cell", ""]
+    if tried:
+        lines += [str(_grid(tried, counts, workers)), ""]
+    networks, steps = (sum(row[n] for row in counts.values()) for n in (0, 1))
+    found = len(jobs) - networks
+    lines += [
+        f"{networks:,} networks to train, {steps:,} steps"
+        + (f"; {found:,} more have a record" if found else ""),
+        f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as now",
+        "scoring comes on top",
+    ]
+    if tried:
+        most = max(one.memory for one in tried.values())
+        lines.append(f"at most {most / 2**30:.1f} GiB of memory {_each(command)}")
+    lacking = dict.fromkeys(
+        claim.data or f"the files of {claim.experiment.task.name}"
+        for claim in built
+        if claim not in there
+    )
+    lines += [f"missing data: {what}; its cells are not counted" for what in lacking]
+    unbuilt = len(table.claims) - len(built)
+    if unbuilt:
+        lines.append(f"{unbuilt} cells are of models that are not built here")
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
+def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
+    """Networks without a record, by experiment; the folder is not made."""
+    there = (command.records / "records.sqlite").is_file()
+    store = Store(command.records) if there else None
+    counted: dict[Experiment, int] = {}
+    for job in jobs:
+        if store is None or job.seed not in store.seeds(job.experiment.key):
+            counted[job.experiment] = counted.get(job.experiment, 0) + 1
+    return counted
+
+
+def _kind(experiment: Experiment) -> tuple[object, ...]:
+    """What decides how long a step takes: experiments of one kind are tried once."""
+    task = experiment.task
+    length = 0 if isinstance(task, Environment) else task.length
+    return (
+        type(task), length, experiment.model, experiment.objective, experiment.players,
+        experiment.recipe.batch_size, experiment.recipe.optimizer,
+    )  # fmt: skip
+
+
+def _grid(
+    tried: dict[tuple[object, ...], Trial],
+    counts: dict[tuple[object, ...], list[int]],
+    workers: int,
+) -> Tabular:
+    """A row for each kind of experiment."""
+    rows = []
+    for kind, found in tried.items():
+        networks, steps = counts[kind]
+        hours = found.hours(1, steps, workers)
+        name = f"{source_of_value(kind[2])} on {kind[0].__name__}"  # type: ignore[attr-defined]
+        rows.append((printable(name), f"{networks:,}", f"{steps:,}",
+                     f"{1000 * found.seconds / found.networks:.3g}", _duration(hours)))  # fmt: skip
+    return Tabular(
+        headings=("model", "networks", "steps", "ms a step", "time"),
+        cells=tuple(rows),
+        values=(),
+    )
+
+
+def _duration(hours: float) -> str:
+    """A time in the unit that suits it."""
+    if hours >= 1:
+        return f"{hours:,.1f} h"
+    return f"{60 * hours:.1f} min" if hours >= 1 / 60 else f"{3600 * hours:.0f} s"
+
+
+def _where(command: Plan, workers: int) -> str:
+    return f"{workers} processes of this machine" if command.device == "cpu" else "this GPU"
+
+
+def _each(command: Plan) -> str:
+    return "a process" if command.device == "cpu" else "of the GPU"

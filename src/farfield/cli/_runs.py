@@ -1,0 +1,172 @@
+"""`farfield runs`: what is in a folder of records, to look at, compare, remove and take along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from farfield.cli._arguments import (
+    CompareRuns,
+    DeleteRuns,
+    ExportRuns,
+    ListRuns,
+    Runs,
+    ShowRuns,
+)
+from farfield.core import printable
+from farfield.experiments import Experiment
+from farfield.records import Record, Store, score_rows
+from farfield.reports import Comparison, Tabular, recorded_profile
+
+SHORT = 12
+"""Digits of a key that are shown."""
+
+
+def do(command: Runs) -> None:
+    """Do what is asked with the runs of a folder.
+
+    Args:
+        command: What, and with which.
+
+    Raises:
+        ValueError: If the folder holds no records, or a key is that of no experiment or of several.
+    """
+    if not (command.records / "records.sqlite").is_file():
+        raise ValueError(
+            f"records must name a folder of records, got {command.records}: it holds none; "
+            "`farfield train` makes one"
+        )
+    store, console = Store(command.records), Console()
+    match command:
+        case ListRuns():
+            _list(store, console)
+        case ShowRuns():
+            _show(store, _key(store, command.key), console)
+        case CompareRuns():
+            _compare(store, command.keys, command.out, console)
+        case DeleteRuns():
+            _delete(store, command, console)
+        case ExportRuns():
+            _export(store, command, console)
+
+
+def _key(store: Store, beginning: str) -> str:
+    """The key that begins so."""
+    every = store.keys()
+    found = [key for key in every if key.startswith(beginning)]
+    if len(found) != 1 or not beginning:
+        what = f"several begin so: {', '.join(found)}" if found else "none begins so"
+        raise ValueError(
+            f"key must be that of an experiment in {store.folder}, got {beginning!r}: {what}; "
+            "`farfield runs list` shows them"
+        )
+    return found[0]
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
+def _list(store: Store, console: Console) -> None:
+    """Two lines for each experiment: numbers, and what it is."""
+    found = [records for records in map(store.records, store.keys()) if records]
+    found.sort(key=lambda records: _finished(records[-1]), reverse=True)
+    head = (f"{'key':{SHORT}}", "steps", "networks", "finished", "furthest out")
+    rows = [head, *((records[-1].key[:SHORT], f"{records[-1].steps:,}", str(len(records)),
+                     _finished(records[-1])[:16].replace("T", " "), _furthest(records))
+                    for records in found)]  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = (printable(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
+        _say(console, "  ".join(cells).rstrip())
+        if number:
+            last = found[number - 1][-1]
+            _say(console, f"{'':{SHORT}}  {printable(last.task)} · {printable(last.model)}")
+    if not found:
+        _say(console, f"no finished runs in {printable(store.folder)}")
+
+
+def _finished(record: Record) -> str:
+    return record.environment.get("finished", "")
+
+
+def _furthest(records: Sequence[Record]) -> str:
+    """Mean score in the regime furthest from training; nothing for a task of one's own."""
+    try:
+        point = recorded_profile(records).points[-1]
+    except (ValueError, KeyError):
+        return "–"
+    return f"{point.cells[2]} ({point.regime})"
+
+
+def _show(store: Store, key: str, console: Console) -> None:
+    """All that the records say of an experiment."""
+    records = store.records(key)
+    described = records[0].experiment
+    try:
+        shown = Experiment.from_json(described).to_python()
+    except ValueError:  # of classes of one's own
+        shown = json.dumps(described, indent=1)
+    seeds = ", ".join(str(record.seed) for record in records)
+    _say(console, f"experiment {key}, seeds {seeds}\n\n{printable_lines(shown)}")
+    try:
+        _say(console, f"{recorded_profile(records)}\n")
+    except (ValueError, KeyError) as error:
+        _say(console, f"No profile: {printable(error)}\n")
+    seconds = sum(record.seconds for record in records) / len(records)
+    _say(console, f"{seconds:,.1f} s a network")
+    for name, where in sorted(records[-1].environment.items()):
+        _say(console, f"{name}: {printable(where)}")
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines without control characters.
+
+    Args:
+        text: What a record holds.
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _compare(store: Store, words: Sequence[str], out: Path | None, console: Console) -> None:
+    """Profiles beside each other, by the names given or what tells the models apart."""
+    profiles = []
+    for word in words:
+        name, sign, beginning = word.rpartition("=")
+        records = store.records(_key(store, beginning))
+        label = name if sign else f"{records[0].model} {records[0].key[:6]}"
+        profiles.append((printable(label), recorded_profile(records)))
+    if not profiles:
+        raise ValueError("keys must name at least one experiment, got none")
+    comparison = Comparison(profiles=tuple(profiles), against=profiles[0][0])
+    _say(console, str(comparison))
+    for path in comparison.write(out) if out else ():
+        _say(console, f"  {printable(path)}")
+
+
+def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
+    """Remove runs, if that was confirmed."""
+    key = _key(store, command.key)
+    there = store.seeds(key) & set(store.seeds(key) if command.seeds is None else command.seeds)
+    seeds = ", ".join(map(str, sorted(there))) or "none"
+    what = f"{key} ({printable(store.records(key)[0].task)}), seeds {seeds}"
+    if not command.yes:
+        _say(console, f"would remove {what}; --yes removes them for good")
+        return
+    store.delete(key, there)
+    _say(console, f"removed {what}")
+
+
+def _export(store: Store, command: ExportRuns, console: Console) -> None:
+    """Every score, in a file."""
+    keys = [_key(store, key) for key in command.keys] or store.keys()
+    rows = [*score_rows(record for key in keys for record in store.records(key))]
+    table = Tabular(
+        headings=tuple(rows[0]) if rows else (),
+        cells=tuple(tuple(map(str, row.values())) for row in rows),
+        values=tuple(rows),
+    )
+    _say(console, f"{len(rows):,} scores: {printable(table.write(command.out))}")

@@ -1,0 +1,260 @@
+"""Comparison of experiments of one's own: profiles, intervals and paired tests, without a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from matplotlib.figure import Figure
+
+from farfield.core import check_arguments, expand_home
+from farfield.experiments import Experiment, source_of_value
+from farfield.metrics import Interval, PairedTest, paired_t_test, t_interval
+from farfield.records import Store, write_whole
+from farfield.reports._profile._comparison_drawing import draw_profiles
+from farfield.reports._profile._extrapolation import (
+    ExtrapolationProfile,
+    Point,
+    extrapolation_profile,
+)
+from farfield.reports._profile._profiles import pdf, png, svg
+from farfield.reports._profile._theme import LIGHT, Theme
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._tabular import Tabular
+
+PICTURES: Final[dict[str, Callable[[Figure], bytes]]] = {".png": png, ".pdf": pdf, ".svg": svg}
+"""Formats of a picture by the end of the name of its file."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Difference of two models in one regime, over networks of the same seeds.
+
+    A seed gives both the same problems, so the differences of its two networks scatter less than
+    the networks do.
+
+    Args:
+        task: Of both.
+        regime: Name of the regime.
+        first: Name of the model whose scores are reduced.
+        second: Name of the model whose scores are subtracted.
+        differences: First − second for each seed that both have, as recorded.
+    """
+
+    task: str
+    regime: str
+    first: str
+    second: str
+    differences: tuple[float, ...]
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the mean difference; `None` for fewer than two seeds."""
+        return t_interval(self.differences) if len(self.differences) > 1 else None
+
+    @property
+    def test(self) -> PairedTest | None:
+        """Student's paired test, of this pair alone; `None` for fewer than two seeds."""
+        several = len(self.differences) > 1
+        return paired_t_test(self.differences, [0.0] * len(self.differences)) if several else None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Models beside each other: score against distance, with intervals and paired differences.
+
+    Args:
+        profiles: Names of models, each with a profile; a model has one for each task.
+        against: Name of the model that all others are compared with.
+
+    Raises:
+        ValueError: If there are no profiles, or none of the model to compare with.
+    """
+
+    profiles: tuple[tuple[str, ExtrapolationProfile], ...]
+    against: str
+
+    def __post_init__(self) -> None:
+        if self.against not in self.names:
+            raise ValueError(
+                f"against must be one of the models ({', '.join(self.names) or 'there are none'}), "
+                f"got {self.against!r}"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, in order."""
+        return tuple(dict.fromkeys(name for name, _ in self.profiles))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Each model but `against` less `against`, in every regime that both have."""
+        base = {
+            (task, regime): point
+            for name, task, regime, point in self._points
+            if name == self.against
+        }
+        found = []
+        for name, task, regime, point in self._points:
+            other = base.get((task, regime))
+            if name == self.against or other is None:
+                continue
+            theirs = dict(zip(other.seeds, other.values, strict=True))
+            own = dict(zip(point.seeds, point.values, strict=True))
+            found.append(
+                Pair(
+                    task=task,
+                    regime=regime,
+                    first=name,
+                    second=self.against,
+                    differences=tuple(own[seed] - theirs[seed] for seed in own if seed in theirs),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def _points(self) -> list[tuple[str, str, str, Point]]:
+        """Model, task, regime and point: task by task, outwards from training."""
+        every = [
+            (name, profile.task, point.regime, point)
+            for name, profile in self.profiles
+            for point in profile.points
+        ]
+        tasks = [*dict.fromkeys(task for _, task, _, _ in every)]
+        places = [*dict.fromkeys((task, regime) for _, task, regime, _ in every)]
+        return sorted(
+            every, key=lambda one: (tasks.index(one[1]), one[3].distance, places.index(one[1:3]))
+        )
+
+    @property
+    def tabular(self) -> Tabular:
+        """The comparison as a table: a row for each model in each regime."""
+        pairs = {(pair.first, pair.task, pair.regime): pair for pair in self.pairs}
+        every = [(name, task, point, pairs.get((name, task, regime)))
+                 for name, task, regime, point in self._points]  # fmt: skip
+        return Tabular(
+            headings=(
+                "model", "task", "regime", "distance", "score ± SE", "95 % interval", "floor",
+                "networks", f"− {self.against} [95 %], paired", "p",
+            ),
+            cells=tuple(
+                (name, task, point.regime, f"{point.distance:g} {point.unit}", point.cells[2],
+                 _interval(point), point.cells[4], point.cells[-1], *_difference(point, pair))
+                for name, task, point, pair in every
+            ),
+            values=tuple(
+                {"model": name, "task": task, **point.fields, "against": self.against}
+                | _tested(pair)
+                for name, task, point, pair in every
+            ),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        return str(self.tabular)
+
+    def figure(self, theme: Theme = LIGHT) -> Figure:
+        """The profiles as a picture, a panel for each task.
+
+        Filled markers are means, with 95 % intervals where there are three networks or more, dots
+        single networks. Of more models than there are colors only `against` and the best of each
+        panel have one.
+
+        Args:
+            theme: Colors.
+        """
+        return draw_profiles(self.profiles, self.against, theme)
+
+    @check_arguments
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write pictures and tables to a folder: `profile.png`, `.pdf`, `.svg`, `table.csv`, ….
+
+        Args:
+            folder: Where to; made if need be.
+
+        Returns:
+            The files written.
+        """
+        place, figure = expand_home(folder), self.figure()
+        place.mkdir(parents=True, exist_ok=True)
+        written = []
+        for suffix, encode in PICTURES.items():
+            written.append(place / f"profile{suffix}")
+            write_whole(written[-1], encode(figure))
+        table = self.tabular
+        return [*written, *(table.write(place / f"table{end}") for end in (".csv", ".md", ".tex"))]
+
+
+@check_arguments
+def compare(
+    experiments: Mapping[str, Experiment], store: Store, *, against: str | None = None
+) -> Comparison:
+    """Compare experiments of one's own from their records; nothing is run.
+
+    Args:
+        experiments: Experiments that were run, by the names to show.
+        store: Where the records are; all finished networks count.
+        against: Name of the one that the others are compared with; the first one if `None`.
+
+    Raises:
+        ValueError: If there are no experiments, one of them was not run, or `against` is none of
+            them.
+
+    Example:
+        >>> comparison = compare({"wide": wide, "narrow": narrow}, store)  # doctest: +SKIP
+        >>> print(comparison)  # doctest: +SKIP
+        >>> comparison.write("comparison")  # doctest: +SKIP
+    """
+    found = {name: store.records(one.key) for name, one in experiments.items()}
+    for name, records in found.items():
+        if not records:
+            raise ValueError(
+                f"experiments must have been run, got {name!r} ({experiments[name].key}) without a "
+                f"record in {store.folder}; run(jobs_of([experiment], seeds=range(10)), store)"
+            )
+    tasks: dict[str, set[Any]] = {}
+    for one in experiments.values():
+        tasks.setdefault(one.task.name, set()).add(one.task)
+    profiles = []
+    for name, one in experiments.items():
+        profile = extrapolation_profile(one.task, found[name], one.perturbations)
+        if len(tasks[one.task.name]) > 1:
+            profile = ExtrapolationProfile(task=source_of_value(one.task), points=profile.points)
+        profiles.append((name, profile))
+    first = next(iter(experiments), "")
+    return Comparison(profiles=tuple(profiles), against=first if against is None else against)
+
+
+def _interval(point: Point) -> str:
+    """Interval of a mean, in the unit that the score is shown in, cut where no score can be."""
+    if len(point.values) < 2:
+        return text.MISSING
+    interval, measure = t_interval(point.values), point.measure
+    low, high = max(interval.low, measure.lowest), min(interval.high, measure.highest)
+    return f"[{measure.written(low)}, {measure.written(high)}]"
+
+
+def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
+    """Paired difference with its interval, and the probability of its test."""
+    if pair is None or pair.interval is None or pair.test is None:
+        return text.MISSING, text.MISSING
+    scale, digits = (100, 1) if point.measure.percent else (1, 4)
+    numbers = (pair.test.difference, pair.interval.low, pair.interval.high)
+    mean, low, high = (text.signed(scale * number, digits) for number in numbers)
+    return f"{mean} [{low}, {high}]", f"{pair.test.p:.2g}"
+
+
+def _tested(pair: Pair | None) -> dict[str, Any]:
+    """Paired difference as plain values."""
+    test, interval = (pair.test, pair.interval) if pair else (None, None)
+    return {
+        "pairs": len(pair.differences) if pair else None,
+        "difference": test.difference if test else None,
+        "difference_low": interval.low if interval else None,
+        "difference_high": interval.high if interval else None,
+        "t": test.t if test else None,
+        "p": test.p if test else None,
+    }

@@ -1,0 +1,131 @@
+"""Table of results for any program: Markdown, CSV, LaTeX or a data frame."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from farfield.core import expand_home
+from farfield.records import frame, write_whole
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "−": "$-$",
+        "–": "--",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "×": r"$\times$",
+        "∞": r"$\infty$",
+        "†": r"$\dagger$",
+        "Π": r"$\Pi$",
+        "α": r"$\alpha$",
+    }
+)
+"""Signs that LaTeX takes for commands, or that some of its engines have no letter for."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Tabular:
+    """Table of results, as text for people and as plain values for programs.
+
+    Args:
+        headings: Heading of each column, as shown.
+        cells: Text of each row, under the headings.
+        values: Values of each row, by the name of their column in data: what a CSV file and a data
+            frame hold.
+    """
+
+    headings: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    values: tuple[Mapping[str, Any], ...]
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def markdown(self) -> str:
+        """The table in Markdown, of even columns: the first flush left, the others flush right."""
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in (self.headings, *self.cells)]
+        widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
+        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+        return "\n".join(_line(row, widths) for row in (rows[0], rule, *rows[1:]))
+
+    def latex(self) -> str:
+        r"""The table in LaTeX, with the rules of `booktabs` (`\usepackage{booktabs}`)."""
+        head, *rows = [
+            " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+            for row in (self.headings, *self.cells)
+        ]
+        columns = "l" + "r" * (len(self.headings) - 1)
+        lines = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+    def csv(self) -> str:
+        """The values as CSV, the names of the columns first; what is unknown is empty."""
+        names = dict.fromkeys(name for row in self.values for name in row)
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, [*names], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.values)
+        return buffer.getvalue()
+
+    def frame(self) -> pd.DataFrame:
+        """The values as a data frame of pandas.
+
+        Raises:
+            ModuleNotFoundError: If pandas, an extra, is not installed.
+        """
+        return frame(self.values)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the table to a file, in the format that its name ends with.
+
+        Args:
+            path: A file that ends with `.csv`, `.md` or `.tex`.
+
+        Raises:
+            ValueError: If the name ends otherwise.
+        """
+        written = expand_home(path)
+        formats = {".csv": self.csv, ".md": lambda: f"{self}\n", ".tex": self.latex}
+        if written.suffix not in formats:
+            raise ValueError(f"path must end with {', '.join(formats)}, got {str(path)!r}")
+        write_whole(written, formats[written.suffix]().encode())
+        return written
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One row, the first column flush left and the others flush right."""
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"| {' | '.join(padded)} |"
+
+
+def tabular_of(report: Report) -> Tabular:
+    """The cells of a table of claims, a row for each.
+
+    Args:
+        report: The table with what was found.
+    """
+    return Tabular(
+        headings=("cell", *text.COLUMNS),
+        cells=tuple(
+            (text.place(row), *(write(row) for write in text.COLUMNS.values()))
+            for row in report.rows
+        ),
+        values=tuple(row.fields for row in report.rows),
+    )

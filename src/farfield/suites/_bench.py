@@ -1,0 +1,291 @@
+"""A module of one's own on a suite of tasks, beside the recorded mechanisms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+from torch import Tensor, nn
+
+from farfield.core import UnknownNameError, check_arguments, stream
+from farfield.execution import News, jobs_of, run
+from farfield.experiments import Experiment, Spec
+from farfield.metrics import mean_and_standard_error
+from farfield.records import Store
+from farfield.reports import (
+    Comparison,
+    ExtrapolationProfile,
+    Point,
+    Tabular,
+    extrapolation_profile,
+)
+from farfield.suites._recorded import Recorded, recorded
+from farfield.suites._suites import SUITES, Item, Suite
+from farfield.tasks import TRAINING, is_at_hand
+
+TRIED: Final = 4
+"""Problems that a module must answer before anything is trained."""
+
+OTHER_NAME: Final = "{} (yours)"
+"""What the user's module is called where a recorded one has its name."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """A task of a suite that a module was not trained on.
+
+    Args:
+        subject: The task, as the suite calls it.
+        task: Name of the cell that it is from.
+        reason: Why, in a line.
+    """
+
+    subject: str
+    task: str
+    reason: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A module of one's own on a suite, beside the recorded mechanisms.
+
+    Args:
+        suite: Name of the suite.
+        name: What the module is called.
+        comparison: Its profiles and those of all recorded mechanisms, each less the module's own.
+        experiments: What it was trained as, by the cell that the task is from.
+        misfits: The tasks that it was not trained on.
+    """
+
+    suite: str
+    name: str
+    comparison: Comparison
+    experiments: tuple[tuple[str, Experiment], ...]
+    misfits: tuple[Misfit, ...]
+
+    @property
+    def budget(self) -> str:
+        """What was spent, in a line: that of the recorded mechanisms, which is a small one."""
+        steps = [one.recipe.steps for _, one in self.experiments]
+        own = [one for name, one in self.comparison.profiles if name == self.name]
+        networks = max(len(point.values) for one in own for point in one.points)
+        span = f"{min(steps):,} to {max(steps):,}" if min(steps) < max(steps) else f"{steps[0]:,}"
+        return (
+            f"small budget: {span} steps a network, as the recorded mechanisms had, and {networks} "
+            "networks a task; more training can change the order"
+        )
+
+    @property
+    def summary(self) -> Tabular:
+        """The module in every test regime: its score, its rank, and the best recorded mechanism."""
+        own, others = dict[tuple[str, str], Point](), dict[tuple[str, str], dict[str, Point]]()
+        for name, profile in self.comparison.profiles:
+            for point in profile.points:
+                place = (profile.task, point.regime)
+                if name == self.name:
+                    own[place] = point
+                elif point.values:
+                    others.setdefault(place, {})[name] = point
+        pairs = {(one.first, one.task, one.regime): one for one in self.comparison.pairs}
+        cells, values = [], []
+        for (task, regime), point in own.items():
+            rivals = others.get((task, regime), {})
+            if regime == TRAINING or not point.values or not rivals:
+                continue
+            sign = -1 if point.measure.lower_is_better else 1
+            best = max(rivals, key=lambda one: sign * rivals[one].mean)
+            rank = 1 + sum(sign * one.mean > sign * point.mean for one in rivals.values())
+            differences = pairs[best, task, regime].differences
+            mean = -mean_and_standard_error(differences).mean if differences else None
+            shown = "–" if mean is None else _signed(mean, point)
+            cells.append(
+                (task, f"{point.distance:g} {point.unit}", point.cells[2], point.cells[4],
+                 f"{rank} of {len(rivals) + 1}", best, rivals[best].cells[2], shown)
+            )  # fmt: skip
+            values.append(
+                {"task": task, **point.fields, "rank": rank, "models": len(rivals) + 1,
+                 "best": best, "best_mean": rivals[best].mean, "difference": mean}
+            )  # fmt: skip
+        return Tabular(
+            headings=("task", "distance", self.name, "floor", "rank", "best recorded",
+                      "its score", "difference, paired"),
+            cells=tuple(cells),
+            values=tuple(values),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        misfits = [
+            f"not trained on {one.subject} ({one.task}): {one.reason}" for one in self.misfits
+        ]
+        return "\n".join([str(self.summary), "", self.budget, *misfits])
+
+    @check_arguments
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the picture and the tables: as `Comparison.write`, and `summary.csv`.
+
+        Args:
+            folder: Where to; made if need be.
+        """
+        return [*self.comparison.write(folder), self.summary.write(Path(folder) / "summary.csv")]
+
+
+@check_arguments
+def bench(
+    module: type[nn.Module] | Spec,
+    suite: str = "relational",
+    *,
+    store: Store,
+    seeds: Iterable[int] | None = None,
+    device: str = "cpu",
+    workers: int | None = None,
+    report: Callable[[News], None] | None = None,
+) -> Benchmark:
+    """Train a module of one's own on the tasks of a suite, and set it beside what is recorded.
+
+    Each task has the recipe, the encoder and the context that a recorded mechanism was trained
+    with, so that the two differ in the module alone; all others of as many steps stand beside
+    them. What is in the store is not trained again.
+
+    Args:
+        module: Class of the module, or its `Spec` with options.
+        suite: Name of the suite, one of `SUITES`.
+        store: Where the records of the module are kept; those of the package stay as they are.
+        seeds: Numbers of the runs; those that the suite names if `None`.
+        device: `"cpu"` or `"cuda"`.
+        workers: Number of processes; as many as there are cores if `None`.
+        report: Takes the news of every network.
+
+    Raises:
+        UnknownNameError: If there is no such suite.
+        ValueError: If the module fits no task of it, with the reason for each.
+        ExecutionError: If some networks did not finish.
+
+    Example:
+        >>> found = bench(MyReasoner, "relational", store=Store("runs"))  # doctest: +SKIP
+        >>> print(found)  # doctest: +SKIP
+        >>> found.write("bench")  # doctest: +SKIP
+    """
+    asked = _suite(suite)
+    spec = _spec(module)
+    fitting, misfits = fitted(spec, suite)
+    numbers = range(asked.seeds) if seeds is None else [*seeds]
+    jobs = jobs_of([one for _, one in fitting], numbers)
+    run(jobs, store, device=device, workers=workers, report=report)
+    rivals = recorded(suite)
+    name = spec.cls.__name__
+    if any(one.name == name for one in rivals):
+        name = OTHER_NAME.format(name)
+    own: dict[str, list[Point]] = {}
+    for item, experiment in fitting:
+        records = [one for seed in numbers if (one := store.find(experiment.key, seed))]
+        profile = extrapolation_profile(
+            experiment.task, records, experiment.perturbations, regimes=item.shown
+        )
+        own.setdefault(item.subject, []).extend(profile.points)
+    trained = {item.name for item, _ in fitting}
+    profiles = [(name, subject, points) for subject, points in own.items()]
+    profiles += _of_rivals([one for one in rivals if one.task in trained])
+    return Benchmark(
+        suite=suite,
+        name=name,
+        comparison=Comparison(
+            profiles=tuple(
+                (who, ExtrapolationProfile(task=subject, points=tuple(points)))
+                for who, subject, points in profiles
+            ),
+            against=name,
+        ),
+        experiments=tuple((item.name, experiment) for item, experiment in fitting),
+        misfits=misfits,
+    )
+
+
+def fitted(
+    module: type[nn.Module] | Spec, suite: str
+) -> tuple[list[tuple[Item, Experiment]], tuple[Misfit, ...]]:
+    """The tasks of a suite that a module fits, with its experiments, and those that it does not.
+
+    Args:
+        module: Class of the module, or its `Spec` with options.
+        suite: Name of the suite.
+
+    Raises:
+        UnknownNameError: If there is no such suite.
+        ValueError: If the module fits none of its tasks.
+    """
+    asked, spec = _suite(suite), _spec(module)
+    fitting, misfits = list[tuple[Item, Experiment]](), list[Misfit]()
+    for item in asked.items:
+        experiment = item.experiment_with(asked.part, spec)
+        reason = _reason(experiment)
+        if reason is None:
+            fitting.append((item, experiment))
+        else:
+            misfits.append(Misfit(subject=item.subject, task=item.name, reason=reason))
+    if not fitting:
+        reasons = "; ".join(f"{one.subject} ({one.task}): {one.reason}" for one in misfits)
+        raise ValueError(
+            f"module must fit a task of the suite {suite} ({asked.reads}), got "
+            f"{spec.cls.__name__}: {reasons}"
+        )
+    return fitting, tuple(misfits)
+
+
+def _suite(name: str) -> Suite:
+    if name not in SUITES:
+        raise UnknownNameError("suite", name, SUITES)
+    return SUITES[name]
+
+
+def _spec(module: type[nn.Module] | Spec) -> Spec:
+    """The module with its options; a wrong constructor is said as a wrong argument."""
+    if isinstance(module, Spec):
+        return module
+    try:
+        return Spec(module)
+    except TypeError as error:
+        raise ValueError(
+            f"module must be a class that a task can fill in, got {module.__name__}: {error}; give "
+            "it a default, or Spec(…) with a value"
+        ) from error
+
+
+def _reason(experiment: Experiment) -> str | None:
+    """Why a module cannot be trained on a task: tried on a few problems; `None` if it can."""
+    task = experiment.problem_task
+    if not is_at_hand(task):
+        name = getattr(task, "data_set", "")
+        hint = f"; farfield fetch {re.sub('-first.*', '', name)}" if name else ""
+        return f"its data is not on this machine{hint}"
+    try:
+        model = experiment.model.build(task, stream(0, "trial"))
+        problems = task.sample(TRAINING, TRIED, stream(0, "trial", "problems").numpy())
+        outputs = model(problems.items, problems.index)
+        if isinstance(outputs, Tensor) and outputs.shape[-1] != task.num_outputs:
+            return (
+                f"its outputs must be {task.num_outputs} numbers (num_outputs), got shape "
+                f"{tuple(outputs.shape)}"
+            )
+        task.loss(outputs, problems)
+    except Exception as error:  # noqa: BLE001 — whatever it was, the user must hear of it
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return None
+
+
+def _of_rivals(lines: Iterable[Recorded]) -> list[tuple[str, str, list[Point]]]:
+    """Recorded mechanisms with their points on each subject."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for line in lines:
+        found.setdefault((line.name, line.subject), []).extend(line.profile.points)
+    return [(name, subject, points) for (name, subject), points in found.items()]
+
+
+def _signed(value: float, point: Point) -> str:
+    """A difference with its sign, in the unit that the score is shown in."""
+    scale, digits = (100, 1) if point.measure.percent else (1, 4)
+    return f"{round(scale * value, digits) + 0.0:+.{digits}f}".replace("-", "−")

@@ -1,0 +1,158 @@
+"""Recorded profiles of all mechanisms on the tasks of the suites, which come with the package."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from farfield.experiments import Experiment
+from farfield.metrics import measure_of
+from farfield.records import Record
+from farfield.reports import ExtrapolationProfile, Point, exported_at, extrapolation_profile
+from farfield.reproductions import Claim
+from farfield.suites._suites import SUITES, Item
+
+
+class _Regime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Scores in one regime, by seed."""
+
+    regime: str
+    distance: float
+    unit: str
+    metric: str
+    floor: float
+    values: tuple[float, ...]
+    seeds: tuple[int, ...]
+    diverged: tuple[tuple[int, int], ...] = ()
+
+
+@final
+class Recorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mechanism on one task of a suite, trained and scored before.
+
+    Args:
+        subject: The task, as the suite calls it.
+        task: Name of the cell whose task and recipe it has.
+        name: The mechanism, e.g. `ESBN + whitening`.
+        key: `Experiment.key` of what was run.
+        steps: Steps of its training.
+        seconds: Mean seconds of a network, wherever it was trained.
+        regimes: Its scores.
+    """
+
+    subject: str
+    task: str
+    name: str
+    key: str
+    steps: int
+    seconds: float
+    regimes: tuple[_Regime, ...]
+
+    @property
+    def profile(self) -> ExtrapolationProfile:
+        """The scores as a profile."""
+        points = tuple(
+            Point(
+                regime=one.regime,
+                distance=one.distance,
+                unit=one.unit,
+                values=one.values,
+                floor=one.floor,
+                measure=measure_of(one.metric),
+                diverged=one.diverged,
+                seeds=one.seeds,
+            )
+            for one in self.regimes
+        )
+        return ExtrapolationProfile(task=self.subject, points=points)
+
+
+@cache
+def recorded(suite: str) -> tuple[Recorded, ...]:
+    """The recorded mechanisms of a suite.
+
+    Args:
+        suite: Name of the suite.
+    """
+    file = resources.files("farfield.suites") / "recorded" / f"{suite}.jsonl"
+    lines = file.read_bytes().splitlines()
+    return tuple(msgspec.json.decode(line, type=Recorded) for line in lines)
+
+
+def record_suite(suite: str, folder: Path) -> bytes:
+    """The recorded mechanisms of a suite, from what `farfield report --export` wrote.
+
+    Args:
+        suite: Name of the suite.
+        folder: What was written to, e.g. `results`.
+
+    Returns:
+        What stands in the package as `suites/recorded/SUITE.jsonl`.
+    """
+    encoder = msgspec.json.Encoder(order="sorted")
+    lines = [one for item in SUITES[suite].items for one in _of_item(item, folder)]
+    return b"".join(encoder.encode(line) + b"\n" for line in lines)
+
+
+def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
+    """What was run on the task of an item for as long, a line for each mechanism."""
+    find = exported_at(folder, item.budget)
+    template = item.experiment
+    rows: dict[str, tuple[Claim, dict[int, Record]]] = {}
+    for claim in item.claims:
+        if _asked(claim.at(item.budget)) != _asked(template):
+            continue
+        _, networks = rows.setdefault(claim.row, (claim, {}))
+        for record in find(claim):
+            networks[record.seed] = _joined(networks.get(record.seed, record), record)
+    for name, (claim, networks) in rows.items():
+        if networks:
+            yield _line(item, name, claim, [networks[seed] for seed in sorted(networks)])
+
+
+def _asked(experiment: Experiment) -> tuple[object, ...]:
+    """What an experiment asks of a mechanism; its learning rate may be the mechanism's own."""
+    recipe = experiment.recipe
+    return experiment.task, experiment.perturbations, recipe.steps, recipe.batch_size
+
+
+def _joined(first: Record, second: Record) -> Record:
+    """One network with the scores of two lines."""
+    scores = {(s.step, s.regime, s.metric): s for s in (*first.scores, *second.scores)}
+    return msgspec.structs.replace(first, scores=tuple(scores.values()))
+
+
+def _line(item: Item, name: str, claim: Claim, records: list[Record]) -> Recorded:
+    experiment = claim.at(item.budget)
+    scored = {score.regime for record in records for score in record.scores}
+    shown = [name for name in item.shown if name in scored]
+    profile = extrapolation_profile(
+        experiment.task, records, experiment.perturbations, regimes=shown
+    )
+    return Recorded(
+        subject=item.subject,
+        task=item.name,
+        name=item.of + name.replace(" (conv)", ""),
+        key=experiment.key,
+        steps=experiment.recipe.steps,
+        seconds=round(statistics.fmean(record.seconds for record in records), 1),
+        regimes=tuple(
+            _Regime(
+                regime=point.regime,
+                distance=point.distance,
+                unit=point.unit,
+                metric=point.measure.name,
+                floor=point.floor,
+                values=point.values,
+                seeds=point.seeds,
+                diverged=point.diverged,
+            )
+            for point in profile.points
+        ),
+    )

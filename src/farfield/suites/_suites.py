@@ -1,0 +1,159 @@
+"""Suites of tasks that a module of one's own is trained on."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, final
+
+from farfield.experiments import Experiment, Spec
+from farfield.objectives import Supervised
+from farfield.reproductions import TABLES, Budget, Claim
+
+_TABLE_9, _BEYOND, _VARIANTS = "webb2021/table-9", "webb2021/beyond", "webb2021/variants"
+_MATRICES, _KMNIST = "gondal2021/table-2-generated", "lamb2022/mixup-narrow-kmnist"
+_RMTS, _DISTRIBUTION = "relational-match-to-sample", "distribution-of-three"
+_ADDING, _LONGER, _MORE = (
+    "lstm-600/validation", ("length-200", "length-1000"), ("terms-3", "terms-4")
+)  # fmt: skip
+
+
+@final
+@dataclass(frozen=True)
+class Item:
+    """One task of a suite, with the recipe that a recorded mechanism was trained by.
+
+    Args:
+        subject: The task, for headings; items with the same subject are points of one profile.
+        table: Key of the table in which mechanisms were trained on it.
+        cell: Name of the cell whose task, recipe, encoder and context the user's module gets.
+        regimes: Names of the regimes to show; all if there are none.
+        budget: Share of the table's steps.
+        of: What is set before the names of the recorded ones.
+    """
+
+    subject: str
+    table: str
+    cell: str
+    regimes: tuple[str, ...] = ()
+    budget: Budget = Budget.PAPER
+    of: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of its own, e.g. `webb2021/table-9/esbn+tcn/withheld-85`."""
+        return f"{self.table}/{self.cell}"
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The cells of its table."""
+        return TABLES[self.table].claims
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """The experiment of its cell."""
+        return TABLES[self.table].cells[self.cell].at(self.budget)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Names of the regimes to show."""
+        return self.regimes or tuple(regime.name for regime in self.experiment.regimes)
+
+    def experiment_with(self, part: str, module: Spec) -> Experiment:
+        """The experiment of its cell with another module in it, trained by the task's loss.
+
+        Args:
+            part: Which part of the network, e.g. `"reasoner"`.
+            module: What stands there.
+        """
+        model = dataclasses.replace(self.experiment.model, **{part: module})  # type: ignore[type-var]
+        return dataclasses.replace(self.experiment, model=model, objective=Supervised())
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Tasks that one kind of module can learn.
+
+    Args:
+        about: What is asked, in a line.
+        part: Part of the network that the user's module is.
+        reads: How it is called, in a line.
+        seeds: Networks to train on each task, where no number is asked for.
+        items: The tasks.
+    """
+
+    about: str
+    part: Literal["reasoner", "core"]
+    reads: str
+    seeds: int
+    items: tuple[Item, ...]
+
+
+SUITES: Final[dict[str, Suite]] = {
+    "relational": Suite(
+        about="Same or different, and by which rule, with images withheld from training",
+        part="reasoner",
+        reads="forward(z) gives (batch, num_outputs) for z (batch, time, in_features)",
+        seeds=5,
+        items=(
+            Item("same-different", _TABLE_9, "esbn+tcn/withheld-85", ("withheld-85",)),
+            Item("same-different", _TABLE_9, "esbn+tcn/withheld-95", ("withheld-95",)),
+            Item("same-different", _TABLE_9, "esbn+tcn/withheld-98", ("withheld-98",)),
+            Item(_RMTS, _BEYOND, f"{_RMTS}/esbn-conv+tcn/withheld-95"),
+            Item("distribution-of-three", _BEYOND, f"{_DISTRIBUTION}/esbn-conv+tcn/withheld-95"),
+            Item("identity-rules", _BEYOND, "identity-rules/esbn-conv+tcn/withheld-95"),
+            Item("all-same, 6 images", _VARIANTS, "all-same-6/esbn+tcn/withheld-90"),
+            Item("triple-match-to-sample", _VARIANTS, "triples/esbn+tcn/withheld-90"),
+            Item(
+                "distribution-of-n, n = 8", _VARIANTS, "distribution-of-8/corelnet+tcn/withheld-90"
+            ),
+            Item("identity-rules-middle", _VARIANTS, "middle/esbn+tcn/withheld-95"),
+            Item("tinted-same-different", _VARIANTS, "tinted/esbn+tcn/tint-kept"),
+        ),
+    ),
+    "sequence": Suite(
+        about="Long sequences: what was read is to be held, and added up",
+        part="core",
+        reads=(
+            "as torch.nn.LSTM with batch_first: forward(x) gives (outputs, state) for "
+            "x (batch, time, input_size), and it has hidden_size"
+        ),
+        seeds=3,
+        items=(
+            Item("adding, longer", "lamb2022/adding", _ADDING, ("validation", *_LONGER)),
+            Item("adding, more terms", "lamb2022/adding", _ADDING, ("validation", *_MORE)),
+            Item("copying", "lamb2022/copying", "lstm-600/dormant-200", budget=Budget.QUICK),
+        ),
+    ),
+    "set": Suite(
+        about="Progressive matrices: which panel completes one, with values withheld in training",
+        part="core",
+        reads="forward(z) gives what z is, (batch, element, num_features)",
+        seeds=2,
+        items=tuple(
+            Item(f"matrices, {name}", _MATRICES, f"{name}/vit+tcn/validation", budget=Budget.QUICK)
+            for name in ("neutral", "interpolation", "extrapolation", "triples")
+        ),
+    ),
+    "image": Suite(
+        about="Images of characters, deformed and attacked as never in training",
+        part="core",
+        reads="forward(x) gives (batch, num_outputs) for x (batch, channel, height, width)",
+        seeds=3,
+        items=tuple(
+            Item(
+                f"K-MNIST, {how}", _KMNIST, "no-mixup/test", ("test", *regimes), of="PreActResNet, "
+            )
+            for how, regimes in {
+                "rotated": ("rotation-20-test", "rotation-40-test"),
+                "sheared": ("shear-28.6-test", "shear-57.3-test"),
+                "shrunk": ("zoom-0.8-test", "zoom-0.6-test"),
+                "enlarged": ("zoom-1.2-test", "zoom-1.4-test"),
+                "attacked": ("fgsm-0.0313725-test", "pgd-7-0.0313725-test"),
+            }.items()
+        ),
+    ),
+}
+"""Every suite by its name on the command line."""

@@ -1,0 +1,163 @@
+"""Comparison of experiments of one's own: numbers, formats, and the picture."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from farfield.experiments import Experiment, Network, Recipe, Spec
+from farfield.metrics import measure_of
+from farfield.models import ESBN, LSTM
+from farfield.records import Record, Score, Store
+from farfield.reports import (
+    Comparison,
+    ExtrapolationProfile,
+    Point,
+    Tabular,
+    compare,
+    pdf,
+    tabular_of,
+    tabulate,
+)
+from farfield.reproductions import TABLES
+from farfield.tasks import SameDifferent
+from reproductions import made_up
+
+TASK = SameDifferent(withheld=98)
+NEAR, FAR = (regime.name for regime in TASK.regimes)
+SCORES = {"lstm": {0: 0.5, 1: 0.75, 2: 0.625, 4: 0.75}, "esbn": {4: 0.875, 2: 0.75, 1: 1.0, 0: 1.0}}
+EXPERIMENTS = {
+    name: Experiment(task=TASK, model=Network(reasoner=Spec(cls)), recipe=Recipe(steps=10))
+    for name, cls in (("lstm", LSTM), ("esbn", ESBN))
+}
+
+
+def record(experiment: Experiment, seed: int, score: float) -> Record:
+    scores = [
+        Score(step=10, regime=regime, metric=metric, value=value, count=8)
+        for regime, value in ((NEAR, 1.0), (FAR, score))
+        for metric in ("accuracy", "loss")
+    ]
+    return Record(
+        key=experiment.key,
+        experiment=experiment.to_json(),
+        seed=seed,
+        steps=10,
+        scores=tuple(scores),
+        seconds=1.0,
+        environment={},
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = Store(tmp_path / "runs")
+    for name, scores in SCORES.items():
+        for seed, score in scores.items():
+            found.write(record(EXPERIMENTS[name], seed, score), {})
+    return found
+
+
+def test_differences_are_those_of_the_same_seeds(store: Store) -> None:
+    store.write(record(EXPERIMENTS["esbn"], 9, 0.0), {})  # which has no partner
+    pairs = {pair.regime: pair for pair in compare(EXPERIMENTS, store).pairs}
+    assert (pairs[FAR].first, pairs[FAR].second) == ("esbn", "lstm")
+    assert pairs[FAR].differences == (0.5, 0.25, 0.125, 0.125)
+    expected = stats.ttest_rel([1.0, 1.0, 0.75, 0.875], [0.5, 0.75, 0.625, 0.75])
+    assert pairs[FAR].test.p == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval(0.95)
+    assert (pairs[FAR].interval.low, pairs[FAR].interval.high) == pytest.approx(
+        (interval.low, interval.high)
+    )
+
+
+def test_every_format_has_the_numbers(store: Store, tmp_path: Path) -> None:
+    comparison = compare(EXPERIMENTS, store, against="esbn")
+    written = {path.name: path for path in comparison.write(tmp_path / "out")}
+    rows = list(csv.DictReader(written["table.csv"].read_text().splitlines()))
+    (row,) = [row for row in rows if (row["model"], row["regime"]) == ("lstm", FAR)]
+    assert float(row["mean"]) == pytest.approx(sum(SCORES["lstm"].values()) / 4)
+    assert float(row["difference"]) == pytest.approx(-0.25)
+    assert (row["networks"], row["pairs"], float(row["distance"])) == ("4", "4", 98)
+    assert written["table.tex"].read_text().startswith("\\begin{tabular}{l")
+    assert "65.6 $\\pm$ 6.0 \\%" in written["table.tex"].read_text()
+    assert "65.6 ± 6.0 %" in written["table.md"].read_text() == f"{comparison}\n"
+    found = {name: path.read_bytes() for name, path in written.items()}
+    assert found["profile.png"][1:4] == b"PNG"
+    assert b"<svg" in found["profile.svg"]
+    assert found["profile.pdf"] == pdf(comparison.figure())  # the same bytes again
+
+
+def test_frames_have_a_row_for_each_score_and_each_point(store: Store) -> None:
+    pytest.importorskip("pandas", reason="data frames need pandas, an extra")
+    scores = store.frame()
+    assert len(scores) == 8 * 4
+    assert set(scores["task"]) == {"SameDifferent(withheld=98)"}
+    assert set(scores["model"]) == {"Network(reasoner=LSTM)", "Network(reasoner=ESBN)"}
+    found = compare(EXPERIMENTS, store).tabular.frame()
+    far = found[found["regime"] == FAR].set_index("model")["difference"]
+    assert far["esbn"] == pytest.approx(0.25)
+
+
+def test_what_was_not_run_is_named(store: Store) -> None:
+    other = Experiment(task=TASK, model=EXPERIMENTS["lstm"].model, recipe=Recipe(steps=11))
+    with pytest.raises(ValueError, match=f"'longer' \\({other.key}\\) without a record"):
+        compare({**EXPERIMENTS, "longer": other}, store)
+    with pytest.raises(ValueError, match=r"against must be one of the models \(lstm, esbn\), got"):
+        compare(EXPERIMENTS, store, against="gru")
+
+
+def test_runs_are_removed_for_good(store: Store) -> None:
+    key, other = (one.key for one in EXPERIMENTS.values())
+    assert store.delete(key, [1, 2, 3]) == [1, 2]
+    assert [one.seed for one in store.records(key)] == [0, 4]
+    assert not store.weights_path(key, 1).exists()
+    assert store.delete(key) == [0, 4]
+    assert store.keys() == [other]
+
+
+def test_a_table_is_written_by_the_end_of_its_name(tmp_path: Path) -> None:
+    table = Tabular(
+        headings=("name", "50 % | x"), cells=(("a_b", "−1 ± 2"),), values=({"a": 1, "b": None},)
+    )
+    assert table.write(tmp_path / "t.csv").read_text() == "a,b\n1,\n"
+    assert r"a\_b & $-$1 $\pm$ 2 \\" in table.latex()
+    assert table.markdown().splitlines()[0] == "| name | 50 % \\| x |"
+    with pytest.raises(ValueError, match=r"path must end with .csv, .md, .tex, got 't.xlsx'"):
+        table.write("t.xlsx")
+
+
+def test_a_report_of_claims_is_such_a_table() -> None:
+    report = tabulate(TABLES["webb2021/demo"], lambda claim: made_up.records(claim, [90.0, 92.5]))
+    table = tabular_of(report)
+    assert len(table.cells) == len(table.values) == len(report.rows)
+    assert "91.2 ± 1.2 (2)" in table.cells[0]
+
+
+def _profile(*means: float) -> ExtrapolationProfile:
+    regimes = ("training", "far", "farther")
+    points = [
+        Point(regime=regime, distance=place, unit="steps", values=(mean - 0.02, mean, mean + 0.02),
+              floor=0.25, measure=measure_of("accuracy"), seeds=(0, 1, 2))
+        for place, (regime, mean) in enumerate(zip(regimes, means, strict=True))
+    ]  # fmt: skip
+    return ExtrapolationProfile(task="a task", points=tuple(points))
+
+
+def test_of_many_models_one_s_own_and_the_best_have_colors(check_baseline) -> None:
+    profiles = [(f"rival {n}", _profile(0.95, 0.9 - n / 20, 0.8 - n / 15)) for n in range(9)]
+    mine = ("mine", _profile(0.97, 0.7, 0.5))
+    comparison = Comparison(profiles=(mine, *profiles), against="mine")
+    figure = comparison.figure()
+    texts = {text.get_text() for text in figure.axes[0].texts}
+    assert {"● mine", "■ rival 0"} <= texts
+    assert not any("rival 5" in text for text in texts)
+    check_baseline(figure, "comparison-crowded")
+
+
+def test_few_models_all_have_colors(check_baseline) -> None:
+    profiles = (("mine", _profile(0.97, 0.7, 0.5)), ("other", _profile(0.9, 0.8, 0.75)))
+    check_baseline(Comparison(profiles=profiles, against="mine").figure(), "comparison-few")
