@@ -704,4 +704,25 @@ MUTANTS = [
         "_inner(outputs.double() * 255, self.shave - border).clamp(0, 255)",
         "tasks/test_super_resolution.py::test_scores_are_of_rounded_levels_without_the_border",
     ),
+    (
+        "the network that estimates values also chooses the action",
+        "functional/_control/_quantile_values.py",
+        "best = choosing.mean(-2)",
+        "best = quantiles.mean(-2)",
+        "functional/test_values.py::test_one_network_chooses_and_the_other_estimates",
+    ),
+    (
+        "rewards of the next episode count after a truncation",
+        "functional/_control/_n_step_returns.py",
+        "(terminations | truncations).to",
+        "terminations.to",
+        "functional/test_values.py::test_returns_stop_where_the_episode_does",
+    ),
+    (
+        "the last observation of a truncated episode is drawn as a step",
+        "training/_memory.py",
+        """(written >= self._num_steps) & self._parts["is_step"][ready, copies]""",
+        "written >= self._num_steps",
+        "training/test_value_agents.py::test_a_memory_gives_the_latest_steps_with_those_that_follow",
+    ),
 ]
