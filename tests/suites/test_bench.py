@@ -107,7 +107,7 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
 def test_a_module_that_fits_nothing_is_told_where_and_why(tiny_suite: str, tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(
-        ValueError, match=r"got TooMany: tiny task \(webb2021/tiny/.*must be \d numbers .*4, 7\)"
+        ValueError, match=r"got TooMany:\n  tiny task \(webb2021/tiny/.*must be \d numbers .*4, 7\)"
     ):
         bench(TooMany, tiny_suite, store=store)
     with pytest.raises(ValueError, match="got Linear: Linear needs a value for 'out_features'"):
