@@ -88,7 +88,8 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
     class Own(Mean):
         """Defined here, so that it is trained here."""
 
-    found = bench(Own, tiny_suite, store=Store(tmp_path / "runs"))
+    news, store = [], Store(tmp_path / "runs")
+    found = bench(Own, tiny_suite, store=store, report=news.append)
     assert found.misfits == ()
     assert found.comparison.names == ("Own", "Solver", "Mean")
     (row,) = found.summary.values
@@ -99,15 +100,19 @@ def test_a_module_is_trained_and_ranked_among_the_recorded(tiny_suite: str, tmp_
     (experiment,) = (one for _, one in found.experiments)
     assert experiment.model.reasoner == Spec(Own)
     assert experiment.recipe == TABLES["webb2021/tiny"].claims[0].experiment.recipe
+    logged = {one.record.seed: one.record.scores for one in news if one.record}
+    assert {seed: set(scores) for seed, scores in logged.items()} == {
+        record.seed: set(record.scores) for record in store.records(experiment.key)
+    }
     again = []
-    bench(Own, tiny_suite, store=Store(tmp_path / "runs"), report=again.append)
+    bench(Own, tiny_suite, store=store, report=again.append)
     assert [news.found for news in again] == [True, True]
 
 
 def test_a_module_that_fits_nothing_is_told_where_and_why(tiny_suite: str, tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(
-        ValueError, match=r"got TooMany: tiny task \(webb2021/tiny/.*must be \d numbers .*4, 7\)"
+        ValueError, match=r"got TooMany:\n  tiny task \(webb2021/tiny/.*must be \d numbers .*4, 7\)"
     ):
         bench(TooMany, tiny_suite, store=store)
     with pytest.raises(ValueError, match="got Linear: Linear needs a value for 'out_features'"):

@@ -46,14 +46,14 @@ def plan(command: Plan) -> None:
         row = counts.setdefault(kind, [0, 0])
         row[0] += networks
         row[1] += networks * steps
-    lines = [f"{table.key} at the {budget.value} budget, {seeds} networks a cell", ""]
+    lines = [f"{table.key} at the {budget.value} budget, {_counted(seeds)} a cell", ""]
     if tried:
         lines += [str(_grid(tried, counts, workers)), ""]
     networks, steps = (sum(row[n] for row in counts.values()) for n in (0, 1))
     found = len(jobs) - networks
     lines += [
-        f"{networks:,} networks to train, {steps:,} steps"
-        + (f"; {found:,} more have a record" if found else ""),
+        f"{_counted(networks)} to train, {steps:,} steps"
+        + (f"; {found:,} more {'has' if found == 1 else 'have'} a record" if found else ""),
         f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as now",
         "scoring comes on top",
     ]
@@ -112,6 +112,11 @@ def _grid(
         cells=tuple(rows),
         values=(),
     )
+
+
+def _counted(networks: int) -> str:
+    """Number of networks, e.g. `1 network`."""
+    return f"{networks:,} network{'' if networks == 1 else 's'}"
 
 
 def _duration(hours: float) -> str:

@@ -228,10 +228,10 @@ def fitted(
         else:
             misfits.append(Misfit(subject=item.subject, task=item.name, reason=reason))
     if not fitting:
-        reasons = "; ".join(f"{one.subject} ({one.task}): {one.reason}" for one in misfits)
+        reasons = "\n  ".join(f"{one.subject} ({one.task}): {one.reason}" for one in misfits)
         raise ValueError(
             f"module must fit a task of the suite {suite} ({asked.reads}), got "
-            f"{spec.cls.__name__}: {reasons}"
+            f"{spec.cls.__name__}:\n  {reasons}"
         )
     return fitting, tuple(misfits)
 

@@ -26,9 +26,9 @@ def load_module(words: str) -> type[nn.Module]:
             module has its name.
     """
     file, sign, name = words.rpartition(":")
-    path = expand_home(file).absolute()
-    if not sign or not name.isidentifier() or path.suffix != ".py":
+    if not sign or not name.isidentifier() or not file.endswith(".py"):
         raise ValueError(f"{WANTED}, got {words!r}")
+    path = expand_home(file).absolute()
     if not path.is_file():
         raise ValueError(f"{WANTED}, got {words!r}: there is no file {path}")
     sys.path.insert(0, str(path.parent))

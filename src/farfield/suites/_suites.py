@@ -130,7 +130,7 @@ SUITES: Final[dict[str, Suite]] = {
     "set": Suite(
         about="Progressive matrices: which panel completes one, with values withheld in training",
         part="core",
-        reads="forward(z) gives what z is, (batch, element, num_features)",
+        reads="forward(z) gives what z is, (batch, element, num_features), and it has num_features",
         seeds=2,
         items=tuple(
             Item(f"matrices, {name}", _MATRICES, f"{name}/vit+tcn/validation", budget=Budget.QUICK)

@@ -1,0 +1,39 @@
+"""`farfield plan`: what a table would take, before anything is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farfield.cli import _plan
+from farfield.records import Record, Score, Store
+from farfield.reproductions import Table
+
+
+def test_networks_and_steps_are_those_without_a_record(
+    farfield, folder: Path, tiny_table: Table
+) -> None:
+    ended = farfield("plan webb2021/tiny --budget paper --seeds 3 --workers 1")
+    assert ended.status == 0
+    assert "6 networks to train, 30 steps" in ended.out  # three of 4 steps, three of 6
+    assert "GiB of memory a process" in ended.out
+    assert list(folder.iterdir()) == []
+    experiment = tiny_table.claims[0].experiment
+    score = Score(step=4, regime="training", metric="accuracy", value=0.5, count=4)
+    made = Record(
+        key=experiment.key, experiment=experiment.to_json(), seed=1, steps=4, scores=(score,),
+        seconds=1.0, environment={},
+    )  # fmt: skip
+    Store(folder / "runs").write(made, {})
+    ended = farfield("plan webb2021/tiny --budget paper --seeds 3 --workers 1")
+    assert "5 networks to train, 26 steps; 1 more has a record" in ended.out
+
+
+def test_missing_data_is_named(
+    farfield, tiny_table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_plan, "is_at_hand", lambda _: False)
+    ended = farfield("plan webb2021/tiny --seeds 1")
+    assert "0 networks to train, 0 steps" in ended.out
+    assert "missing data: the files of same-different; its cells are not counted" in ended.out
