@@ -28,7 +28,7 @@ from farfield.reports import (
     illustrate,
     problem_sheet,
     records_at,
-    results_page,
+    results_pages,
     tabulate,
     terminal,
     write_report,
@@ -110,10 +110,14 @@ def report(command: ReportCommand) -> None:
         )
     if command.export:
         levels.keep(command.results)
-        seen_from_page = Path(os.path.relpath(command.results, command.page.parent)).as_posix()
-        write_whole(command.page, results_page(command.results, seen_from_page).encode())
+        seen_from_pages = Path(os.path.relpath(command.results, command.pages)).as_posix()
+        for name, content in results_pages(command.results, seen_from_pages).items():
+            write_whole(command.pages / name, content.encode())
         console.print(
-            f"page of results: {printable(command.page)}", soft_wrap=True, markup=False, emoji=False
+            f"pages of results: {printable(command.pages)}",
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
         )
 
 
