@@ -167,6 +167,8 @@ class Report:
     in the latter, and what needs them is left out."""
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
+    svg: bool = False
+    """Draw the pictures of the page as SVG too, for light and dark screens: some seconds more."""
     export: bool = False
     """Also write the records behind each table as text to results/, what a figure that is named
     measures with its pictures, and the pages made from them."""
