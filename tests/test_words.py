@@ -19,7 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 DOCUMENTS = [
     CHECKOUT / "README.md",
     CHECKOUT / "CONTRIBUTING.md",
-    *(path for path in sorted((CHECKOUT / "docs").glob("*.md")) if path.name != "results.md"),
+    *sorted((CHECKOUT / "docs").glob("*.md")),
 ]
 
 

@@ -588,11 +588,11 @@ def test_paths_are_printed_as_they_are(
     trained = farfield(f"{TRAIN} --seeds 1 --records '{name}'")
     assert trained.out.endswith(f"experiment {ASKED_FOR.key} in {name}\n")
     record_all(tiny_table, Store(name), seeds=1)
-    places = f"--records '{name}' --results '{name}/results' --page '{name}/page.md'"
+    places = f"--records '{name}' --results '{name}/results' --pages '{name}/pages'"
     reported = farfield(f"report webb2021/tiny --export {places} --out '{name}'")
     assert f"  {name}/webb2021-tiny-paper/report.md\n" in reported.out
     assert f"exported: {name}/results/webb2021/tiny.jsonl\n" in reported.out
-    assert f"page of results: {name}/page.md\n" in reported.out
+    assert f"pages of results: {name}/pages\n" in reported.out
     assert (reported.status, reported.err) == (0, "")
 
 
@@ -653,11 +653,11 @@ def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: T
     assert not (folder / "reports" / "webb2021-tiny-quick").exists()
 
 
-def test_report_of_everything_exports_text_and_its_page(
+def test_report_of_everything_exports_text_and_its_pages(
     farfield, folder: Path, tiny_table: Table
 ) -> None:
     record_all(tiny_table, Store(folder / "runs"), seeds=2)
-    ended = farfield("report --export --seeds 1 --page page.md")
+    ended = farfield("report --export --seeds 1 --pages pages")
     assert (ended.status, ended.err) == (0, "")
     path = folder / "results" / "webb2021" / "tiny.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -665,20 +665,20 @@ def test_report_of_everything_exports_text_and_its_page(
         ("esbn/withheld-98", 0),
         ("lstm/withheld-98", 0),
     ]
-    page = (folder / "page.md").read_text(encoding="utf-8")
-    assert "webb2021/tiny" in page
+    pages = content(folder / "pages")
+    assert b"webb2021/tiny,esbn/withheld-98" in pages["webb2021.csv"]
     assert str(path.relative_to(folder)) in ended.out
     before = content(folder / "results")
-    assert farfield("report --export --seeds 1 --page page.md").status == 0
+    assert farfield("report --export --seeds 1 --pages pages").status == 0
     assert content(folder / "results") == before
-    assert (folder / "page.md").read_text(encoding="utf-8") == page
+    assert content(folder / "pages") == pages
 
 
 def test_a_report_is_made_from_exported_text_as_from_the_records(
     farfield, folder: Path, tiny_table: Table
 ) -> None:
     record_all(tiny_table, Store(folder / "runs"), seeds=3)
-    assert farfield("report --export --page page.md").status == 0
+    assert farfield("report --export --pages pages").status == 0
     for options in ("--seeds 2", "--seeds 3"):
         for place in ("runs", "results"):
             made = farfield(f"report webb2021/tiny {options} --records {place} --out from-{place}")
@@ -688,9 +688,9 @@ def test_a_report_is_made_from_exported_text_as_from_the_records(
         ]
         assert content(reports[0]) == content(reports[1])
     before = content(folder / "results")
-    assert farfield("report --records results --export --page other.md").status == 0
+    assert farfield("report --records results --export --pages others").status == 0
     assert content(folder / "results") == before
-    assert (folder / "other.md").read_bytes() == (folder / "page.md").read_bytes()
+    assert content(folder / "others") == content(folder / "pages")
     quick = farfield("report webb2021/tiny --records results --budget quick")
     assert quick.status == 2
     assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
@@ -732,7 +732,7 @@ def test_what_needs_trained_networks_is_left_out_where_there_is_text_alone(
     monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
     record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
     words = "report webb2021/small-figure --budget quick"
-    assert farfield(f"{words} --export --page page.md").status == 0
+    assert farfield(f"{words} --export --pages pages").status == 0
     ended = farfield(f"{words} --records results --out text")
     assert (ended.status, ended.err) == (0, "")
     assert "kept apart" not in ended.out
@@ -744,11 +744,11 @@ def test_a_figure_is_exported_with_its_picture(
 ) -> None:
     monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
     record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
-    command = "report webb2021/small-figure --budget quick --export --page docs/page.md"
+    command = "report webb2021/small-figure --budget quick --export --pages docs/pages"
     assert farfield(command).status == 0
-    page = (folder / "docs" / "page.md").read_text(encoding="utf-8")
+    page = (folder / "docs" / "pages" / "webb2021.md").read_text(encoding="utf-8")
     (picture,) = re.findall(r"!\[.*\]\((.*)\)", page)
-    with Image.open(folder / "docs" / picture) as opened:
+    with Image.open(folder / "docs" / "pages" / picture) as opened:
         assert opened.format == "PNG"
     assert page.count("kept apart") == 1
     before = content(folder / "results")

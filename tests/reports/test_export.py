@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farfield.reports import Line, export, load_export, results_page
+from farfield.reports import Line, export, load_export, results_pages
 from farfield.reproductions import Budget, Table
 from reproductions import made_up
 
@@ -202,4 +202,4 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "table.jsonl").write_bytes(b"")
     assert load_export(Path("~/table.jsonl")) == []
     with pytest.raises(ValueError, match=rf"{tmp_path}/table\.jsonl: unknown table"):
-        results_page(Path("~"))
+        results_pages(Path("~"))

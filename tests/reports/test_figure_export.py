@@ -21,7 +21,7 @@ from farfield.reports import (
     export_figure,
     illustrate,
     load_figure,
-    results_page,
+    results_pages,
     tabulate,
 )
 from farfield.reports._exhibits._plates import OneNetwork, by_quantity
@@ -138,15 +138,11 @@ def test_without_anything_to_show_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_figures_behind_tables(results: Path) -> None:
-    page = results_page(results, "seen from (here)")
-    head, _, rest = page.partition("\n## gondal2021/figure-6\n")
-    cells = f"| 16 of {len(FIGURE.table.claims)} | 32 |"
-    line = next(line for line in head.splitlines() if "(#gondal2021figure-6)" in line)
-    assert cells in line
-    assert head.count("\n## gondal2021/k-mnist\n") == 1
+    page = results_pages(results, "seen from (here)")["gondal2021.md"]
+    head, _, rest = page.partition("\n## figure-6-paper\n")
+    assert "| Figure 6 | – | figure-6 | 16 in part, of 32 | " in head
     assert f"](seen%20from%20%28here%29/{PICTURE})\n" in rest
-    assert rest.count("\n### After 100 % of the steps\n") == 1
-    assert "On 32 networks, of 32 recorded for these cells: `farfield reproduce " in rest
+    assert "After 100 % of the steps; on 32 networks, of 32 recorded for these cells.\n" in rest
     kept = load_figure(results / FILE, results)
     assert f"**{kept.exhibits[0].title}**" in rest
     for finding in kept.exhibits[0].findings:
@@ -156,19 +152,20 @@ def test_the_page_shows_figures_behind_tables(results: Path) -> None:
 
 def test_a_figure_of_some_of_the_networks_says_so(tmp_path: Path) -> None:
     exported(tmp_path, seeds=1)
-    assert "On 16 networks, of 32 recorded for these cells: " in results_page(tmp_path)
+    page = results_pages(tmp_path)["gondal2021.md"]
+    assert "on 16 networks, of 32 recorded for these cells." in page
 
 
 def test_a_figure_of_networks_that_were_run_again_is_refused(results: Path) -> None:
     export(SMALL, lambda claim: found(claim, shift=0.1), results)
     with pytest.raises(ValueError, match=r"was run again since; export the figure again"):
-        results_page(results)
+        results_pages(results)
 
 
 def test_a_figure_of_networks_that_are_gone_is_refused(results: Path) -> None:
     (results / "gondal2021" / "k-mnist.jsonl").unlink()
     with pytest.raises(ValueError, match=r"seed 0 of gondal2021/k-mnist/.* is not recorded"):
-        results_page(results)
+        results_pages(results)
 
 
 def shown(task: dict, claim) -> list[Record]:
@@ -272,7 +269,7 @@ def picture(path: Path) -> Path:
 def test_a_damaged_figure_is_refused(results: Path, damage, message: str) -> None:
     damage(results / FILE)
     with pytest.raises(ValueError, match=message):
-        results_page(results)
+        results_pages(results)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +283,7 @@ def test_a_damaged_figure_is_refused(results: Path, damage, message: str) -> Non
 def test_nothing_in_a_figure_is_markup(results: Path, text: str, written: str) -> None:
     finding = {"what": text, "paper": text, "ours": text}
     damaged_part(results / FILE, "exhibits", title=text, caption=text, findings=[finding])
-    page = results_page(results)
+    page = results_pages(results)["gondal2021.md"]
     assert page.count(written) == 6
     assert f"| {written} | {written} | {written} |\n" in page
     assert text not in page
@@ -295,7 +292,7 @@ def test_nothing_in_a_figure_is_markup(results: Path, text: str, written: str) -
 @pytest.mark.parametrize("text", ["# x", "- x", "+ x", "12. x", "3) x", "=== x", "---"])
 def test_a_caption_begins_no_heading_and_no_list(results: Path, text: str) -> None:
     damaged_part(results / FILE, "exhibits", caption=text)
-    page = results_page(results)
+    page = results_pages(results)["gondal2021.md"]
     sign = next(sign for sign in text if not sign.isdigit())
     assert f"\n{text.replace(sign, chr(92) + sign, 1)}\n" in page
     assert f"\n{text}\n" not in page

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from farfield.records import Record, Score
-from farfield.reports import export, load_export, markdown, profiles, results_page, tabulate
+from farfield.reports import export, load_export, markdown, profiles, results_pages, tabulate
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished, Verdict, judge
 
 TABLE = TABLES["webb2020/table-4"]
@@ -150,8 +150,7 @@ def test_records_of_errors_are_exported_and_read_back(tmp_path) -> None:
 
     [path] = export(TABLE, find, tmp_path)
     assert len(load_export(path)) == 2 * len(TABLE.claims)
-    page = results_page(tmp_path)
-    assert "### 13.6 % of the paper's steps" in page
+    assert "<br>13.6 % ◔ |" in results_pages(tmp_path)["webb2020.md"]
     below = path.read_text().replace('"value":0.02', '"value":-0.02')
     path.write_text(below)
     with pytest.raises(ValueError, match=r"line 1: no run can leave .*mse"):

@@ -29,6 +29,8 @@ class List:
     kind: tyro.conf.Positional[str] = "all"
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
     statements, figures or all."""
+    results: Path = Path("results")
+    """Folder that `report --export` wrote to: what was run of the claims."""
 
 
 @final
@@ -216,13 +218,15 @@ class Report:
     in the latter, and what needs them is left out."""
     out: Path = REPORTS
     """Folder for reports, one folder in it for each table."""
+    svg: bool = False
+    """Draw the pictures of the page as SVG too, for light and dark screens: some seconds more."""
     export: bool = False
     """Also write the records behind each table as text to results/, what a figure that is named
-    measures with its pictures, and the page made from them."""
+    measures with its pictures, and the pages made from them."""
     results: Path = Path("results")
     """Folder that --export writes to."""
-    page: Path = Path("docs/results.md")
-    """Page that --export writes."""
+    pages: Path = Path("docs/results")
+    """Folder for the pages that --export writes."""
 
 
 @final

@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from farfield.cli._arguments import Cite, Fetch, List, Show
+from farfield.cli._claims import claim_rows
 from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_task
 from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import TASK_ARGUMENTS
@@ -24,7 +25,7 @@ from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
 from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS, ProblemTask, fetch, form_of
 
-LAST_COLUMN = {"claims": "cells", "figures": "cells", "statements": "the paper"}
+LAST_COLUMN = {"claims": "run, and the rest", "figures": "cells", "statements": "the paper"}
 """Its heading by kind, where it is not that of fields."""
 
 FIELD_WIDTH = 24
@@ -51,14 +52,7 @@ def list_names(command: List) -> None:
             (key, f"{paper.title} ({paper.venue}, {paper.year})", "")
             for key, paper in REFERENCES.items()
         ],
-        "claims": [
-            (
-                key,
-                table.title,
-                f"{_counted(len(table.claims), 'cell')}, e.g. {next(iter(table.cells))}",
-            )
-            for key, table in TABLES.items()
-        ],
+        "claims": claim_rows(command.results),
         "statements": [
             (key, one.about, f"“{one.quote}” ({one.where})") for key, one in STATEMENTS.items()
         ],

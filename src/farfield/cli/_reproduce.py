@@ -28,7 +28,7 @@ from farfield.reports import (
     illustrate,
     problem_sheet,
     records_at,
-    results_page,
+    results_pages,
     tabulate,
     terminal,
     write_report,
@@ -57,6 +57,7 @@ def reproduce(command: Reproduce) -> None:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
     folder = command.out or REPORTS / f"{table.key.replace('/', '-')}-{budget.value}"
     levels = Levels(command.records)
+    _draw_problems(table, folder)
     _report(table, records_at(store.records, budget, seeds), store, budget, folder, console, levels)
 
 
@@ -94,7 +95,9 @@ def report(command: ReportCommand) -> None:
         table = table_named(name, command.images)
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
-            found, plates = _report(table, find_records, store, budget, folder, console, levels)
+            found, plates = _report(
+                table, find_records, store, budget, folder, console, levels, vector=command.svg
+            )
             reported += 1
             if command.export:
                 for path in (
@@ -115,10 +118,14 @@ def report(command: ReportCommand) -> None:
         )
     if command.export:
         levels.keep(command.results)
-        seen_from_page = Path(os.path.relpath(command.results, command.page.parent)).as_posix()
-        write_whole(command.page, results_page(command.results, seen_from_page).encode())
+        seen_from_pages = Path(os.path.relpath(command.results, command.pages)).as_posix()
+        for name, content in results_pages(command.results, seen_from_pages).items():
+            write_whole(command.pages / name, content.encode())
         console.print(
-            f"page of results: {printable(command.page)}", soft_wrap=True, markup=False, emoji=False
+            f"pages of results: {printable(command.pages)}",
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
         )
 
 
@@ -161,6 +168,14 @@ def table_named(name: str, images: str) -> Table:
     return table.with_task(shapes=shapes) if shapes is not None else table
 
 
+def _draw_problems(table: Table, folder: Path) -> None:
+    """Draw a sheet of sample problems of each task, which reports show from then on."""
+    tasks = {one.experiment.task.name: one.experiment.task for one in reversed(table.claims)}
+    for name, task in tasks.items():
+        if isinstance(task, ProblemTask) and is_at_hand(task):
+            problem_sheet(task, folder / f"problems-{name}.png")
+
+
 def _report(
     table: Table,
     find_records: Finder,
@@ -169,6 +184,8 @@ def _report(
     folder: Path,
     console: Console,
     levels: Levels,
+    *,
+    vector: bool = False,
 ) -> tuple[Report, tuple[Plate, ...]]:
     """Print the table and write its files, and what a figure shows beyond; gives both back."""
     found = tabulate(table, find_records, budget, levels)
@@ -176,14 +193,11 @@ def _report(
     plates = illustrate(figure, found, store) if figure else ()
     if figure and store is None and len(plates) < len(figure.exhibits):
         console.print("There are no trained networks here; what needs them is left out.")
-    sheets: dict[str, Path] = {}
-    for claim in table.claims:
-        task = claim.experiment.task
-        if isinstance(task, ProblemTask) and task.name not in sheets and is_at_hand(task):
-            sheets[task.name] = folder / f"problems-{task.name}.png"
-            problem_sheet(task, sheets[task.name])
+    tasks = (claim.experiment.task for claim in table.claims)
+    paths = {task.name: folder / f"problems-{task.name}.png" for task in tasks}
+    sheets = {name: path for name, path in paths.items() if path.is_file()}
     pictures = {name: path.read_bytes() for name, path in sheets.items()}
-    written = write_report(found, folder, pictures, plates)
+    written = write_report(found, folder, pictures, plates, vector=vector)
     console.print(terminal(found, plates))
     for path in (*written, *sheets.values()):
         console.print(f"  {printable(path)}", soft_wrap=True, markup=False, emoji=False)

@@ -32,6 +32,8 @@ from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemo
 from farfield.reports._exhibits._sweeps import IterationsAtTest as IterationsAtTest
 from farfield.reports._exhibits._time_courses import TimeCourses as TimeCourses
 from farfield.reports._exhibits._types import TypesByIteration as TypesByIteration
+from farfield.reports._export._coverage import Coverage as Coverage
+from farfield.reports._export._coverage import coverage as coverage
 from farfield.reports._export._export import Line as Line
 from farfield.reports._export._export import export as export
 from farfield.reports._export._export import exported_at as exported_at
@@ -41,7 +43,7 @@ from farfield.reports._export._figure_export import FigureExport as FigureExport
 from farfield.reports._export._figure_export import TrainedNetwork as TrainedNetwork
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._figure_export import load_figure as load_figure
-from farfield.reports._export._results import results_page as results_page
+from farfield.reports._export._pages import results_pages as results_pages
 from farfield.reports._figures._registry import FIGURES as FIGURES
 from farfield.reports._problems._problem_sheet import problem_sheet as problem_sheet
 from farfield.reports._profile._comparison import Comparison as Comparison
@@ -80,6 +82,7 @@ __all__ = [
     "AgainstColumns",
     "Comparison",
     "ConstantsByLayer",
+    "Coverage",
     "DecisionBoundaries",
     "DecisionSurfaces",
     "DormantPhases",
@@ -121,6 +124,7 @@ __all__ = [
     "TrainedNetwork",
     "TypesByIteration",
     "compare",
+    "coverage",
     "export",
     "export_figure",
     "exported_at",
@@ -136,7 +140,7 @@ __all__ = [
     "profiles",
     "recorded_profile",
     "records_at",
-    "results_page",
+    "results_pages",
     "svg",
     "tabular_of",
     "tabulate",

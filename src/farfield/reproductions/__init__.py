@@ -3,6 +3,8 @@
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
+from farfield.reproductions._printed import PRINTED as PRINTED
+from farfield.reproductions._printed import Printed as Printed
 from farfield.reproductions._published import Published as Published
 from farfield.reproductions._published import Unpublished as Unpublished
 from farfield.reproductions._registry import STATEMENTS as STATEMENTS
@@ -17,11 +19,13 @@ from farfield.reproductions._verdicts import judge as judge
 from farfield.reproductions._verdicts import summarize as summarize
 
 __all__ = [
+    "PRINTED",
     "STATEMENTS",
     "TABLES",
     "Budget",
     "Claim",
     "Judgement",
+    "Printed",
     "Published",
     "Statement",
     "StatementJudgement",

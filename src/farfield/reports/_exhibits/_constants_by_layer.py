@@ -10,7 +10,6 @@ from typing import Final, final
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Picture
-from scipy.stats import spearmanr
 
 from farfield.analysis import NormalizerScale, normalizer_scales
 from farfield.core import Size, check_fields
@@ -110,6 +109,8 @@ def _findings(
 
 
 def _with_depth(constants: Sequence[float]) -> float:
+    from scipy.stats import spearmanr  # noqa: PLC0415 — a quarter of a second to import
+
     return float(spearmanr(range(len(constants)), constants).statistic)
 
 

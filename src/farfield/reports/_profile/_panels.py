@@ -284,9 +284,14 @@ def _interval(axes: Axes, place: float, row: Row, color: str, *, across: bool) -
 def _published(
     axes: Axes, place: float, row: Row, one: Series, theme: Theme, *, across: bool = False
 ) -> None:
-    """The published mean with its standard error, where there is one."""
+    """The published mean with its standard error, or a goal of our own, where there is one."""
     number = row.claim.published
     if not isinstance(number, Published):
+        if number.goal is not None:
+            axes.plot(
+                *_turned(place, number.goal, across), "|" if across else "_", markersize=9,
+                color=one.color, markeredgewidth=1.4, zorder=4.5, gid="goal",
+            )  # fmt: skip
         return
     error = None if number.spread is None else number.standard_error
     axes.errorbar(

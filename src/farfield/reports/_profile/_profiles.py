@@ -202,7 +202,14 @@ def _values(rows: Sequence[Row]) -> list[float]:
     values = [value for row in rows for value in (*row.values, row.floor)]
     printed = [row.claim.published for row in rows]
     values += [number.mean for number in printed if isinstance(number, Published)]
+    values += [goal for row in rows if (goal := _goal(row)) is not None]
     return [value for value in values if math.isfinite(value)]
+
+
+def _goal(row: Row) -> float | None:
+    """The goal of a cell; `None` without one."""
+    number = row.claim.published
+    return None if isinstance(number, Published) else number.goal
 
 
 def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
@@ -215,6 +222,9 @@ def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
         ),
         "published ± SE": Line2D(
             [], [], color=ink, marker="o", markersize=4.4, linestyle="", markerfacecolor="none"
+        ),
+        "goal": Line2D(
+            [], [], color=ink, marker="_", markersize=9, markeredgewidth=1.4, linestyle=""
         ),
         "diverged": Line2D([], [], color=ink, marker="x", markersize=3.6, linestyle=""),
         "floor": Line2D([], [], color=faint, linewidth=0.8, linestyle=(0, (5, 3))),
@@ -232,6 +242,8 @@ def _marks(report: Report, theme: Theme) -> dict[str, Line2D]:
         marks["ours, 95 % interval"].set_linestyle("")
     if not published:
         del marks["published ± SE"]
+    if all(_goal(row) is None for row in report.rows):
+        del marks["goal"]
     if not any(row.judgement.diverged for row in report.rows):
         del marks["diverged"]
     if not most:

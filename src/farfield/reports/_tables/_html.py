@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from typing import final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple, final
 
 import jinja2
+from matplotlib.figure import Figure
 
 from farfield.core import printable
 from farfield.reports._exhibits._plates import FINDING_HEAD, Plate, by_quantity
 from farfield.reports._profile._profiles import profiles, svg
-from farfield.reports._profile._theme import DARK, LIGHT
+from farfield.reports._profile._theme import DARK, LIGHT, Theme
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report
 
+PROFILES: Final = "profiles"
+"""Name of the picture of all rows."""
+
 
 def html(
-    report: Report, sheets: Mapping[str, bytes] | None = None, plates: Sequence[Plate] = ()
+    report: Report,
+    sheets: Mapping[str, bytes] | None = None,
+    plates: Sequence[Plate] = (),
+    pictures: Mapping[str, bytes] | None = None,
 ) -> str:
-    """The report as a page: style, pictures and all in one file, for light and dark screens.
+    """The report as a page: style, pictures and all in one file.
 
     Args:
         report: The table with what was found.
         sheets: Pictures of sample problems (PNG), by the name of the task.
         plates: What a figure measures beyond, from `illustrate`.
+        pictures: Pictures as PNG by name of the plate, the profiles by `PROFILES`; drawn as SVG
+            for light and for dark screens, which takes longer, if `None`.
     """
+    shown = {PROFILES: partial(profiles, report)} | {
+        one.name: one.draw for one in plates if one.draw
+    }
+    drawn = {
+        name: _drawn(draw) if pictures is None else _Picture(light=_data("png", pictures[name]))
+        for name, draw in shown.items()
+    }
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("farfield.reports"),
         autoescape=True,
@@ -41,25 +58,31 @@ def html(
         notes=text.notes(report),
         light=LIGHT,
         dark=DARK,
-        plates=[_PlateOnPage(plate) for plate in plates],
+        plates=[
+            {
+                "plate": one,
+                "findings": by_quantity(one.findings),
+                "picture": drawn.get(one.name),
+            }
+            for one in plates
+        ],
         finding_head=FINDING_HEAD,
-        light_figure=_encoded(svg(profiles(report, LIGHT))),
-        dark_figure=_encoded(svg(profiles(report, DARK))),
-        sheets={name: _encoded(picture) for name, picture in (sheets or {}).items()},
+        profile=drawn[PROFILES],
+        sheets={name: _data("png", picture) for name, picture in (sheets or {}).items()},
     )
 
 
 @final
-class _PlateOnPage:
-    """A plate with its picture for light and for dark screens, empty where it has none."""
+class _Picture(NamedTuple):
+    """A picture as addresses that hold it: for light screens, and for dark ones if there is one."""
 
-    def __init__(self, plate: Plate) -> None:
-        self.plate = plate
-        self.findings = by_quantity(plate.findings)
-        draw = plate.draw
-        self.light, self.dark = (
-            _encoded(svg(draw(theme))) if draw else "" for theme in (LIGHT, DARK)
-        )
+    light: str
+    dark: str = ""
+
+
+def _drawn(draw: Callable[[Theme], Figure]) -> _Picture:
+    """A picture as SVG for light and for dark screens."""
+    return _Picture(*(_data("svg+xml", svg(draw(theme))) for theme in (LIGHT, DARK)))
 
 
 def _printable(value: object) -> object:
@@ -67,5 +90,6 @@ def _printable(value: object) -> object:
     return printable(value) if type(value) is str else value
 
 
-def _encoded(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
+def _data(kind: str, content: bytes) -> str:
+    """An address that holds a picture."""
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"

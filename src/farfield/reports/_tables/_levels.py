@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from farfield.core import Problems, excerpt, expand_home, printable, read_regular, stream
+from farfield.experiments import Experiment
 from farfield.metrics import measure_of
 from farfield.records import StoreError, write_whole
 from farfield.reproductions import Claim
@@ -119,7 +120,7 @@ class Levels:
             claim: Whose task, regime and metric.
         """
         task: Any = claim.experiment.task
-        described = claim.experiment.to_json()["task"]
+        described = _described(claim.experiment)
         key = _key(described, claim.regime, claim.metric)
         if key not in self._known and not is_at_hand(task):
             is_error = measure_of(claim.metric).lower_is_better
@@ -148,6 +149,13 @@ class Levels:
             folder: The folder.
         """
         _write(expand_home(folder), self._asked.values())
+
+
+@cache
+def _described(experiment: Experiment) -> dict[str, Any]:
+    """The task of an experiment as JSON; the cells of a row share theirs."""
+    described: dict[str, Any] = experiment.to_json()["task"]
+    return described
 
 
 def _load(path: Path) -> list[_Line]:

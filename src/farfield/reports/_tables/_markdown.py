@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._tables import _text as text
@@ -52,7 +52,7 @@ def exhibit_lines(
         table = [FINDING_HEAD, ("---",) * len(FINDING_HEAD)]
         shown = by_quantity(findings)
         table += [tuple(as_words(cell) for cell in finding.cells) for finding in shown]
-        lines += [*(f"| {' | '.join(line)} |" for line in table), ""]
+        lines += [*map(table_line, table), ""]
     return lines
 
 
@@ -73,6 +73,15 @@ def markdown_rows(rows: list[Row]) -> list[str]:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def table_line(cells: Iterable[str]) -> str:
+    """A row of a Markdown table.
+
+    Args:
+        cells: Its cells, in which nothing is markup that is not meant.
+    """
+    return f"| {' | '.join(cells)} |"
 
 
 def as_words(found: str) -> str:

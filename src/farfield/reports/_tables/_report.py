@@ -93,6 +93,16 @@ class Row:
         return sum(record.seconds for record in self.records) if self.records else None
 
     @property
+    def environments(self) -> tuple[str, ...]:
+        """The places where its networks were trained, each in a line."""
+        parts = ("processor", "capability", "device", "engine", "torch", "farfield", "commit")
+        places = (
+            ", ".join(f"{part} {where[part]}" for part in parts if part in where)
+            for where in (record.environment for record in self.records)
+        )
+        return tuple(dict.fromkeys(places))
+
+    @property
     def distance(self) -> float:
         """Distance of the regime from training."""
         return _regime_distance(self.claim)[0]
@@ -154,14 +164,9 @@ class Report:
     @property
     def environments(self) -> dict[str, list[Row]]:
         """The rows whose networks were trained in each place, by the place in a line."""
-        parts = ("processor", "capability", "device", "engine", "torch", "farfield", "commit")
         found: dict[str, list[Row]] = {}
         for row in self.rows:
-            places = [
-                ", ".join(f"{part} {where[part]}" for part in parts if part in where)
-                for where in (record.environment for record in row.records)
-            ]
-            for place in dict.fromkeys(places):
+            for place in row.environments:
                 found.setdefault(place, []).append(row)
         return found
 

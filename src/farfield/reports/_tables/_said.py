@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from farfield.reports._tables._markdown import as_words
+from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._report import Finder
 from farfield.reproductions import Statement, judge_statement
 
 INTRODUCTION: Final = (
-    "Numbers and orders from the papers' texts, of several cells at once. Cells are taken from the "
-    "networks with all of their steps, or where there are none from those of the quick budget. "
+    "Numbers and orders from the paper's text, of several cells at once, each with the most steps. "
     "Interval: 95 % of what the number would be with means that our networks let be. Published "
     "cells: the number that follows from the published tables."
 )
@@ -28,8 +27,8 @@ def statement_lines(statements: Iterable[Statement], find: Finder) -> list[str]:
     table = [HEAD, ("---",) * len(HEAD)]
     for one in statements:
         judged = judge_statement(one, find, has_data=lambda _: False)
-        paper = f"“{one.quote}” ({one.paper}, {one.where})"
+        paper = f"“{one.quote}” ({one.where})"
         about = f"{one.about}; {one.note}" if one.note else one.about
         cells = (about, paper, judged.published, judged.ours, judged.verdict.value, judged.reason)
         table.append(tuple(as_words(cell) or "–" for cell in cells))
-    return [f"| {' | '.join(line)} |" for line in table]
+    return [table_line(line) for line in table]

@@ -8,7 +8,7 @@ from typing import Final
 
 from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._tables._report import Report, Row
-from farfield.reproductions import Published, Unpublished, Verdict, VerdictRule
+from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
 
 MISSING: Final = "–"
 """Stands where there is nothing to show."""
@@ -20,14 +20,22 @@ CLEAR: Final = " †"
 def published(row: Row) -> str:
     """The published number and how many networks it is the mean of, e.g. `72.3 ± 5.2 (10)`.
 
-    Where none is published, the goal, e.g. `≥ 99.5`; that of an error is `≤ 0.01`.
+    Where none is published, the goal.
     """
     number = row.claim.published
-    if isinstance(number, Published):
-        return f"{number} ({number.runs})"
-    if number.goal is None:
+    return f"{number} ({number.runs})" if isinstance(number, Published) else goal(row.claim)
+
+
+def goal(claim: Claim) -> str:
+    """The goal of a claim, e.g. `≥ 99.5`, that of an error `≤ 0.01`; `–` where it has none.
+
+    Args:
+        claim: The claim.
+    """
+    number = claim.published
+    if isinstance(number, Published) or number.goal is None:
         return MISSING
-    sign = "≤" if measure_of(row.claim.metric).lower_is_better else "≥"
+    sign = "≤" if measure_of(claim.metric).lower_is_better else "≥"
     return f"{sign} {number.goal:.{number.decimals[0]}f}"
 
 
@@ -43,8 +51,8 @@ def ours(row: Row) -> str:
     count = f"{summary.count} of {summary.count + gone}, {gone} diverged" if gone else summary.count
     published = row.claim.published
     mean_digits, error_digits = published.decimals
-    goal = published.goal if isinstance(published, Unpublished) else None
-    while goal is not None and _reads_as(goal, summary.mean, mean_digits):
+    aim = published.goal if isinstance(published, Unpublished) else None
+    while aim is not None and _reads_as(aim, summary.mean, mean_digits):
         mean_digits, error_digits = mean_digits + 1, error_digits + 1
     error = (
         ""

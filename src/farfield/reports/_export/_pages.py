@@ -1,0 +1,202 @@
+"""Pages of results for readers, from the exports alone: an index, and a page a paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from farfield.core import REFERENCES, printable
+from farfield.reports._export._coverage import Coverage, coverage_of, is_full
+from farfield.reports._export._figure_export import FigureExport
+from farfield.reports._export._index import index_page
+from farfield.reports._export._notes import load_reasons, load_wanted
+from farfield.reports._export._recorded import Kind, Recorded
+from farfield.reports._figures._registry import FIGURES
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._grid import LEGEND, grid
+from farfield.reports._tables._markdown import as_words, exhibit_lines, table_line
+from farfield.reports._tables._report import Report, Row
+from farfield.reports._tables._said import INTRODUCTION, statement_lines
+from farfield.reproductions import STATEMENTS, TABLES, Claim, Published, Table
+
+FROM_PAGES: Final = "../../results"
+"""Folder of exports as `docs/results` sees it."""
+
+READING: Final = f"""\
+In a cell the published number, or a goal of ours (≥, ≤), stands above ours: mean ± standard error
+of the networks after all of the steps, with their number in brackets. A share of the steps stands
+for a run of no more; its numbers are in [the table of all runs]({{table}}).
+
+{LEGEND}
+"""
+
+
+def results_pages(folder: Path, seen_from_pages: str = FROM_PAGES) -> dict[str, str]:
+    """The pages and the tables of all runs, by the name of their file.
+
+    Args:
+        folder: What `export` and `export_figure` wrote to, with the reasons and the wanted runs.
+        seen_from_pages: How the pages name it.
+
+    Raises:
+        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line,
+            or if a figure is not of networks as the files hold them.
+    """
+    recorded = Recorded(folder)
+    covered = coverage_of(recorded, load_wanted(folder))
+    reasons = load_reasons(folder)
+    pages = {"index.md": index_page(recorded, covered, reasons, seen_from_pages)}
+    for paper, items in covered.items():
+        pages[f"{paper}.md"] = _page(paper, items, recorded, seen_from_pages)
+        pages[f"{paper}.csv"] = _all_runs(paper, recorded)
+    return pages
+
+
+def _page(paper: str, covered: Sequence[Coverage], recorded: Recorded, folder: str) -> str:
+    """The page of a paper: how far it was run, its tables, its words and its figures."""
+    tables = {key: table for key, table in TABLES.items() if key.startswith(f"{paper}/")}
+    shown = [key for key in tables if _is_shown(key, recorded)]
+    figures = [one for one in recorded.figures if one.figure.startswith(f"{paper}/")]
+    statements = [one for one in STATEMENTS.values() if one.paper == paper]
+    lines = [f"# {REFERENCES[paper].title}", "", f"`{paper}`, {REFERENCES[paper].year}.", ""]
+    lines += [READING.format(table=f"{paper}.csv"), *_how_far(covered)]
+    for key in sorted(shown, key=lambda key: not _has_full(recorded.reports.get(key, {}))):
+        lines += _table(key, recorded)
+    if statements:
+        lines += ["## In words", "", INTRODUCTION, ""]
+        lines += [*statement_lines(statements, recorded.records), ""]
+    for figure in figures:
+        lines += _figure(figure, recorded, folder)
+    notes = _notes({key: recorded.reports[key] for key in shown if key in recorded.reports})
+    return "\n".join([*lines, *notes]).rstrip() + "\n"
+
+
+def _is_shown(key: str, recorded: Recorded) -> bool:
+    """True for a table with published numbers of its own, or with a cell that was run in full."""
+    table = TABLES[key]
+    if {claim.home for claim in table.claims} != {key}:
+        return False
+    published = any(isinstance(claim.published, Published) for claim in table.claims)
+    return published or _has_full(recorded.reports.get(key, {}))
+
+
+def _has_full(reports: Mapping[Kind, Report]) -> bool:
+    return any(is_full(row) for report in reports.values() for row in report.rows)
+
+
+def _how_far(covered: Sequence[Coverage]) -> list[str]:
+    """A line for each table and figure: what was run of it, and why not all."""
+    lines = ["## How far", ""]
+    head = ("printed", "results", "tested by", "run", "the rest", "estimate")
+    for own in (False, True):
+        lines += ["Of our own, or the same numbers tested in another way:", ""] if own else []
+        heads = head[2:] if own else head
+        lines += [table_line(heads), table_line(["---"] * len(heads))]
+        lines += [_covered_line(one) for one in covered if (one.printed is None) == own]
+        lines += [""]
+    return lines
+
+
+def _covered_line(one: Coverage) -> str:
+    """How far one table or figure was run."""
+    instead = one.printed.instead if one.printed is not None else ()
+    keys = [key.partition("/")[2] for key in one.keys]
+    tested = ", ".join([*keys, *(f"instead {key}" for key in instead)]) or "–"
+    printed = [] if one.printed is None else [one.name, str(one.printed.numbers or "–")]
+    ran = (tested, one.run, as_words(one.why) or "–", one.time or "–")
+    return table_line([*printed, *ran])
+
+
+def _table(key: str, recorded: Recorded) -> list[str]:
+    """A table as printed, and again for other images."""
+    table = TABLES[key]
+    lines = [f"## {key.partition('/')[2]}", "", f"{table.title}.{_planned(table)}", ""]
+    lines += _grids(table, table.claims, recorded.row)
+    for kind, report in recorded.reports.get(key, {}).items():
+        if not kind.is_default:
+            rows = {row.claim: row for row in report.rows}
+            lines += [f"On {kind.images}:", "", *_grids(table, list(rows), rows.get)]
+    return lines
+
+
+def _planned(table: Table) -> str:
+    """A sentence on steps that the paper does not name."""
+    published = any(isinstance(claim.published, Published) for claim in table.claims)
+    return " The paper does not say how long it trains." * (published and not table.steps_published)
+
+
+def _grids(table: Table, claims: Sequence[Claim], find: Callable[[Claim], Row | None]) -> list[str]:
+    """Some cells of a table, a grid a subject."""
+    order = list(dict.fromkeys(claim.column for claim in table.claims))
+    several = len({claim.subject for claim in table.claims}) > 1
+    lines = []
+    for subject in dict.fromkeys(claim.subject for claim in claims):
+        cells = [claim for claim in claims if claim.subject == subject]
+        lines += [f"**{as_words(subject)}**", ""] if several else []
+        lines += [*grid(cells, find, order), ""]
+    return lines
+
+
+def _figure(figure: FigureExport, recorded: Recorded, folder: str) -> list[str]:
+    """A figure at one budget: pictures, and what was measured beside what the paper says."""
+    basis = recorded.basis(figure)
+    images = f", {figure.images}" if figure.images else ""
+    networks = f"{text.networks(basis.networks)}, of {basis.recorded} recorded for these cells"
+    place = figure.place.partition("/")[2]
+    about = f"{FIGURES[figure.figure].table.title}. After {basis.steps} of the steps{images}"
+    lines = [f"## {place}", "", f"{about}; on {networks}.", ""]
+    for exhibit in figure.exhibits:
+        picture = exhibit.digest and f"{quote(folder)}/{figure.picture(exhibit)}"
+        lines += [f"**{as_words(exhibit.title)}**", ""]
+        lines += exhibit_lines(exhibit.title, picture, exhibit.caption, exhibit.findings)
+    return lines
+
+
+def _notes(reports: Mapping[str, Mapping[Kind, Report]]) -> list[str]:
+    """Notes on the tables, each once, with the tables that it is on."""
+    on: dict[str, dict[str, None]] = {}
+    for key, kinds in reports.items():
+        for report in kinds.values():
+            for note in text.own_notes(report):
+                on.setdefault(note, {})[key.partition("/")[2]] = None
+    lines = [f"- {', '.join(keys)}: {note}" for note, keys in on.items()]
+    return ["## Notes", "", *lines] if lines else []
+
+
+def _all_runs(paper: str, recorded: Recorded) -> str:
+    """Every run of a paper's tables as CSV, a line for each cell, share of steps and images."""
+    lines = [
+        {"table": key, **row.fields, "images": kind.images, **_made(row)}
+        for key, reports in recorded.reports.items()
+        if key.startswith(f"{paper}/")
+        for kind, report in reports.items()
+        for row in report.rows
+    ]
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(lines[0] if lines else ["table"])
+    writer.writerows([_plain(value) for value in line.values()] for line in lines)
+    return written.getvalue()
+
+
+def _made(row: Row) -> dict[str, Any]:
+    """How a row came about."""
+    return {
+        "reason": row.judgement.reason,
+        "experiment": row.claim.experiment.key,
+        "runs": "+".join(sorted({record.key for record in row.records})),
+        "command": row.command,
+        "trained on": "; ".join(row.environments),
+    }
+
+
+def _plain(value: object) -> str:
+    """A value as CSV holds it: numbers to six digits, nothing where there is none, plain text."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    return "" if value is None else printable(value)

@@ -1,0 +1,204 @@
+"""Everything that a folder of exports holds, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, final
+
+from farfield.core import UnknownNameError, expand_home, printable
+from farfield.records import Record
+from farfield.reports._export._export import Line, load_export
+from farfield.reports._export._figure_export import FigureExport, digest_of, load_figure
+from farfield.reports._export._images import BUILT_IN, PAPER_IMAGES, images_of
+from farfield.reports._tables._levels import FILE as LEVELS_FILE
+from farfield.reports._tables._levels import Levels
+from farfield.reports._tables._report import IMAGES, Report, Row, tabulate
+from farfield.reproductions import TABLES, Budget, Claim, Table
+
+
+@final
+class Kind(NamedTuple):
+    """Runs of a table that belong together.
+
+    Attributes:
+        share: Share of the paper's steps.
+        images: Images shown; empty where there is no choice.
+    """
+
+    share: float
+    images: str
+
+    @property
+    def is_default(self) -> bool:
+        """True if the images are those of a command without options."""
+        return self.images in {"", BUILT_IN}
+
+
+@final
+class Basis(NamedTuple):
+    """Networks behind a figure.
+
+    Attributes:
+        steps: Shares of their steps that its networks did.
+        networks: How many they are.
+        recorded: How many are recorded of the same cells, budgets and images.
+    """
+
+    steps: str
+    networks: int
+    recorded: int
+
+
+@final
+class Recorded:
+    """The tables and figures of a folder of exports.
+
+    Args:
+        folder: What `export` and `export_figure` wrote to; it may be absent.
+
+    Attributes:
+        reports: The reports of each table with records, those with the most steps first.
+        figures: The figures, by name of their file.
+
+    Raises:
+        ValueError: If a file is damaged, or holds what belongs to no claim, naming file and line.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder = expand_home(folder)
+        self.figures = [load_figure(path, folder) for path in sorted(folder.rglob("*.json"))]
+        paths = {
+            path.relative_to(folder).with_suffix("").as_posix(): path
+            for path in sorted(folder.rglob("*.jsonl"))
+            if path.name != LEVELS_FILE
+        }
+        for key, path in paths.items():
+            if key not in TABLES:
+                raise ValueError(f"{printable(path)}: {UnknownNameError('table', key, TABLES)}")
+        levels = Levels(folder)
+        self.reports = {
+            key: _reports(table, paths[key], levels)
+            for key, table in TABLES.items()
+            if key in paths
+        }
+        self._rows: dict[str, Row] = {}
+        for reports in self.reports.values():
+            for report in reports.values():
+                for row in report.rows:
+                    self._rows.setdefault(row.claim.name, row)
+
+    def row(self, claim: Claim) -> Row | None:
+        """What is recorded of a claim, at the most steps; `None` without records.
+
+        Args:
+            claim: The claim.
+        """
+        return self._rows.get(claim.name)
+
+    def records(self, claim: Claim) -> Sequence[Record]:
+        """The networks of a claim, at the most steps.
+
+        Args:
+            claim: The claim.
+        """
+        row = self.row(claim)
+        return () if row is None else row.records
+
+    def basis(self, figure: FigureExport) -> Basis:
+        """Networks behind a figure, checked against the records.
+
+        Args:
+            figure: One of the figures.
+
+        Raises:
+            ValueError: If one of them is not recorded as it was.
+        """
+        cells = {(network.table, network.cell) for network in figure.networks}
+        lines = {cell: self._lines(*cell) for cell in cells}
+        kinds, runs = set(), set()
+        for network in figure.networks:
+            found = lines[network.table, network.cell].get(network.digest)
+            if found is None:
+                raise ValueError(
+                    f"{figure.place}: seed {network.seed} of {network.table}/{network.cell} is not "
+                    "recorded, or was run again since; export the figure again"
+                )
+            kinds.add(found[0])
+            runs.add(found[1])
+        alike = {run for found in lines.values() for kind, run in found.values() if kind in kinds}
+        shares = sorted({kind.share for kind in kinds}, reverse=True)
+        steps = " or ".join(f"{100 * share:g} %" for share in shares)
+        return Basis(steps=steps, networks=len(runs), recorded=len(alike))
+
+    def _lines(self, table: str, cell: str) -> dict[str, tuple[Kind, tuple[str, int]]]:
+        """Kind, key and seed of the lines of a cell, by their digest."""
+        return {
+            digest_of(Line(cell=cell, record=record)): (kind, (record.key, record.seed))
+            for kind, report in self.reports.get(table, {}).items()
+            for row in report.rows
+            if row.name == cell
+            for record in row.records
+        }
+
+
+def _reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Report]:
+    """The reports of a file by their kind."""
+    kinds: dict[Kind, dict[str, list[Record]]] = {}
+    checked: dict[tuple[str, str, int], Kind] = {}
+    for number, line in enumerate(load_export(path), 1):  # no line is skipped
+        where = f"{printable(path)}, line {number}"
+        claim = _claim(table, line, where)
+        record = line.record
+        run = (claim.name, record.key, record.steps)
+        if run not in checked:  # the same key is the same experiment
+            checked[run] = _kind(claim, record, where)
+        try:
+            record.final(claim.regime, claim.metric)
+        except KeyError as error:
+            raise ValueError(f"{where}: the score of {claim.name} is missing: {error}") from error
+        kinds.setdefault(checked[run], {}).setdefault(claim.name, []).append(record)
+    ordered = sorted(kinds.items(), key=lambda item: (-item[0].share, item[0].images))
+    try:
+        return {kind: _report(table, found, kind, levels) for kind, found in ordered}
+    except ValueError as error:
+        raise ValueError(f"{printable(path)}: {error}") from error
+
+
+def _claim(table: Table, line: Line, where: str) -> Claim:
+    """The claim that a line is about."""
+    if line.cell not in table.cells:
+        raise ValueError(f"{where}: {UnknownNameError('cell', line.cell, table.cells)}")
+    return table.cells[line.cell]
+
+
+def _kind(claim: Claim, record: Record, where: str) -> Kind:
+    """The kind of a record, whose experiment must be the claim's."""
+    try:
+        is_same = claim.same_experiment(record.experiment, record.steps)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if not is_same:
+        raise ValueError(
+            f"{where}: the record of {claim.name} must be of its experiment, got another "
+            f"({record.key}); run the claim again"
+        )
+    share = float(f"{claim.fraction(record.experiment):.3g}")
+    return Kind(share=share, images=images_of(claim, record))
+
+
+def _report(table: Table, found: Mapping[str, list[Record]], kind: Kind, levels: Levels) -> Report:
+    """The cells that have records, with commands that show the same images."""
+    cells = [name for name, claim in table.cells.items() if claim.name in found]
+    whole = any(
+        claim.fraction(record.experiment) == 1
+        for claim in table.claims
+        for record in found.get(claim.name, [])
+    )
+    budget = Budget.PAPER if whole else Budget.QUICK
+    report = tabulate(table.select(*cells), lambda claim: found.get(claim.name, []), budget, levels)
+    if kind.images != PAPER_IMAGES:
+        return report
+    rows = tuple(replace(row, command=row.command + IMAGES["webb2021"]) for row in report.rows)
+    return replace(report, rows=rows)
