@@ -34,7 +34,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reproductions import TABLES, Budget, Table
-from farfield.tasks import ProblemTask, is_at_hand
+from farfield.tasks import HasPictures, ProblemTask, is_at_hand
 
 
 def reproduce(command: Reproduce) -> None:
@@ -165,7 +165,11 @@ def _report(
     sheets: dict[str, Path] = {}
     for claim in table.claims:
         task = claim.experiment.task
-        if isinstance(task, ProblemTask) and task.name not in sheets and is_at_hand(task):
+        if (
+            isinstance(task, ProblemTask | HasPictures)
+            and task.name not in sheets
+            and is_at_hand(task)
+        ):
             sheets[task.name] = folder / f"problems-{task.name}.png"
             problem_sheet(task, sheets[task.name])
     pictures = {name: path.read_bytes() for name, path in sheets.items()}
