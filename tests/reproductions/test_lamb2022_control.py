@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from fnmatch import fnmatchcase
+
 import pytest
 
 from farfield.core import stream
@@ -13,7 +16,14 @@ from farfield.reproductions._comparisons import as_published
 from farfield.reproductions.lamb2022 import _print_control as printed
 from farfield.tasks import Atari, BabyAIPicking, ObjectPicking, is_at_hand
 
-KEYS = ("figure-4-agents", "object-picking", "figure-5-agents", "nfm-table-3")
+KEYS = (
+    "figure-4-agents",
+    "object-picking",
+    "object-picking-narrow",
+    "object-picking-beyond",
+    "figure-5-agents",
+    "nfm-table-3",
+)
 RUN = [claim for key in KEYS for claim in TABLES[f"lamb2022/{key}"].claims if not claim.unbuilt]
 
 
@@ -38,6 +48,8 @@ def test_known_and_novel_distractors_are_two_regimes_of_the_same_agents() -> Non
     for key, task, rows in (
         ("figure-4-agents", BabyAIPicking, 2),
         ("object-picking", ObjectPicking, 5),
+        ("object-picking-narrow", ObjectPicking, 5),
+        ("object-picking-beyond", ObjectPicking, 2),
     ):
         claims = cells(key)
         assert {type(claim.experiment.task) for claim in claims} == {task}
@@ -47,7 +59,7 @@ def test_known_and_novel_distractors_are_two_regimes_of_the_same_agents() -> Non
 
 
 def test_only_the_recurrent_layer_differs() -> None:
-    for key in KEYS[:3]:
+    for key in KEYS[:5]:
         by_task = {}
         for claim in cells(key):
             experiment = claim.experiment
@@ -79,3 +91,13 @@ def test_every_agent_can_be_built(claim: Claim) -> None:
     if claim.row.startswith("RIMs"):
         assert isinstance(agent.core, RIMs)
         assert agent.core.num_mechanisms == 6
+
+
+def test_weight_decay_is_of_the_first_layer_alone() -> None:
+    plain, beyond = (cells(f"object-picking-{name}")[0].experiment for name in ("narrow", "beyond"))
+    optimizer = beyond.recipe.optimizer
+    assert dataclasses.replace(beyond.recipe, optimizer=plain.recipe.optimizer) == plain.recipe
+    assert dataclasses.replace(beyond, recipe=plain.recipe) == plain
+    names = [name for name, _ in plain.model.build(plain.task, stream(0)).named_parameters()]
+    decayed = [n for n in names if not any(fnmatchcase(n, p) for p in optimizer.undecayed)]
+    assert decayed == ["encoder.layers.0.weight"]
