@@ -104,6 +104,6 @@ def test_a_filmstrip_shows_frames_over_mechanisms(
     assert "the last 100 episodes of training" in courses.caption
     assert [finding.what for finding in strips.findings] == ["RIMs: active sets"]
     assert strips.draw is not None
-    frames, mechanisms = strips.draw(LIGHT).subfigs[0].axes
-    assert len(frames.images) >= 3
-    assert len(mechanisms.patches) == 2 * len(frames.images)
+    (axes,) = strips.draw(LIGHT).axes
+    assert len(axes.images) >= 3
+    assert len(axes.patches) == 2 * len(axes.images)

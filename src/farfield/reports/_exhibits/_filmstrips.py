@@ -28,6 +28,9 @@ EPISODES: Final = 50
 FRAMES: Final = 10
 """Frames of an episode that are shown, evenly spaced, the first and the last among them."""
 
+BAR: Final = 0.16
+"""Height of the row of a mechanism, in widths of a frame."""
+
 CAPTION: Final = (
     "One episode of an agent in {regime}, the first of seed {seed} that takes {least} steps or "
     "more and ends with success: what could be seen from outside before up to {frames} of its "
@@ -88,7 +91,7 @@ class Filmstrips:
                 Finding(
                     what=f"{row.claim.row}: active sets",
                     paper=figure.words(f"{row.claim.cell.partition('/')[0]}/sets"),
-                    ours=text.over_counted([float(_sets(own)) for own in networks]),
+                    ours=text.over_counted([float(_sets(own)) for own in networks], unit=""),
                 )
                 for row, networks in found
             ),
@@ -126,39 +129,35 @@ def _sets(episodes: Sequence[WatchedEpisode]) -> int:
 
 @in_style
 def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], theme: Theme) -> Picture:
-    """Two strips for each row: frames, and mechanisms under them."""
-    picture = Picture(figsize=(WIDTH, 0.2 + 1.75 * len(shown)))
-    for part, (row, episode) in zip(
-        picture.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True
-    ):
+    """A strip for each row: frames, and mechanisms under them."""
+    heights = [1.5 + BAR * episode.active.shape[1] for _, episode in shown]
+    picture = Picture(figsize=(WIDTH, 0.2 + sum(heights) * WIDTH / (FRAMES + 1)))
+    panels = picture.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (row, episode) in zip(panels, shown, strict=True):
         last = len(episode.pictures) - 1
         steps = np.unique(np.linspace(0, last, min(last + 1, FRAMES)).round().astype(int))
-        frames, strip = part.subplots(2, 1, height_ratios=(1.6, 1), sharex=True)
-        _draw_frames(frames, [(step, episode.pictures[step]) for step in steps])
-        _draw_mechanisms(strip, episode.active.numpy()[steps], theme)
-        part.suptitle(f"{row.claim.row}: {episode.mission}", fontsize=8.2)
+        for place, step in enumerate(steps.tolist()):
+            _draw_frame(axes, place, episode.pictures[step])
+            axes.text(place, 0.48, f"{step + 1}", ha="center", va="bottom", fontsize=6.5)
+        _draw_mechanisms(axes, episode.active.numpy()[steps], theme)
+        axes.set(xlim=(-1, FRAMES - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
+        axes.set_aspect("equal")
+        axes.axis("off")
+        axes.set_title(f"{row.claim.row}: {episode.mission}")
     return picture
 
 
-def _draw_frames(axes: Axes, frames: Sequence[tuple[int, np.ndarray]]) -> None:
-    for place, (step, shown) in enumerate(frames):
-        high, wide = (0.45 * side / max(shown.shape[:2]) for side in shown.shape[:2])
-        axes.imshow(
-            shown,
-            extent=(place - wide, place + wide, -high, high),
-            interpolation="antialiased",
-        )
-        axes.text(place, 0.5, f"{step + 1}", ha="center", va="bottom", fontsize=6.5)
-    axes.set(xlim=(-0.5, len(frames) - 0.5), ylim=(-0.5, 0.7), aspect="equal")
-    axes.axis("off")
+def _draw_frame(axes: Axes, place: int, shown: np.ndarray) -> None:
+    high, wide = (0.45 * side / max(shown.shape[:2]) for side in shown.shape[:2])
+    axes.imshow(shown, extent=(place - wide, place + wide, -high, high))
 
 
 def _draw_mechanisms(axes: Axes, active: np.ndarray, theme: Theme) -> None:
-    steps, mechanisms = np.nonzero(active)
-    axes.barh(
-        mechanisms + 1, 0.9, left=steps - 0.45, height=0.72, color=theme.foreground, linewidth=0
-    )
-    count = active.shape[1]
-    axes.set(ylim=(count + 0.6, 0.4), ylabel="mechanism")
-    axes.set_yticks(range(1, count + 1))
-    axes.tick_params(axis="x", length=0, labelbottom=False)
+    """Bars under the frames, a row for each mechanism."""
+    for mechanism in range(active.shape[1]):
+        height, steps = -0.55 - BAR * mechanism, np.flatnonzero(active[:, mechanism])
+        axes.barh(
+            np.full(len(steps), height), 0.9, left=steps - 0.45, height=0.7 * BAR,
+            color=theme.foreground, linewidth=0,
+        )  # fmt: skip
+        axes.text(-0.6, height, f"{mechanism + 1}", ha="right", va="center", fontsize=6.5)
