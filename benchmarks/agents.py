@@ -250,7 +250,7 @@ def markdown(results: Json) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What is measured.
+    """Size of the measurement.
 
     Args:
         worlds: The worlds.

@@ -164,7 +164,7 @@ class TimeCourses:
 
 
 def _others(exhibit: TimeCourses, claim: Claim) -> str:
-    """What else a picture shows, and what its points are."""
+    """Last sentences of the caption: lines of reference and the origin of the points."""
     if isinstance(claim.experiment.task, Environment):
         return EPISODES
     return LOSSES if exhibit.falling else SCORES
