@@ -102,5 +102,5 @@ class HasPictures(Protocol):
         ...
 
     def mission(self, worlds: Any, row: int) -> str:
-        """What its agent is asked for, in a few words."""
+        """Mission of its agent in a few words, e.g. `"red key"`."""
         ...
