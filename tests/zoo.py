@@ -39,6 +39,7 @@ from farfield.functional import (
     WrittenState,
     as_fractions,
     bicubic_resize,
+    cached_log_probs,
     causal_attention,
     clipped_policy_loss,
     clipped_value_loss,
@@ -1865,6 +1866,13 @@ FUNCTIONS = {
         (drawn(BATCH, TIME), drawn(BATCH, TIME, seed=1)),
         (BATCH, TIME),
     ),
+    "cached_log_probs": (
+        lambda logits, hidden: cached_log_probs(
+            logits, hidden, hidden[..., 0].round().long() % 3, size=2, scale=0.5, weight=0.1
+        ),
+        (drawn(BATCH, 2, 3), drawn(BATCH, TIME, FEATURES, seed=1)),
+        (BATCH, 2, 3),
+    ),
     "quantile_huber_loss": (
         quantile_huber_loss,
         (drawn(BATCH, 3), drawn(BATCH, 3, seed=1), drawn(BATCH, 2, seed=2)),
@@ -2008,6 +2016,7 @@ ELSEWHERE = {
     "CONTEXTS",
     "ENCODERS",
     "REASONERS",
+    "RESTORERS",
     "SCORERS",
     "SEQUENCE_LAYERS",
     "SET_LAYERS",

@@ -59,6 +59,7 @@ from farfield.tasks import (
     DATA_SETS,
     ENVIRONMENTS,
     TASKS,
+    Atari,
     Copying,
     DataFile,
     DataSet,
@@ -420,6 +421,20 @@ def test_show_draws_every_task(
         low, high = picture.convert("L").getextrema()
     assert (low, high) == (low, 255)
     assert low < 64
+
+
+def test_show_draws_beginnings_of_episodes(farfield, folder: Path) -> None:
+    room = "--task.side 3 --task.distractors 1 --task.more-distractors --task.larger-sides 5"
+    ended = farfield(f"show object-picking {room} --task.view 3")
+    assert (ended.status, ended.err) == (0, "")
+    assert files(folder) == ["problems-object-picking.png"]
+
+
+@pytest.mark.skipif(Atari().is_at_hand(), reason="ale-py is installed")
+def test_an_environment_that_is_not_installed_is_named_with_the_mend(farfield) -> None:
+    ended = farfield("show atari")
+    assert ended.status == 1
+    assert "pip install 'farfield[atari]'" in ended.err
 
 
 def test_show_takes_several_names_for_a_field(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from fnmatch import fnmatchcase
+
 import pytest
 import torch
 
@@ -14,7 +17,13 @@ from farfield.reproductions._comparisons import as_published
 from farfield.reproductions.lamb2022 import _print_control as printed
 from farfield.tasks import Atari, BabyAIPicking, ObjectPicking, is_at_hand
 
-KEYS = ("figure-4-agents", "object-picking", "figure-5-agents")
+KEYS = (
+    "figure-4-agents",
+    "object-picking",
+    "object-picking-narrow",
+    "object-picking-beyond",
+    "figure-5-agents",
+)
 VALUES = ("object-picking-values", "nfm-table-3")
 RUN = [claim for key in KEYS for claim in TABLES[f"lamb2022/{key}"].claims]
 
@@ -40,6 +49,8 @@ def test_known_and_novel_distractors_are_two_regimes_of_the_same_agents() -> Non
     for key, task, rows in (
         ("figure-4-agents", BabyAIPicking, 2),
         ("object-picking", ObjectPicking, 5),
+        ("object-picking-narrow", ObjectPicking, 5),
+        ("object-picking-beyond", ObjectPicking, 2),
     ):
         claims = cells(key)
         assert {type(claim.experiment.task) for claim in claims} == {task}
@@ -116,3 +127,13 @@ def test_steps_of_the_games_are_those_of_the_other_agents() -> None:
     steps = experiment.recipe.steps * experiment.objective.copies
     assert steps == pytest.approx(10_000_000, rel=1e-3)
     assert experiment.objective.target_period * experiment.objective.copies == 20_000
+
+
+def test_weight_decay_is_of_the_first_layer_alone() -> None:
+    plain, beyond = (cells(f"object-picking-{name}")[0].experiment for name in ("narrow", "beyond"))
+    optimizer = beyond.recipe.optimizer
+    assert dataclasses.replace(beyond.recipe, optimizer=plain.recipe.optimizer) == plain.recipe
+    assert dataclasses.replace(beyond, recipe=plain.recipe) == plain
+    names = [name for name, _ in plain.model.build(plain.task, stream(0)).named_parameters()]
+    decayed = [n for n in names if not any(fnmatchcase(n, p) for p in optimizer.undecayed)]
+    assert decayed == ["encoder.layers.0.weight"]

@@ -217,3 +217,23 @@ def test_gymnasium_finds_nothing_wrong() -> None:
             return seen, float(rewards[0]), bool(terminations[0]), bool(truncations[0]), {}
 
     check_env(One(), skip_render_check=True)
+
+
+def test_a_picture_shows_what_stands_where() -> None:
+    """Two colors where something stands, and other ground where the agent looks."""
+    task = ObjectPicking(side=4, distractors=3, more_distractors=(), larger_sides=(), view=3)
+    worlds = task.make(TRAINING, 6, stream(0))
+    observations, _ = worlds.reset()
+    codes = worlds.layouts.grid.reshape(6, 8, 8)[:, 1:7, 1:7]
+    for row in range(6):
+        cells = task.picture(worlds, row).reshape(6, 8, 6, 8, 3).swapaxes(1, 2).reshape(36, 64, 3)
+        colors = [len(np.unique(cell, axis=0)) for cell in cells]
+        full = np.flatnonzero(codes[row] > 1)
+        empty = np.flatnonzero(codes[row] == 0)
+        assert {colors[place] for place in full} == {2}
+        assert sorted(colors[place] for place in empty)[-2:] == [1, 2]  # the last is the agent's
+        ground = {tuple(cells[place, 0]) for place in empty}
+        seen = observations[row, 0].size - np.count_nonzero(observations[row, 0])
+        assert len(ground) == 2 - (seen == 0)
+        kind, color = np.flatnonzero(observations[row, -7:, 0, 0])
+        assert task.mission(worlds, row) == f"{COLORS[color - 3]} {KINDS[kind]}"

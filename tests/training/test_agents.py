@@ -88,9 +88,10 @@ def test_sequences_are_read_as_they_were_acted_in(name: str) -> None:
         problems = sequences_of(rollout, rows, steps)
         latent = problems.latent
         state = tuple(latent[n].transpose(0, 1) for n in latent if n.startswith("state."))
-        logits, values, _ = model(problems.items, problems.index, state, latent["begins"])
-        taken = logits.log_softmax(-1).gather(-1, problems.target.unsqueeze(-1)).squeeze(-1)
         is_step = latent["is_step"]
+        given = (problems.items, problems.index, state, latent["begins"], is_step.sum(1))
+        logits, values, _ = model(*given)
+        taken = logits.log_softmax(-1).gather(-1, problems.target.unsqueeze(-1)).squeeze(-1)
         assert is_step.sum() == 75
         ends += int(rollout.ends.sum())
         torch.testing.assert_close(taken[is_step], latent["log_probs"][is_step])

@@ -62,6 +62,8 @@ from farfield.analysis._surfaces import surface_of as surface_of
 from farfield.analysis._time_courses import TimeCourse as TimeCourse
 from farfield.analysis._time_courses import time_course as time_course
 from farfield.analysis._tsne import tsne as tsne
+from farfield.analysis._watched_episode import WatchedEpisode as WatchedEpisode
+from farfield.analysis._watched_episode import watch_episode as watch_episode
 
 __all__ = [
     "FGSM",
@@ -87,6 +89,7 @@ __all__ = [
     "Shear",
     "Surface",
     "TimeCourse",
+    "WatchedEpisode",
     "Zoom",
     "active_of",
     "class_spectra",
@@ -126,4 +129,5 @@ __all__ = [
     "surface_of",
     "time_course",
     "tsne",
+    "watch_episode",
 ]

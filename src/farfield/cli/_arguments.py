@@ -38,6 +38,7 @@ class List:
 class Show:
     """Draw sample problems of every regime of a task, with their answers, to a PNG.
 
+    Of an environment, such as object-picking, beginnings of episodes are drawn.
     Fields of the task follow their names: --task.row-length 20. `farfield list tasks` shows them
     all, --help behind the name of a task says what its are.
     """

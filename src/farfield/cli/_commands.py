@@ -15,7 +15,7 @@ from rich.text import Text
 
 from farfield.cli._arguments import Cite, Fetch, List, Show
 from farfield.cli._claims import claim_rows
-from farfield.cli._names import MODELS, fields_of_task, find_task, options_of_task
+from farfield.cli._names import MODELS, fields_of_task, find_task_or_environment, options_of_task
 from farfield.core import REFERENCES, UnknownNameError, printable
 from farfield.experiments import TASK_ARGUMENTS
 from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
@@ -23,7 +23,15 @@ from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_H
 from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
 from farfield.reports import FIGURES, problem_sheet
 from farfield.reproductions import STATEMENTS, TABLES
-from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS, ProblemTask, fetch, form_of
+from farfield.tasks import (
+    DATA_SETS,
+    ENVIRONMENTS,
+    TASKS,
+    Environment,
+    ProblemTask,
+    fetch,
+    form_of,
+)
 
 LAST_COLUMN = {"claims": "run, and the rest", "figures": "cells", "statements": "the paper"}
 """Its heading by kind, where it is not that of fields."""
@@ -136,7 +144,7 @@ def _field(field: dataclasses.Field[Any]) -> str:
 
 
 def show(command: Show, rest: Sequence[str]) -> None:
-    """Draw sample problems of every regime of a task.
+    """Draw sample problems of every regime of a task, or beginnings of episodes.
 
     Args:
         command: Which task, and where to.
@@ -149,14 +157,14 @@ def show(command: Show, rest: Sequence[str]) -> None:
     Console().print(said, soft_wrap=True)
 
 
-def task_of(command: Show, rest: Sequence[str]) -> ProblemTask:
+def task_of(command: Show, rest: Sequence[str]) -> ProblemTask | Environment:
     """The task that the words describe.
 
     Args:
         command: The words with fixed names.
         rest: The fields of the task.
     """
-    task = find_task(command.task)
+    task = find_task_or_environment(command.task)
     words = list(rest)
     if command.withheld is not None:
         if any(word.partition("=")[0] == "--task.withheld" for word in rest):
@@ -169,7 +177,7 @@ def task_of(command: Show, rest: Sequence[str]) -> ProblemTask:
         prog=f"farfield show {command.task}",
         args=words,
     )
-    shown: ProblemTask = task(**fields_of_task(task, options.task, command.images))
+    shown: ProblemTask | Environment = task(**fields_of_task(task, options.task, command.images))
     return shown
 
 

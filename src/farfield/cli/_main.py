@@ -151,7 +151,7 @@ def _do(command: object, rest: Sequence[str]) -> int:
             _dispatch(command, rest)
     except (UnknownNameError, ValueError, TypeError) as error:
         return _say(str(error), 2)
-    except (ExecutionError, BusyError, StoreError, OSError) as error:
+    except (ExecutionError, BusyError, StoreError, OSError, ModuleNotFoundError) as error:
         return _say("\n\n".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except OverflowError as error:
         return _say(f"a number is too large: {error}", 2)

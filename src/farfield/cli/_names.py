@@ -65,18 +65,6 @@ def find(kind: str, name: str, names: Mapping[str, Named]) -> Named:
     return names[name]
 
 
-def find_task(name: str) -> Any:
-    """The class of a task that draws problems.
-
-    Args:
-        name: Its name on the command line.
-
-    Raises:
-        UnknownNameError: If the task is unknown.
-    """
-    return find("task", name, TASKS)
-
-
 def find_task_or_environment(name: str) -> Any:
     """The class of a task, or of an environment.
 

@@ -34,7 +34,7 @@ from farfield.reports import (
     write_report,
 )
 from farfield.reproductions import TABLES, Budget, Table
-from farfield.tasks import ProblemTask, is_at_hand
+from farfield.tasks import HasPictures, ProblemTask, is_at_hand
 
 
 def reproduce(command: Reproduce) -> None:
@@ -172,7 +172,7 @@ def _draw_problems(table: Table, folder: Path) -> None:
     """Draw a sheet of sample problems of each task, which reports show from then on."""
     tasks = {one.experiment.task.name: one.experiment.task for one in reversed(table.claims)}
     for name, task in tasks.items():
-        if isinstance(task, ProblemTask) and is_at_hand(task):
+        if isinstance(task, ProblemTask | HasPictures) and is_at_hand(task):
             problem_sheet(task, folder / f"problems-{name}.png")
 
 

@@ -11,6 +11,7 @@ from farfield.reports._exhibits._embeddings import EmbeddingsByDimension as Embe
 from farfield.reports._exhibits._exhibit import Exhibit as Exhibit
 from farfield.reports._exhibits._exhibit import Figure as Figure
 from farfield.reports._exhibits._exhibit import Quote as Quote
+from farfield.reports._exhibits._filmstrips import Filmstrips as Filmstrips
 from farfield.reports._exhibits._flattening import Flattening as Flattening
 from farfield.reports._exhibits._generalization import Generalization as Generalization
 from farfield.reports._exhibits._generated_images import GeneratedImages as GeneratedImages
@@ -92,6 +93,7 @@ __all__ = [
     "ExtrapolationProfile",
     "Figure",
     "FigureExport",
+    "Filmstrips",
     "Finder",
     "Finding",
     "Flattening",

@@ -65,6 +65,7 @@ TABLES: Final[dict[str, Table]] = {
         lamb2022.PICKING,
         lamb2022.PICKING_NARROW,
         lamb2022.PICKING_VALUES,
+        lamb2022.PICKING_BEYOND,
         lamb2022.FIGURE_5,
         lamb2022.TABLE_3,
         lamb2022.BEYOND,

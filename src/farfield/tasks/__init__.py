@@ -54,6 +54,7 @@ from farfield.tasks._protocol._abilities import scored_of as scored_of
 from farfield.tasks._protocol._abilities import scored_sets as scored_sets
 from farfield.tasks._protocol._environment import Environment as Environment
 from farfield.tasks._protocol._environment import HasExpert as HasExpert
+from farfield.tasks._protocol._environment import HasPictures as HasPictures
 from farfield.tasks._protocol._environment import VectorEnv as VectorEnv
 from farfield.tasks._protocol._form import Form as Form
 from farfield.tasks._protocol._form import Reading as Reading
@@ -173,6 +174,7 @@ __all__ = [
     "GymnasiumWorlds",
     "HasExpert",
     "HasForm",
+    "HasPictures",
     "HasPixelStatistics",
     "HasSubsets",
     "IdentityRules",

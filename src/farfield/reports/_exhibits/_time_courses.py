@@ -31,7 +31,8 @@ from farfield.reports._profile._panels import LABEL_GAP, end_labels
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
-from farfield.tasks import TRAINING
+from farfield.reproductions import Claim
+from farfield.tasks import TRAINING, Environment
 
 LEVEL: Final = (0, (5, 1.5, 1, 1.5))
 """Line of the level to reach."""
@@ -41,12 +42,18 @@ GAP: Final = 0.055
 CAPTION: Final = (
     "Mean {metric} on training problems over our networks; band: ± standard error of the mean. "
     "Updates are counted on a logarithmic axis. Ring: from there on the mean stays at or {beyond} "
-    "{level} (dash-dotted line), at the points recorded, four an octave. {others} Each point is "
-    "measured as at test, on up to 256 training problems, the last on all. Median: over the "
+    "{level} (dash-dotted line), at the points recorded, four an octave. {others} Median: over the "
     "networks, each by itself."
 )
-SCORES: Final = "Dashed: answers that ignore the problem; dotted: the rule itself."
-LOSSES: Final = "Dashed: all answers held equally likely."
+MEASURED: Final = (
+    "Each point is measured as at test, on up to 256 training problems, the last on all."
+)
+SCORES: Final = f"Dashed: answers that ignore the problem; dotted: the rule itself. {MEASURED}"
+LOSSES: Final = f"Dashed: all answers held equally likely. {MEASURED}"
+EPISODES: Final = (
+    "Dashed: actions drawn uniformly; dotted: the expert. Each point is the mean of the last 100 "
+    "episodes of training; where every regime is scored, of new ones."
+)
 
 
 @final
@@ -139,7 +146,7 @@ class TimeCourses:
                 metric=self.metric,
                 beyond="below" if self.falling else "above",
                 level=measure.level,
-                others=LOSSES if self.falling else SCORES,
+                others=_others(self, claim),
             ),
             draw=partial(_draw, report, courses, measure),
             findings=tuple(
@@ -154,6 +161,13 @@ class TimeCourses:
                 if row.name in courses
             ),
         )
+
+
+def _others(exhibit: TimeCourses, claim: Claim) -> str:
+    """Last sentences of the caption: lines of reference and the origin of the points."""
+    if isinstance(claim.experiment.task, Environment):
+        return EPISODES
+    return LOSSES if exhibit.falling else SCORES
 
 
 @in_style

@@ -9,11 +9,13 @@ from farfield.reports._exhibits._decision_boundaries import DecisionBoundaries
 from farfield.reports._exhibits._decision_surfaces import DecisionSurfaces
 from farfield.reports._exhibits._dormant_phases import DormantPhases
 from farfield.reports._exhibits._exhibit import Figure, Quote
+from farfield.reports._exhibits._filmstrips import Filmstrips
 from farfield.reports._exhibits._flattening import Flattening
 from farfield.reports._exhibits._generated_images import GeneratedImages
 from farfield.reports._exhibits._layer_reads import LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
+from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import (
     BALLS,
@@ -25,11 +27,12 @@ from farfield.reproductions.lamb2022 import (
     NFM_GAN_NARROW,
     NFM_GAN_OVER_TRAINING,
     NFM_IMAGES_NARROW,
+    PICKING_NARROW,
     SINGULAR_VALUES,
     SPIRALS,
     TWO_MOONS,
 )
-from farfield.tasks import UNLABELLED, VALIDATION, Copying
+from farfield.tasks import TRAINING, UNLABELLED, VALIDATION, Copying
 
 TASK: Final = COPYING.claims[0].experiment.task
 assert isinstance(TASK, Copying)  # noqa: S101 — what a type checker cannot see
@@ -203,3 +206,14 @@ READS: Final = Figure(
     quick_networks=3,
 )
 """Our own: the paper does not say what is read."""
+
+AGENTS: Final = Figure(
+    table=Table(
+        key="lamb2022/agents-narrow",
+        title="Agents in small rooms: learning, and the mechanisms that are active",
+        claims=PICKING_NARROW.select("*/training").claims,
+    ),
+    exhibits=(TimeCourses(level=0.9, metric="success"), Filmstrips(regime=TRAINING)),
+    quick_networks=3,
+)
+"""Learning curves as in Figure 4, and an episode."""

@@ -43,6 +43,7 @@ FIGURES: Final[dict[str, Figure]] = {
         ren2017_images.FIGURE_7_IMAGES,
         ren2017_images.T91_IMAGES,
         lamb2022.READS,
+        lamb2022.AGENTS,
         webb2020.FIGURE_S1,
         webb2020.FIGURE_S2,
         webb2020.FIGURE_S3,

@@ -24,17 +24,19 @@ def image(
     axes: Axes,
     corner: Corner,
     shown: Float[Tensor, "height width"] | UInt8[Tensor, "height width *channel"],
+    side: float = 1.0,
 ) -> None:
-    """An image in a unit square, its longer side filling it.
+    """An image in a square, its longer side filling it.
 
     Args:
         axes: The paper.
         corner: Lower left corner of the square.
         shown: The image.
+        side: Side of the square.
     """
     (right, up), (height, width) = corner, shown.shape[:2]
-    across, down = width / max(height, width), height / max(height, width)
-    left, low = right + (1 - across) / 2, up + (1 - down) / 2
+    across, down = (side * length / max(height, width) for length in (width, height))
+    left, low = right + (side - across) / 2, up + (side - down) / 2
     axes.imshow(
         shown.numpy(),
         cmap="gray",
@@ -44,7 +46,7 @@ def image(
         interpolation="nearest" if max(height, width) <= DOTS // 2 else "hanning",
         aspect="auto",
     )
-    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=EDGE, linewidth=0.6))
+    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=EDGE, linewidth=0.6))
 
 
 def moved(origin: Corner, corner: Corner) -> Corner:

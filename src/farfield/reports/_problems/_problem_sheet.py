@@ -22,7 +22,8 @@ from farfield.records import write_whole
 from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._problems._layout import GAP, Corner, Layout
 from farfield.reports._problems._problem_layouts import layout_of
-from farfield.tasks import DrawsFirst, ProblemTask
+from farfield.reports._problems._starts import starts_of
+from farfield.tasks import DrawsFirst, Environment, ProblemTask
 
 _DPI: Final = 200
 
@@ -37,16 +38,21 @@ _WIDEST: Final = 28.0
 
 
 def problem_sheet(
-    task: ProblemTask, path: str | Path, seed: int = 0, problems_per_regime: int = 4
+    task: ProblemTask | Environment,
+    path: str | Path,
+    seed: int = 0,
+    problems_per_regime: int = 4,
 ) -> Path:
     """Draw problems of every regime with the right answer marked, as a PNG.
 
     The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
-    problems of each. The file is whole or absent.
+    problems of each. Of an environment the beginnings of episodes are drawn. The file is whole or
+    absent.
 
     Args:
         task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
-            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8.
+            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8; or an environment
+            with pictures.
         path: Where the picture goes, a name that ends in `.png`.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
@@ -64,6 +70,22 @@ def problem_sheet(
         raise ValueError(f"path must end in .png, got {str(path)!r}")
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
+    if isinstance(task, Environment):
+        layout, sets, extents = starts_of(task, seed, problems_per_regime)
+    else:
+        layout = _layout(task)
+        sets, extents = _sets(task, seed, layout.things)
+    picture = io.BytesIO()
+    figure = _sheet(layout, sets, extents, problems_per_regime)
+    FigureCanvasAgg(figure)
+    is_fine = isinstance(task, Environment) or max(task.item_shape[:2]) > DOTS // 2
+    figure.savefig(picture, format="png", dpi=(1 + is_fine) * _DPI)
+    write_whole(path, picture.getvalue())
+    return path
+
+
+def _layout(task: ProblemTask) -> Layout:
+    """The layout of a task's problems, if they can be drawn."""
     layout = layout_of(task)
     are_images = len(task.item_shape) == 2 or task.item_shape[2:] == (3,)
     if layout.drawing is None and not are_images:
@@ -71,14 +93,7 @@ def problem_sheet(
             "task must have images of (height, width) or (height, width, 3) as items, "
             f"got {task.item_shape}: a sheet shows pictures only"
         )
-    picture = io.BytesIO()
-    sets, extents = _sets(task, seed, layout.things)
-    figure = _sheet(layout, sets, extents, problems_per_regime)
-    FigureCanvasAgg(figure)
-    fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
-    figure.savefig(picture, format="png", dpi=fine * _DPI)
-    write_whole(path, picture.getvalue())
-    return path
+    return layout
 
 
 def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:

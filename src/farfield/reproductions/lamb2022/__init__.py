@@ -10,6 +10,7 @@ from farfield.reproductions.lamb2022._control import FIGURE_5 as FIGURE_5
 from farfield.reproductions.lamb2022._control import PICKING as PICKING
 from farfield.reproductions.lamb2022._control import PICKING_VALUES as PICKING_VALUES
 from farfield.reproductions.lamb2022._control import TABLE_3 as TABLE_3
+from farfield.reproductions.lamb2022._control_narrow import PICKING_BEYOND as PICKING_BEYOND
 from farfield.reproductions.lamb2022._control_narrow import PICKING_NARROW as PICKING_NARROW
 from farfield.reproductions.lamb2022._copying import COPYING as COPYING
 from farfield.reproductions.lamb2022._copying import TABLE_1_COPYING as TABLE_1_COPYING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped, UInt8
 
 from farfield.core import Stream
 from farfield.tasks._protocol._task import Task
@@ -90,4 +90,17 @@ class HasExpert(Protocol):
 
     def expert(self, worlds: Any) -> Int[np.ndarray, " batch"]:
         """The expert's actions in what `make` returned."""
+        ...
+
+
+@runtime_checkable
+class HasPictures(Protocol):
+    """An environment that can be shown from outside, as no agent sees it."""
+
+    def picture(self, worlds: Any, row: int) -> UInt8[np.ndarray, "height width 3"]:
+        """One of the worlds that `make` returned, as it is now."""
+        ...
+
+    def mission(self, worlds: Any, row: int) -> str:
+        """Mission of its agent in a few words, e.g. `"red key"`."""
         ...

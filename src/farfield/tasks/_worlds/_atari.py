@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from farfield.core import NonNegativeInt, Stream, check_fields
 from farfield.tasks._protocol._checks import check_number, check_regime
@@ -127,3 +127,22 @@ class Atari:
             regime: Name of the regime.
         """
         return random_score(self, check_regime(regime, self.regimes), EPISODES)
+
+    def picture(self, worlds: GymnasiumWorlds, row: int) -> UInt8[np.ndarray, "height width 3"]:
+        """The screen of a game, in color.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        screen: np.ndarray = worlds.copies[row].screen()
+        return screen
+
+    def mission(self, worlds: GymnasiumWorlds, row: int) -> str:  # noqa: ARG002
+        """Name of the game.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        return self.game

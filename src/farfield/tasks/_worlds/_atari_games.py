@@ -133,6 +133,11 @@ class Game:
         is_over = bool(self._ale.game_over())
         return self._seen.copy(), reward, is_over, not is_over and self._time >= LIMIT, {}
 
+    def screen(self) -> UInt8[np.ndarray, "height width 3"]:
+        """The screen as it is now, in color."""
+        shown: np.ndarray = self._ale.getScreenRGB()
+        return shown
+
     def close(self) -> None:
         """The emulator ends with the object."""
 

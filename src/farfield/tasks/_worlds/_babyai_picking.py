@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int64, UInt8
 
 from farfield.core import Stream, check_fields
 from farfield.tasks._protocol._checks import check_number, check_regime
@@ -156,3 +156,23 @@ class BabyAIPicking:
             worlds: What `make` returned.
         """
         return expert_of(worlds)
+
+    def picture(self, worlds: GymnasiumWorlds, row: int) -> UInt8[np.ndarray, "height width 3"]:
+        """A room as the package draws it; what its agent sees is lighter.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        frame: np.ndarray = worlds.copies[row].get_frame(tile_size=16)
+        return frame
+
+    def mission(self, worlds: GymnasiumWorlds, row: int) -> str:
+        """The object asked for in a room, e.g. `"red key"`.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        asked = worlds.copies[row].instrs.desc
+        return f"{asked.color} {asked.type}"

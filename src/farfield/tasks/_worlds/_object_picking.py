@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int64, UInt8
 
 from farfield.core import Stream, check_fields
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._task import TRAINING, Regime
 from farfield.tasks._worlds._episodes import random_score
+from farfield.tasks._worlds._room_pictures import mission_of, picture_of
 from farfield.tasks._worlds._rooms import CHANNELS, Room, Rooms
 from farfield.tasks._worlds._shortest_paths import first_actions
 
@@ -180,3 +181,21 @@ class ObjectPicking:
             worlds: What `make` returned.
         """
         return first_actions(worlds.layouts, worlds.forward)
+
+    def picture(self, worlds: Rooms, row: int) -> UInt8[np.ndarray, "height width 3"]:
+        """A room from above; what its agent sees is tinted.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        return picture_of(worlds.room, worlds.layouts, row)
+
+    def mission(self, worlds: Rooms, row: int) -> str:
+        """The object asked for in a room, e.g. `"red key"`.
+
+        Args:
+            worlds: What `make` returned.
+            row: Which of them.
+        """
+        return mission_of(worlds.layouts, row)

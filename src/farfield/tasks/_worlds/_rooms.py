@@ -161,7 +161,7 @@ class Rooms:
     """
 
     def __init__(self, room: Room, count: int, stream: Stream) -> None:
-        self.num_envs, self._room, self._stream = count, room, stream
+        self.num_envs, self.room, self._stream = count, room, stream
         self._offsets = room.offsets()
         self._forward = STEPS @ [room.width, 1]
         self._rows = np.arange(count)
@@ -209,7 +209,7 @@ class Rooms:
                 f"actions must be integers 0…{PICK_UP}, one for each of {self.num_envs} rooms, "
                 f"got {actions!r}"
             )
-        now, room = self.layouts, self._room
+        now, room = self.layouts, self.room
         self._time += 1
         turned = now.direction + (actions == RIGHT) - (actions == LEFT)
         now.direction[:] = turned % len(STEPS)
@@ -269,14 +269,14 @@ class Rooms:
         for block in np.unique(blocks):
             if block != self._block:
                 generator = self._stream.child("episodes", int(block)).numpy()
-                self._block, self._drawn = int(block), layouts(self._room, generator, BLOCK)
+                self._block, self._drawn = int(block), layouts(self.room, generator, BLOCK)
             chosen = blocks == block
             for own, drawn in zip(self.layouts, self._drawn, strict=True):
                 own[rows[chosen]] = drawn[episodes[chosen] % BLOCK]
 
     def _observe(self, rows: Numbers) -> Planes:
         """Views of some agents, with what each is asked for."""
-        now, view = self.layouts, self._room.view
+        now, view = self.layouts, self.room.view
         cells = now.position[rows, None] + self._offsets[now.direction[rows]]
         seen = PLANES[now.grid[rows[:, None], cells]]
         shown = np.empty((len(rows), CHANNELS, view**2), np.uint8)

@@ -1,0 +1,163 @@
+"""Filmstrips: an episode of a trained agent, with the active mechanisms under each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from farfield.analysis import WatchedEpisode, watch_episode
+from farfield.core import stream
+from farfield.records import Store
+from farfield.reports._exhibits._exhibit import Figure
+from farfield.reports._exhibits._plates import Finding, Plate
+from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._theme import Theme, in_style
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
+from farfield.tasks import Environment
+from farfield.training import trained_network
+
+EPISODES: Final = 50
+"""Episodes of each network over which sets of active mechanisms are counted."""
+FRAMES: Final = 10
+"""Frames of an episode that are shown, evenly spaced, the first and the last among them."""
+
+BAR: Final = 0.16
+"""Height of the row of a mechanism, in widths of a frame."""
+
+CAPTION: Final = (
+    "One episode of an agent in {regime}, the first of seed {seed} that takes {least} steps or "
+    "more and ends with success: what could be seen from outside before up to {frames} of its "
+    "steps, which stand above; below them the mechanisms, filled where active. Active sets: number "
+    "of sets of mechanisms that are active at a twentieth of the steps or more, over {episodes} "
+    "episodes of each network."
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Filmstrips:
+    """An episode of each row whose agents have mechanisms, and how many sets of them are active.
+
+    The quantities are named by the row, e.g. `rims/sets`.
+
+    Args:
+        regime: Whose episodes are shown.
+        least: Fewest steps of an episode that is shown.
+    """
+
+    regime: str
+    least: int = 6
+
+    def plate(self, figure: Figure, report: Report, store: Store | None) -> Plate | None:
+        """The episodes; `None` where no agent with mechanisms was run.
+
+        Args:
+            figure: What the paper says.
+            report: The figure's cells with what was found.
+            store: Where the trained networks lie.
+
+        Raises:
+            StoreError: If a trained network is missing.
+        """
+        if store is None:
+            return None
+        found = [
+            (row, networks)
+            for row in report.run
+            if (networks := _watched(row, self.regime, store))[0][0].active.shape[1]
+        ]
+        if not found:
+            return None
+        shown = [(row, _typical(networks[0], self.least)) for row, networks in found]
+        return Plate(
+            name="filmstrips",
+            title="Episodes and active mechanisms",
+            caption=CAPTION.format(
+                regime=self.regime,
+                seed=found[0][0].records[0].seed,
+                least=self.least,
+                frames=FRAMES,
+                episodes=EPISODES,
+            ),
+            draw=partial(_draw, shown),
+            findings=tuple(
+                Finding(
+                    what=f"{row.claim.row}: active sets",
+                    paper=figure.words(f"{row.claim.cell.partition('/')[0]}/sets"),
+                    ours=text.over_counted([float(_sets(own)) for own in networks], unit=""),
+                )
+                for row, networks in found
+            ),
+        )
+
+
+def _watched(row: Row, regime: str, store: Store) -> list[list[WatchedEpisode]]:
+    """Episodes of each network of a row."""
+    found = []
+    for record in row.records:
+        whole = row.claim.experiment
+        experiment = whole.at_fraction(record.steps / whole.recipe.steps)
+        agent = trained_network(experiment, record.seed, store)
+        task = experiment.task
+        assert isinstance(task, Environment)  # noqa: S101 — what a type checker cannot see
+        place = stream(record.seed, "filmstrip")
+        found.append([watch_episode(agent, task, regime, place.child(n)) for n in range(EPISODES)])
+    return found
+
+
+def _typical(episodes: Sequence[WatchedEpisode], least: int) -> WatchedEpisode:
+    """The first that succeeds and is long enough, or else the longest."""
+    for episode in episodes:
+        if episode.score > 0 and len(episode.pictures) >= least:
+            return episode
+    return max(episodes, key=lambda episode: len(episode.pictures))
+
+
+def _sets(episodes: Sequence[WatchedEpisode]) -> int:
+    """Number of sets of mechanisms that are active at a twentieth of the steps or more."""
+    active = np.concatenate([episode.active.numpy() for episode in episodes])
+    _, counts = np.unique(active, axis=0, return_counts=True)
+    return int((counts >= len(active) / 20).sum())
+
+
+@in_style
+def _draw(shown: Sequence[tuple[Row, WatchedEpisode]], theme: Theme) -> Picture:
+    """A strip for each row: frames, and mechanisms under them."""
+    heights = [1.5 + BAR * episode.active.shape[1] for _, episode in shown]
+    picture = Picture(figsize=(WIDTH, 0.2 + sum(heights) * WIDTH / (FRAMES + 1)))
+    panels = picture.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (row, episode) in zip(panels, shown, strict=True):
+        last = len(episode.pictures) - 1
+        steps = np.unique(np.linspace(0, last, min(last + 1, FRAMES)).round().astype(int))
+        for place, step in enumerate(steps.tolist()):
+            _draw_frame(axes, place, episode.pictures[step])
+            axes.text(place, 0.48, f"{step + 1}", ha="center", va="bottom", fontsize=6.5)
+        _draw_mechanisms(axes, episode.active.numpy()[steps], theme)
+        axes.set(xlim=(-1, FRAMES - 0.5), ylim=(-0.55 - BAR * episode.active.shape[1], 0.7))
+        axes.set_aspect("equal")
+        axes.axis("off")
+        axes.set_title(f"{row.claim.row}: {episode.mission}")
+    return picture
+
+
+def _draw_frame(axes: Axes, place: int, shown: np.ndarray) -> None:
+    high, wide = (0.45 * side / max(shown.shape[:2]) for side in shown.shape[:2])
+    axes.imshow(shown, extent=(place - wide, place + wide, -high, high))
+
+
+def _draw_mechanisms(axes: Axes, active: np.ndarray, theme: Theme) -> None:
+    """Bars under the frames, a row for each mechanism."""
+    for mechanism in range(active.shape[1]):
+        height, steps = -0.55 - BAR * mechanism, np.flatnonzero(active[:, mechanism])
+        axes.barh(
+            np.full(len(steps), height), 0.9, left=steps - 0.45, height=0.7 * BAR,
+            color=theme.foreground, linewidth=0,
+        )  # fmt: skip
+        axes.text(-0.6, height, f"{mechanism + 1}", ha="right", va="center", fontsize=6.5)

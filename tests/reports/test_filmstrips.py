@@ -1,0 +1,109 @@
+"""Filmstrips: episodes of trained agents, and the mechanisms that were active in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from farfield.analysis import watch_episode
+from farfield.core import stream
+from farfield.execution import Here, Job, run
+from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
+from farfield.models import ActorCritic
+from farfield.nn import GRULayer, LinearEncoder, RIMs
+from farfield.objectives import PPO
+from farfield.records import Store
+from farfield.reports import LIGHT, Figure, Filmstrips, TimeCourses, illustrate, tabulate
+from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
+from farfield.tasks import TRAINING, ObjectPicking
+
+ROOM = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
+
+
+def experiment(core: Spec) -> Experiment:
+    return Experiment(
+        task=ROOM,
+        model=AgentNetwork(core=core, encoder=Spec(LinearEncoder, out_features=8)),
+        recipe=Recipe(steps=2, batch_size=4),
+        objective=PPO(rollout_length=5, epochs=1),
+    )
+
+
+MECHANISMS = experiment(Spec(RIMs, hidden_size=12, num_mechanisms=3, num_active=2))
+WITHOUT = experiment(Spec(GRULayer, hidden_size=4))
+
+
+def agent_of(what: Experiment) -> torch.nn.Module:
+    return what.model.build(ROOM, stream(3)).eval()
+
+
+def claim(row: str, what: Experiment) -> Claim:
+    return Claim(
+        paper="lamb2022",
+        table="agents",
+        row=row,
+        column="training",
+        published=Unpublished(runs=2, selection="last", split="new"),
+        experiment=what,
+        rule=VerdictRule(),
+        metric="success",
+        regime=TRAINING,
+        quick=1,
+        subject="Rooms",
+    )
+
+
+def test_mechanisms_are_those_of_every_step() -> None:
+    """Read one observation at a time, from the state in which the one before left the agent."""
+    agent = agent_of(MECHANISMS)
+    assert isinstance(agent, ActorCritic)
+    steps = []
+
+    def take_down(core: RIMs, given: tuple, _: object) -> None:
+        steps.append(core.trace(*given)[-1].active[0, 0])
+
+    handle = agent.core.register_forward_hook(take_down)
+    episode = watch_episode(agent, ROOM, TRAINING, stream(0))
+    handle.remove()
+    assert torch.equal(episode.active, torch.stack(steps))
+    assert (episode.active.sum(1) == 2).all()
+    assert len(episode.pictures) == len(steps)
+    worlds = ROOM.make(TRAINING, 1, stream(0))
+    worlds.reset()
+    np.testing.assert_array_equal(episode.pictures[0], ROOM.picture(worlds, 0))
+    assert episode.mission == ROOM.mission(worlds, 0)
+    again, other = (watch_episode(agent, ROOM, TRAINING, stream(n)) for n in (0, 1))
+    np.testing.assert_array_equal(again.pictures, episode.pictures)
+    assert not np.array_equal(other.pictures[0], episode.pictures[0])
+
+
+def test_an_agent_without_mechanisms_has_none_active() -> None:
+    assert watch_episode(agent_of(WITHOUT), ROOM, TRAINING, stream(0)).active.shape[1] == 0
+    with pytest.raises(ValueError, match="agent must be an ActorCritic, got Linear"):
+        watch_episode(torch.nn.Linear(1, 1), ROOM, TRAINING, stream(0))
+
+
+def test_a_filmstrip_shows_frames_over_mechanisms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ObjectPicking, "scored_episodes", 4)
+    store = Store(tmp_path / "runs")
+    for own in (MECHANISMS, WITHOUT):
+        run([Job(experiment=own, seed=0)], store, Here())
+    table = Table(
+        key="lamb2022/agents",
+        title="Agents",
+        claims=(claim("RIMs", MECHANISMS), claim("GRU", WITHOUT)),
+    )
+    exhibits = (TimeCourses(level=0.9, metric="success"), Filmstrips(regime=TRAINING, least=3))
+    report = tabulate(table, lambda own: store.records(own.experiment.key))
+    courses, strips = illustrate(Figure(table=table, exhibits=exhibits), report, store)
+    assert "the last 100 episodes of training" in courses.caption
+    assert [finding.what for finding in strips.findings] == ["RIMs: active sets"]
+    assert strips.draw is not None
+    (axes,) = strips.draw(LIGHT).axes
+    assert len(axes.images) >= 3
+    assert len(axes.patches) == 2 * len(axes.images)
