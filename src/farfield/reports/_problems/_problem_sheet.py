@@ -22,6 +22,7 @@ from farfield.records import write_whole
 from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._problems._layout import GAP, Corner, Layout
 from farfield.reports._problems._problem_layouts import layout_of
+from farfield.reports._profile._theme import own_settings
 from farfield.tasks import DrawsFirst, ProblemTask
 
 _DPI: Final = 200
@@ -73,10 +74,11 @@ def problem_sheet(
         )
     picture = io.BytesIO()
     sets, extents = _sets(task, seed, layout.things)
-    figure = _sheet(layout, sets, extents, problems_per_regime)
-    FigureCanvasAgg(figure)
     fine = 2 if max(task.item_shape[:2]) > DOTS // 2 else 1
-    figure.savefig(picture, format="png", dpi=fine * _DPI)
+    with own_settings({}):
+        figure = _sheet(layout, sets, extents, problems_per_regime)
+        FigureCanvasAgg(figure)
+        figure.savefig(picture, format="png", dpi=fine * _DPI)
     write_whole(path, picture.getvalue())
     return path
 
