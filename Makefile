@@ -21,7 +21,7 @@ help:
 	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
 	@echo 'make test     format, lint, types, layers, spelling and tests; some as on an older processor'
 	@echo 'make format   what ruff can mend of format and lint'
-	@echo 'make docs     make the cards of docs/ from the docstrings'
+	@echo 'make docs     make the cards of docs/ and the names of the command line from the code'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
@@ -59,6 +59,7 @@ demo: env
 
 docs: env
 	$(BIN)/python docs/cards.py
+	$(BIN)/python docs/names.py
 
 bench: env
 	$(BIN)/python -m benchmarks.throughput

@@ -136,17 +136,16 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import Cite, Command, Fetch, Report, Reproduce, Show, Train
-    from farfield.cli._commands import task_of
-    from farfield.cli._names import find
+    from farfield.cli._arguments import Command, Reproduce, Show, Train
+    from farfield.cli._index import check_names
+    from farfield.cli._show import task_of
     from farfield.cli._train import experiment_of
-    from farfield.core import REFERENCES
     from farfield.reports import FIGURES
     from farfield.reproductions import TABLES
-    from farfield.tasks import DATA_SETS
 
     behind = {**TABLES, **{key: figure.table for key, figure in FIGURES.items()}}
     command, rest = tyro.cli(Command, args=words, return_unknown_args=True)
+    check_names(command)
     match command:
         case Train():
             experiment_of(command, rest)
@@ -155,14 +154,7 @@ def check_command(words: list[str]) -> None:
             task_of(command, rest)
             return
         case Reproduce(table=table, cell=cells):
-            find("table", table, behind).select(*itertools.chain(*cells))
-        case Report(table=str(table)):
-            find("table", table, behind)
-        case Fetch(data_set=data_set):
-            find("data set", data_set, DATA_SETS)
-        case Cite(what=names):
-            for name in names:
-                find("paper or table", name, {**REFERENCES, **behind})
+            behind[table].select(*itertools.chain(*cells))
     if rest:
         raise ValueError(f"unrecognized: {rest}")
 
@@ -273,8 +265,8 @@ def test_the_readme_names_every_folder_from_the_top_down() -> None:
     layers = re.search(
         r"^layers = \[(.*?)\]", (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
     )
-    folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer != "_interrupts"]
-    assert named == folders  # a file that the lowest floor and the highest use is none
+    folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer[0] != "_"]
+    assert named == folders  # files that the lowest floor and the highest use are none
 
 
 def test_the_readme_says_what_every_verdict_means() -> None:

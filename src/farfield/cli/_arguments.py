@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, final
+from typing import Annotated, Final, Literal, final
 
 import tyro
 
@@ -28,7 +28,7 @@ class List:
 
     kind: tyro.conf.Positional[str] = "all"
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
-    statements, figures or all."""
+    statements, figures, data-sets or all."""
 
 
 @final
@@ -197,6 +197,16 @@ class Fetch:
     """Address of a folder to ask first, e.g. file:///data/mnist/."""
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """Print what makes the shell complete commands, options and names at a TAB.
+
+    In ~/.bashrc: eval "$(farfield completion)". In ~/.zshrc the same, after: autoload -U compinit
+    bashcompinit; compinit; bashcompinit.
+    """
+
+
 Command = (
     Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Show, tyro.conf.subcommand("show")]
@@ -206,19 +216,30 @@ Command = (
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Fetch, tyro.conf.subcommand("fetch")]
     | Annotated[Cite, tyro.conf.subcommand("cite")]
+    | Annotated[Completion, tyro.conf.subcommand("completion")]
 )
 """One command and what it takes."""
 
-COMMANDS = ("list", "show", "train", "search", "reproduce", "report", "fetch", "cite")
-"""Names of the commands."""
+COMMANDS: Final[dict[str, type]] = {
+    "list": List,
+    "show": Show,
+    "train": Train,
+    "search": Search,
+    "reproduce": Reproduce,
+    "report": Report,
+    "fetch": Fetch,
+    "cite": Cite,
+    "completion": Completion,
+}
+"""Commands by name."""
 
 
-def options_of(command: object) -> tuple[str, ...]:
+def options_of(command: type) -> tuple[str, ...]:
     """The options of a command as they are typed.
 
     Args:
-        command: One of the classes above, made.
+        command: One of the classes above.
     """
-    fields = dataclasses.fields(command)  # type: ignore[arg-type]
+    fields = dataclasses.fields(command)
     typed = [field for field in fields if "Positional" not in str(field.type)]
     return tuple(f"--{field.name.replace('_', '-')}" for field in typed)

@@ -8,19 +8,24 @@ import io
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 import tyro
 
 import farfield
+from farfield._errors import FarfieldError, UnknownNameError
+from farfield._files import expand_home
 from farfield._interrupts import held_interrupts
+from farfield._text import printable
 from farfield.cli._arguments import (
     COMMANDS,
     REPORTS,
     Cite,
     Command,
+    Completion,
     Fetch,
     List,
     Report,
@@ -31,6 +36,7 @@ from farfield.cli._arguments import (
     Training,
     options_of,
 )
+from farfield.cli._index import check_names, fields_of
 
 DESCRIPTION = "Farfield: learning that holds far from its training data."
 
@@ -53,6 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["--version"]:
         sys.stdout.write(f"farfield {farfield.__version__}\n")
         sys.exit()
+    if words[:2] == ["completion", "--"]:
+        from farfield.cli._completion import candidates
+
+        sys.stdout.write("".join(f"{word}\n" for word in candidates(words[2:] or [""])))
+        sys.exit()
     try:
         status = _run(words)
     except KeyboardInterrupt:
@@ -73,7 +84,8 @@ def _run(words: Sequence[str]) -> int:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
         if option.startswith("--") and not is_field:
-            return _unknown("option", option, (*options_of(command), *_fields_of(command)))
+            fields = fields_of(command.task) if isinstance(command, Training) else ()
+            return _unknown("option", option, (*options_of(type(command)), *fields))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
@@ -113,40 +125,25 @@ def _print_fields(words: Sequence[str]) -> int:
     return _do(command, ("--help",))
 
 
-def _fields_of(command: object) -> tuple[str, ...]:
-    """The options that are fields of the task, where a model is trained on one."""
-    from farfield.cli._names import options_of_task
-    from farfield.tasks import TASKS
-
-    if not isinstance(command, Training) or command.task not in TASKS:
-        return ()
-    fields = dataclasses.fields(options_of_task(TASKS[command.task]))
-    return tuple(f"--task.{field.name.replace('_', '-')}" for field in fields)
-
-
-def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:
-    from farfield.core import UnknownNameError
-
+def _unknown(kind: str, name: str, choices: Iterable[str]) -> int:
     return _say(str(UnknownNameError(kind, name, choices)), 2)
 
 
 def _do(command: object, rest: Sequence[str]) -> int:
     """Do a command that was understood; returns the exit status."""
-    with held_interrupts():  # one that meets torch while it loads ends in an abort
-        from farfield.core import UnknownNameError
-        from farfield.execution import ExecutionError
-        from farfield.records import BusyError, DamageWarning, StoreError
-
     try:
         command = _expanded(command)
+        check_names(command)
+        with held_interrupts():  # one that meets torch while it loads ends in an abort
+            act = _action(command, rest)
         _check(command)
         with warnings.catch_warnings():
-            warnings.simplefilter("once", DamageWarning)
+            warnings.simplefilter("once", UserWarning)
             warnings.showwarning = _warn
-            _dispatch(command, rest)
-    except (UnknownNameError, ValueError, TypeError) as error:
+            act()
+    except (ValueError, TypeError) as error:
         return _say(str(error), 2)
-    except (ExecutionError, BusyError, StoreError, OSError) as error:
+    except (FarfieldError, OSError) as error:
         return _say("\n\n".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except OverflowError as error:
         return _say(f"a number is too large: {error}", 2)
@@ -161,8 +158,6 @@ def _do(command: object, rest: Sequence[str]) -> int:
 
 def _expanded(command: Any) -> object:
     """A command with the home folder in its paths for `~`, which shells leave in `--out=~/mine`."""
-    from farfield.core import expand_home
-
     values = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
     paths = {name: expand_home(value) for name, value in values.items() if isinstance(value, Path)}
     return dataclasses.replace(command, **paths)
@@ -170,12 +165,12 @@ def _expanded(command: Any) -> object:
 
 def _check(command: object) -> None:
     """Raise `ValueError` for impossible options, before a folder is made."""
-    from farfield.execution import check_machine
-
     seeds = command.seeds if isinstance(command, Training | Reproduce | Report) else None
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
     if isinstance(command, Training | Reproduce):
+        from farfield.execution import check_machine
+
         check_machine(command.device, command.workers)
     if isinstance(command, Training | Reproduce | Report):
         _nearest_folder("records", command.records)
@@ -204,28 +199,49 @@ def _check_writable(name: str, folder: Path) -> None:
         ) from error
 
 
-def _dispatch(command: object, rest: Sequence[str]) -> None:
-    from farfield.cli import _commands, _reproduce, _search, _train
-
+def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
+    """What a command does; here its module is imported, and with it what it needs, no more."""
+    act: Callable[[], object]
     match command:
         case List():
-            _commands.list_names(command)
-        case Show():
-            _commands.show(command, rest)
-        case Train():
-            _train.train(command, rest)
-        case Search():
-            _search.search(command, rest)
-        case Reproduce():
-            _reproduce.reproduce(command)
-        case Report():
-            _reproduce.report(command)
-        case Fetch():
-            _commands.fetch_data(command)
+            from farfield.cli._list import list_names
+
+            act = partial(list_names, command)
         case Cite():
-            _commands.cite(command)
+            from farfield.cli._list import cite
+
+            act = partial(cite, command)
+        case Completion():
+            from farfield.cli._completion import SCRIPT
+
+            act = partial(sys.stdout.write, SCRIPT)
+        case Show():
+            from farfield.cli._show import show
+
+            act = partial(show, command, rest)
+        case Train():
+            from farfield.cli._train import train
+
+            act = partial(train, command, rest)
+        case Search():
+            from farfield.cli._search import search
+
+            act = partial(search, command, rest)
+        case Reproduce():
+            from farfield.cli._reproduce import reproduce
+
+            act = partial(reproduce, command)
+        case Report():
+            from farfield.cli._reproduce import report
+
+            act = partial(report, command)
+        case Fetch():
+            from farfield.cli._fetch import fetch_data
+
+            act = partial(fetch_data, command)
         case _:
             raise TypeError(f"unknown command {command!r}")
+    return act
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -234,9 +250,6 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:
-    if not message.isprintable():  # for messages may hold what files and networks say
-        from farfield.core import printable
-
-        message = "\n".join(map(printable, message.split("\n")))
+    message = "\n".join(map(printable, message.split("\n")))  # it may hold what files say
     (stream or sys.stderr).write(f"farfield: {message}\n")
     return status
