@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import shlex
 import shutil
 import subprocess
@@ -270,3 +271,17 @@ def test_bash_asks_for_what_it_completes() -> None:
     )
     ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert ended.stdout == "same-different\n"
+
+
+@pytest.mark.parametrize("words", ["list --help", "list contexts", "reproduce"])
+def test_no_color_means_none_on_a_terminal(
+    farfield, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    styled = farfield(words)
+    assert "\x1b[" in styled.out + styled.err
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = farfield(words)
+    assert not re.search(r"\x1b\[(\d;)*[349]\d", plain.out + plain.err)

@@ -7,8 +7,10 @@ stands in the script on the lines it has in the document, so that a traceback na
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -23,7 +25,7 @@ DOCUMENTS = sorted(
     [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
     key=lambda path: path.relative_to(CHECKOUT).as_posix(),
 )
-WITH_PYTHON = ["README.md", "CONTRIBUTING.md"]
+WITH_PYTHON = ["README.md", "CONTRIBUTING.md", "docs/my-mechanism.md", "docs/my-model.md"]
 
 SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
@@ -90,7 +92,7 @@ def run_as_script(text: str, name: str, folder: Path) -> subprocess.CompletedPro
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_the_python_of_a_document_runs(name: str, tmp_path: Path) -> None:
     document = (CHECKOUT / name).read_text(encoding="utf-8")
-    ended = run_as_script(script(document), name.partition(".")[0], tmp_path)
+    ended = run_as_script(script(document), Path(name).stem, tmp_path)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -249,36 +251,43 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     assert broken_links(path) == ["gone.md", "page.md#three"]
 
 
-# --- What the README says ------------------------------------------------------------------------
+# --- What the documents say ----------------------------------------------------------------------
 
 
-def test_the_readme_holds_no_measured_number() -> None:
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"\d\s?%|±\s?\d", text) == []
+def text_of(name: str) -> str:
+    return (CHECKOUT / name).read_text(encoding="utf-8")
 
 
-def test_the_readme_names_every_folder_from_the_top_down() -> None:
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\| \[`(\w+)`\]", text, re.MULTILINE)
+def test_the_readme_is_short_and_its_prose_holds_no_measured_number() -> None:
+    text = text_of("README.md")
+    assert text.count("\n") <= 180
+    lines = [line for line in prose(text).splitlines() if not line.startswith("|")]
+    assert re.findall(r"\d\s?%|±\s?\d", "\n".join(lines)) == []
+
+
+def test_the_table_of_the_readme_is_that_of_its_record() -> None:
+    made = runpy.run_path(str(CHECKOUT / "examples" / "digits_under_brightness.py"))
+    record = json.loads(made["RECORD"].read_text(encoding="utf-8"))
+    assert f"\n\n{made['table'](record['scores'])}\n\n" in text_of("README.md")
+
+
+def test_contributing_names_every_folder_from_the_top_down() -> None:
+    named = re.findall(r"^\| \[`(\w+)`\]", text_of("CONTRIBUTING.md"), re.MULTILINE)
     there = {path.parent.name for path in (CHECKOUT / "src/farfield").glob("*/__init__.py")}
     assert set(named) == there
-    layers = re.search(
-        r"^layers = \[(.*?)\]", (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
-    )
+    layers = re.search(r"^layers = \[(.*?)\]", text_of("pyproject.toml"), re.MULTILINE | re.DOTALL)
     folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer[0] != "_"]
     assert named == folders  # files that the lowest floor and the highest use are none
 
 
-def test_the_readme_says_what_every_verdict_means() -> None:
+def test_it_is_said_what_every_verdict_means() -> None:
     from farfield.reproductions import Verdict
 
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    text = text_of("docs/my-paper.md")
     assert [v.value for v in Verdict if f"\n| {v.value} | " not in text] == []
 
 
-def test_the_readme_names_every_task() -> None:
+def test_every_task_is_in_the_list_of_tasks() -> None:
     from farfield.tasks import TASKS
 
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)` \|", text[text.index("\n## The tasks\n") :], re.MULTILINE)
-    assert rows == list(TASKS)
+    assert re.findall(r"^\| `([a-z-]+)` \|", text_of("docs/tasks.md"), re.MULTILINE) == list(TASKS)

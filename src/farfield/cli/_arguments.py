@@ -154,6 +154,8 @@ class Report:
 
     table: tyro.conf.Positional[str | None] = None
     """PAPER/TABLE or PAPER/FIGURE; every table with records if not given."""
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """Cells to report, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
     budget: Literal["quick", "paper"] = "paper"
     """Budget of the runs to report."""
     seeds: int = NETWORKS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import os
 import sys
 import tempfile
 import warnings
@@ -56,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for pipe in (sys.stdout, sys.stderr):
         if isinstance(pipe, io.TextIOWrapper):
             pipe.reconfigure(errors="replace")  # a sign that a terminal lacks stops nothing
+    # tyro's help and errors know nothing of NO_COLOR.
+    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")  # noqa: SLF001
     if words[:1] == ["--version"]:
         sys.stdout.write(f"farfield {farfield.__version__}\n")
         sys.exit()
@@ -91,7 +94,7 @@ def _run(words: Sequence[str]) -> int:
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
         return _say(message, 2)
-    if isinstance(command, Reproduce) and "--cell" in words and not all(command.cell):
+    if isinstance(command, Reproduce | Report) and "--cell" in words and not all(command.cell):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
 

@@ -85,8 +85,10 @@ def report(command: ReportCommand) -> None:
     names = [command.table] if command.table is not None else list(TABLES)
     find_records, reported = _finder(store, command, budget), 0
     levels = Levels(command.records, command.results)
+    if command.export and command.cell:
+        raise ValueError("cell must be left out with --export, which writes tables in full")
     for name in names:
-        table = _table(name, command.images)
+        table = _table(name, command.images).select(*itertools.chain(*command.cell))
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(table, find_records, store, budget, folder, console, levels)
