@@ -6,6 +6,7 @@ stands in the script on the lines it has in the document, so that a traceback na
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -269,6 +270,26 @@ def test_the_table_of_the_readme_is_that_of_its_record() -> None:
     made = runpy.run_path(str(CHECKOUT / "examples" / "digits_under_brightness.py"))
     record = json.loads(made["RECORD"].read_text(encoding="utf-8"))
     assert f"\n\n{made['table'](record['scores'])}\n\n" in text_of("README.md")
+
+
+def test_the_report_in_the_readme_is_that_of_the_records() -> None:
+    from rich.console import Console
+
+    from farfield.reports import Levels, exported_at, tabulate, terminal
+    from farfield.reproductions import TABLES, Budget
+
+    table = TABLES["webb2021/beyond"].select("relational-match-to-sample/*conv+*")
+    results = CHECKOUT / "results"
+    found = tabulate(
+        table, exported_at(results, Budget.PAPER, 10), Budget.PAPER, Levels(results, results)
+    )
+    console = Console(file=io.StringIO(), width=1000)
+    console.print(terminal(found))
+    shown = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    (block,) = (b for b in blocks(text_of("README.md")) if b.text.startswith(shown[0]))
+    *lines, ellipsis = block.text.splitlines()
+    assert (lines, ellipsis) == (shown[: len(lines)], "…")
+    assert len(lines) > len(table.claims)
 
 
 def test_contributing_names_every_folder_from_the_top_down() -> None:

@@ -74,6 +74,17 @@ def test_what_a_network_takes_beside_its_steps_is_learned_from_one_that_finished
     assert (left.seconds, left.is_least) == (2 * 40.0, False)
 
 
+def test_processes_that_start_are_waited_for_once(wall: Wall) -> None:
+    first, _ = asked = jobs(2)
+    pace = pace_of(wall, asked)
+    wall.at += 61
+    pace.note(first, progress(1, 1.0))
+    pace.note(first, progress(10, 10.0))
+    wall.at += 9
+    pace.note(first, None)
+    assert pace.left().seconds == 10
+
+
 def test_two_at_once_take_half_the_time_and_the_last_one_all_of_its_own(wall: Wall) -> None:
     asked = jobs(4)
     pace = pace_of(wall, asked, workers=2)

@@ -88,6 +88,8 @@ class Pace:
     def note(self, job: Job, progress: Progress | None) -> None:
         """Take the report of a network; `None` when it is finished."""
         network = self._networks[job.experiment.key, job.seed]
+        if progress and not any(one.done for one in self._networks.values()):
+            self._began = max(self._began, self.now() - progress.seconds)  # processes start once
         if progress is None:
             network.is_running, network.is_finished, network.done = False, True, network.steps
             return
