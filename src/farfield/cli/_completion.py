@@ -16,11 +16,11 @@ _farfield() {
 }
 complete -o default -F _farfield farfield
 """
-"""What bash is told, and zsh after `bashcompinit`: to ask at every TAB."""
+"""Script that makes bash, and zsh after `bashcompinit`, ask at every TAB."""
 
 
 def candidates(words: Sequence[str]) -> list[str]:
-    """What the last word may become.
+    """Words that the last one may become.
 
     Args:
         words: The words behind `farfield`, the last one as far as it is typed.
@@ -36,7 +36,7 @@ def candidates(words: Sequence[str]) -> list[str]:
 
 
 def _values(before: Sequence[str], command: type) -> list[str]:
-    """What the option before the last word takes, where that is known."""
+    """Words that the option before the last one takes, where they are known."""
     name = before[-1].removeprefix("--").replace("-", "_")
     hint = get_type_hints(command).get(name) if before[-1].startswith("--") else None
     return [] if hint is None else known(name) or _literals(hint)

@@ -1,4 +1,4 @@
-"""What the names of the command line are: literal data, so that a question about it loads no torch.
+"""Names of the command line as literal data, so that a question about them loads no torch.
 
 `names.json` is made from the classes and tables themselves by `make docs`; a test sees to it.
 """

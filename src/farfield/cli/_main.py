@@ -203,7 +203,7 @@ def _check_writable(name: str, folder: Path) -> None:
 
 
 def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
-    """What a command does; here its module is imported, and with it what it needs, no more."""
+    """Action of a command; its module is imported here, and with it what it needs and no more."""
     act: Callable[[], object]
     match command:
         case List():

@@ -158,7 +158,7 @@ class Display:
         return f"about {_clock(left.seconds)} left{spread}, {rate}"
 
     def _sharing(self) -> str:
-        """What processes get of their cores, where that is not all."""
+        """Part of a core that a network gets, where that is not all of it."""
         shares = [news.progress.share for news in self._running.values() if news.progress]
         share = statistics.fmean(shares) if shares else 1.0
         if share >= SHARED:
