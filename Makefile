@@ -18,10 +18,10 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make demo     train a part of the ESBN paper'\''s tables and set it beside the print'
+	@echo 'make demo     forty networks of the ESBN paper beside the print, and the recorded curves'
 	@echo 'make test     format, lint, types, layers, spelling and tests; some as on an older processor'
 	@echo 'make format   what ruff can mend of format and lint'
-	@echo 'make docs     make the cards of docs/ from docstrings, the results from records'
+	@echo 'make docs     make cards and names from the code, the pages of results from records'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
@@ -54,11 +54,18 @@ test: lint
 	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
 	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow'
 
+# Four models, each after the context norm of the paper.
+FOUR := esbn+tcn transformer+tcn lstm+tcn rn+tcn
+
+# Forty networks trained in full, then all that is recorded: the curve, and whitening.
 demo: env
-	$(BIN)/farfield reproduce webb2021/demo
+	$(BIN)/farfield reproduce webb2021/table-9 --budget paper --cell $(FOUR:%=%/withheld-98)
+	$(BIN)/farfield report webb2021/table-9 --records results --cell $(FOUR:%='%/*')
+	$(BIN)/farfield report webb2021/beyond --records results --cell 'relational-match-to-sample/*'
 
 docs: env
 	$(BIN)/python docs/cards.py
+	$(BIN)/python docs/names.py
 	$(BIN)/python docs/results.py
 
 bench: env

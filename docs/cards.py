@@ -59,7 +59,6 @@ PARSER = GoogleParser(
         Section("Reference", "reference", SectionType.SINGULAR),
     ]
 )
-ACCENTS = {'{\\"o}': "ö", "{\\'e}": "é", "{\\'n}": "ń"}
 
 
 def page(folder: str) -> str:
@@ -233,14 +232,9 @@ def on_one_line(text: str) -> str:
 
 def citation(reference: Reference) -> str:
     """A document as a list of references has it."""
-    authors = reference.authors
-    for written, letter in ACCENTS.items():
-        authors = authors.replace(written, letter)
-    everyone = "; ".join(authors.split(" and "))
-    venue = reference.venue
-    for written, letter in ACCENTS.items():
-        venue = venue.replace(written, letter)
-    return f"{everyone} ({reference.year}). *{reference.title}*. {venue}."
+    read = reference.unescaped()
+    everyone = "; ".join(read.authors.split(" and "))
+    return f"{everyone} ({read.year}). *{read.title}*. {read.venue}."
 
 
 def members(cls: Any) -> str:

@@ -4,6 +4,4 @@ Nothing is imported here, so that the command line can answer without loading to
 you need from the folder that holds it: `farfield.tasks`, `farfield.nn`, `farfield.models`, …
 """
 
-from importlib.metadata import version
-
-__version__ = version("farfield")
+__version__ = "0.1.0"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from farfield.cli import main
+from farfield.cli._index import NAMES
 from farfield.execution import Here
 from farfield.reports import FIGURES, Figure, KeysByPlace, Quote
 from farfield.reproductions import TABLES, Table
@@ -70,6 +71,7 @@ def tiny_table(monkeypatch: pytest.MonkeyPatch) -> Table:
     ]
     table = Table(key="webb2021/tiny", title="A tiny table", claims=tuple(cells))
     monkeypatch.setitem(TABLES, table.key, table)
+    monkeypatch.setitem(NAMES["claims"], table.key, [table.title])
     return table
 
 
@@ -90,4 +92,5 @@ def small_figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
         quick_networks=2,
     )
     monkeypatch.setitem(FIGURES, figure.table.key, figure)
+    monkeypatch.setitem(NAMES["figures"], figure.table.key, [figure.table.title])
     return figure

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -16,23 +19,38 @@ TRAIN = "train --task same-different --model lstm"
 SEARCH = "search --task copying --model lstm --over"
 
 
-def test_help_of_every_command_is_printed_without_torch() -> None:
+def answers_without_torch(*commands: str) -> subprocess.CompletedProcess[str]:
+    """What commands print, one after another in a process that must not load what is slow."""
     code = textwrap.dedent(
         """
         import sys
         from farfield.cli import main
-        for words in ["--help"], *([name, "--help"] for name in sys.argv[1:]):
+        for words in sys.argv[1:]:
             try:
-                main(words)
-            except SystemExit as ended:
-                assert not ended.code, ended.code
+                main(words.split())
+            except SystemExit:
+                pass
         sys.exit(bool({"torch", "numpy", "scipy", "matplotlib"} & {*sys.modules}))
         """
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code, *COMMANDS], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *commands], capture_output=True, text=True, check=False
     )
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.returncode == 0
+    return ended
+
+
+def test_names_are_listed_cited_completed_and_refused_without_torch() -> None:
+    wrong = ["list x", "show x", f"{TRAIN[:-4]}x", "reproduce x", "fetch x", "cite x", "x"]
+    right = ["list", "cite webb2021/table-9", "completion", "completion -- show s", "--version"]
+    ended = answers_without_torch(*right, *wrong)
+    assert ended.stderr.count("farfield: unknown ") == ended.stderr.count("\n") == len(wrong)
+    assert "same-different" in ended.stdout
+
+
+def test_help_of_every_command_is_printed_without_torch() -> None:
+    ended = answers_without_torch("--help", *(f"{name} --help" for name in COMMANDS))
+    assert ended.stderr == ""
     assert ended.stdout.count("usage: farfield") == 1 + len(COMMANDS)
     for name in COMMANDS:
         assert f"usage: farfield {name}" in ended.stdout
@@ -83,7 +101,7 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
     before = sorted(folder.iterdir())
     ended = farfield(words)
     assert ended.status == 2
-    assert f"unknown {kind} {name!r}; did you mean {nearest!r}?" in ended.err
+    assert f"unknown {kind} {name!r}; did you mean {nearest!r}" in ended.err
     assert ended.err.count("\n") == 1
     assert ended.out == ""
     assert sorted(folder.iterdir()) == before
@@ -206,3 +224,64 @@ def test_errors_are_shown_without_control_characters(farfield, folder: Path) -> 
 
 def test_the_version_is_that_of_the_package(farfield) -> None:
     assert farfield("--version").out == f"farfield {importlib.metadata.version('farfield')}\n"
+
+
+def test_the_package_runs_as_a_module() -> None:
+    words = [sys.executable, "-m", "farfield", "--version"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert ended.stdout == f"farfield {importlib.metadata.version('farfield')}\n"
+
+
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        ("", {"list", "completion", "--help", "--version"}),
+        ("sh", {"show"}),
+        ("show same-d", {"same-different"}),
+        ("train --task", {"--task"}),
+        ("train --task same-d", {"same-different"}),
+        ("train --model ri", {"rims"}),
+        ("train --device ", {"cpu", "cuda"}),
+        ("train --task copying --task.dor", {"--task.dormant"}),
+        ("train --task=copying --context nor", {"norm"}),
+        ("reproduce webb2021/table-2", {"webb2021/table-20"}),
+        ("cite webb2020", {"webb2020"}),
+        ("nothing ", set()),
+    ],
+)
+def test_a_shell_completes_names_and_options(farfield, words: str, found: set[str]) -> None:
+    *before, last = words.split(" ")
+    ended = farfield(shlex.join(["completion", "--", *before, last]))
+    assert ended.status == 0
+    assert found <= {*ended.out.splitlines()}
+    assert all(line.startswith(last) for line in ended.out.splitlines())
+    assert bool(ended.out) is bool(found)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_asks_for_what_it_completes() -> None:
+    script = textwrap.dedent(
+        f"""
+        farfield() {{ {shlex.quote(sys.executable)} -m farfield "$@"; }}
+        eval "$(farfield completion)"
+        COMP_WORDS=(farfield show same-d) COMP_CWORD=2
+        _farfield
+        echo "${{COMPREPLY[@]}}"
+        """
+    )
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == "same-different\n"
+
+
+@pytest.mark.parametrize("words", ["list --help", "list contexts", "reproduce"])
+def test_no_color_means_none_on_a_terminal(
+    farfield, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    styled = farfield(words)
+    assert "\x1b[" in styled.out + styled.err
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = farfield(words)
+    assert not re.search(r"\x1b\[(\d;)*[349]\d", plain.out + plain.err)

@@ -17,7 +17,8 @@ import torch
 from PIL import Image
 
 from farfield.cli._arguments import Search, Train
-from farfield.cli._names import find_reader
+from farfield.cli._index import NAMES
+from farfield.cli._readers import find_reader
 from farfield.cli._search import search_of
 from farfield.cli._train import HIDDEN, experiment_of
 from farfield.core import REFERENCES, stream
@@ -113,13 +114,31 @@ def record_all(table: Table, store: Store, seeds: int, share: float = 1.0) -> No
 def test_list_names_everything_of_a_kind(farfield, folder: Path, kind: str) -> None:
     ended = farfield(f"list {kind}")
     assert (ended.status, ended.err) == (0, "")
+    listed = {tuple(line.split("\t")[:2]) for line in ended.out.splitlines()}
     for other, names in KINDS.items():
-        listed = {line.split()[0] for line in ended.out.splitlines() if line.strip()}
-        if kind in (other, "all"):
-            assert {other, *names} <= listed
-        else:
-            assert other not in listed
+        of_kind = {name for listed_kind, name in listed if listed_kind == other}
+        assert of_kind == ({*names} if kind in (other, "all") else set())
     assert files(folder) == []
+
+
+def test_list_folds_to_a_terminal_and_leaves_nothing_out(
+    farfield, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    piped = [line.split("\t") for line in farfield("list").out.splitlines()]
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")  # so that rich takes the pipe for a terminal
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", farfield("list").out)
+    assert max(map(len, shown.splitlines())) <= 60
+    without_spaces = "".join(shown.split())
+    for _, name, what, fields in piped:
+        assert "".join((name + what + fields).split()) in without_spaces
+
+
+def test_list_papers_has_letters_for_escapes(farfield) -> None:
+    out = farfield("list papers").out
+    assert "Université de Montréal" in out
+    assert not {*"{}\\"} & {*out}
 
 
 def test_list_shows_the_fields_that_train_takes(farfield) -> None:
@@ -359,9 +378,8 @@ def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
             find_reader(task, name)
 
 
-def test_list_says_how_tasks_are_read_and_models_read(farfield, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
-    lines = {line.split()[0]: line for line in farfield("list").out.splitlines() if line.strip()}
+def test_list_says_how_tasks_are_read_and_models_read(farfield) -> None:
+    lines = {line.split("\t")[1]: line for line in farfield("list").out.splitlines()}
     assert "Read as: group, sequence." in lines["all-same"]
     assert "Read as: elements, item, maps." in lines["digits"]
     assert "Read as: maps, group, sequence." in lines["sort-of-clevr"]
@@ -518,6 +536,7 @@ def test_fetch_fills_the_cache_and_says_from_where(
     )
     made_up = DataSet(name="tiny", files=(file,), mirrors=(), licence="free for all")
     monkeypatch.setitem(DATA_SETS, "tiny", made_up)
+    monkeypatch.setitem(NAMES["data-sets"], "tiny", ["made up"])
     monkeypatch.setenv("FARFIELD_CACHE", str(folder / "cache"))
     (folder / "mirror").mkdir()
     (folder / "mirror" / "a.gz").write_bytes(content)
@@ -948,7 +967,7 @@ def test_too_little_memory_is_said_in_one_line(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("farfield.cli._main._dispatch", fail)
+    monkeypatch.setattr("farfield.cli._main._action", fail)
     ended = farfield("list")
     assert ended.status == 1
     assert ended.err.startswith("farfield: the memory does not suffice: ")

@@ -126,7 +126,7 @@ def test_ctrl_c_waits_until_torch_is_loaded() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         atexit.register(lambda: print("farfield.records" in sys.modules))
         sys.meta_path.insert(0, Interrupt())
-        main(["list"])
+        main(["show", "same-different"])
         """
     )
     words = [sys.executable, "-c", program]

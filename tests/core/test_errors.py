@@ -7,20 +7,25 @@ import pytest
 from farfield.core import UnknownNameError
 
 
-def test_the_nearest_name_is_suggested() -> None:
-    error = UnknownNameError("task", "identity-rule", ["same-different", "identity-rules"])
-    assert "unknown task 'identity-rule'" in str(error)
-    assert "did you mean 'identity-rules'?" in str(error)
-    assert "Known: same-different, identity-rules" in str(error)
+def test_the_three_nearest_names_are_suggested() -> None:
+    names = ["copying", "identity-rules", "identity-rules-middle", "identity", "identical"]
+    assert str(UnknownNameError("task", "identity-rule", names)) == (
+        "unknown task 'identity-rule'; "
+        "did you mean 'identity-rules', 'identity-rules-middle' or 'identity'?"
+    )
 
 
 def test_case_does_not_hide_the_nearest_name() -> None:
-    assert "did you mean 'esbn'?" in str(UnknownNameError("model", "ESBN", ["esbn", "lstm"]))
+    assert str(UnknownNameError("model", "ESBN", ["esbn", "lstm"])) == (
+        "unknown model 'ESBN'; did you mean 'esbn'?"
+    )
 
 
-def test_nothing_is_suggested_where_nothing_is_near() -> None:
+def test_where_nothing_is_near_the_first_names_are_shown() -> None:
     error = UnknownNameError("task", "xyz", iter(["same-different", "identity-rules"]))
-    assert str(error) == "unknown task 'xyz'. Known: same-different, identity-rules"
+    assert str(error) == "unknown task 'xyz'; known: same-different, identity-rules"
+    error = UnknownNameError("task", "xyz", "abcdef")
+    assert str(error) == "unknown task 'xyz'; known: a, b, c and 3 more"
 
 
 def test_the_parts_are_kept_for_callers() -> None:

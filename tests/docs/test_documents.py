@@ -6,9 +6,12 @@ stands in the script on the lines it has in the document, so that a traceback na
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -23,7 +26,13 @@ DOCUMENTS = sorted(
     [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")],
     key=lambda path: path.relative_to(CHECKOUT).as_posix(),
 )
-WITH_PYTHON = ["README.md", "CONTRIBUTING.md", "docs/own-work.md"]
+WITH_PYTHON = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/my-mechanism.md",
+    "docs/my-model.md",
+    "docs/own-work.md",
+]
 
 SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
@@ -136,26 +145,16 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import (
-        Cite,
-        Command,
-        Fetch,
-        Plan,
-        Report,
-        Reproduce,
-        Show,
-        Train,
-    )
-    from farfield.cli._commands import task_of
-    from farfield.cli._names import find
+    from farfield.cli._arguments import Command, Plan, Reproduce, Show, Train
+    from farfield.cli._index import check_names
+    from farfield.cli._show import task_of
     from farfield.cli._train import experiment_of
-    from farfield.core import REFERENCES
     from farfield.reports import FIGURES
     from farfield.reproductions import TABLES
-    from farfield.tasks import DATA_SETS
 
     behind = {**TABLES, **{key: figure.table for key, figure in FIGURES.items()}}
     command, rest = tyro.cli(Command, args=words, return_unknown_args=True)
+    check_names(command)
     match command:
         case Train():
             experiment_of(command, rest)
@@ -164,14 +163,7 @@ def check_command(words: list[str]) -> None:
             task_of(command, rest)
             return
         case Reproduce(table=table, cell=cells) | Plan(table=table, cell=cells):
-            find("table", table, behind).select(*itertools.chain(*cells))
-        case Report(table=str(table)):
-            find("table", table, behind)
-        case Fetch(data_set=data_set):
-            find("data set", data_set, DATA_SETS)
-        case Cite(what=names):
-            for name in names:
-                find("paper or table", name, {**REFERENCES, **behind})
+            behind[table].select(*itertools.chain(*cells))
     if rest:
         raise ValueError(f"unrecognized: {rest}")
 
@@ -266,36 +258,63 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     assert broken_links(path) == ["gone.md", "page.md#three"]
 
 
-# --- What the README says ------------------------------------------------------------------------
+# --- What the documents say ----------------------------------------------------------------------
 
 
-def test_the_readme_holds_no_measured_number() -> None:
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"\d\s?%|±\s?\d", text) == []
+def text_of(name: str) -> str:
+    return (CHECKOUT / name).read_text(encoding="utf-8")
 
 
-def test_the_readme_names_every_folder_from_the_top_down() -> None:
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\| \[`(\w+)`\]", text, re.MULTILINE)
+def test_the_readme_is_short_and_its_prose_holds_no_measured_number() -> None:
+    text = text_of("README.md")
+    assert text.count("\n") <= 180
+    lines = [line for line in prose(text).splitlines() if not line.startswith("|")]
+    assert re.findall(r"\d\s?%|±\s?\d", "\n".join(lines)) == []
+
+
+def test_the_table_of_the_readme_is_that_of_its_record() -> None:
+    made = runpy.run_path(str(CHECKOUT / "examples" / "digits_under_brightness.py"))
+    record = json.loads(made["RECORD"].read_text(encoding="utf-8"))
+    assert f"\n\n{made['table'](record['scores'])}\n\n" in text_of("README.md")
+
+
+def test_the_report_in_the_readme_is_that_of_the_records() -> None:
+    from rich.console import Console
+
+    from farfield.reports import Levels, exported_at, tabulate, terminal
+    from farfield.reproductions import TABLES, Budget
+
+    table = TABLES["webb2021/beyond"].select("relational-match-to-sample/*conv+*")
+    results = CHECKOUT / "results"
+    found = tabulate(
+        table, exported_at(results, Budget.PAPER, 10), Budget.PAPER, Levels(results, results)
+    )
+    console = Console(file=io.StringIO(), width=1000)
+    console.print(terminal(found))
+    shown = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    (block,) = (b for b in blocks(text_of("README.md")) if b.text.startswith(shown[0]))
+    *lines, ellipsis = block.text.splitlines()
+    assert (lines, ellipsis) == (shown[: len(lines)], "…")
+    assert len(lines) > len(table.claims)
+
+
+def test_contributing_names_every_folder_from_the_top_down() -> None:
+    named = re.findall(r"^\| \[`(\w+)`\]", text_of("CONTRIBUTING.md"), re.MULTILINE)
     there = {path.parent.name for path in (CHECKOUT / "src/farfield").glob("*/__init__.py")}
     assert set(named) == there
-    layers = re.search(
-        r"^layers = \[(.*?)\]", (CHECKOUT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
-    )
-    folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer != "_interrupts"]
-    assert named == folders  # a file that the lowest floor and the highest use is none
+    layers = re.search(r"^layers = \[(.*?)\]", text_of("pyproject.toml"), re.MULTILINE | re.DOTALL)
+    folders = [layer for layer in re.findall(r"\w+", layers[1]) if layer[0] != "_"]
+    assert named == folders  # files that the lowest floor and the highest use are none
 
 
-def test_the_readme_says_what_every_verdict_means() -> None:
+def test_it_is_said_what_every_verdict_means() -> None:
     from farfield.reproductions import Verdict
 
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    text = text_of("docs/my-paper.md")
     assert [v.value for v in Verdict if f"\n| {v.value} | " not in text] == []
 
 
-def test_the_readme_names_every_task() -> None:
+def test_every_task_is_in_the_list_of_tasks() -> None:
     from farfield.tasks import TASKS
 
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)` \|", text[text.index("\n## The tasks\n") :], re.MULTILINE)
-    assert rows == list(TASKS)
+    assert re.findall(r"^\| `([a-z-]+)` \|", text_of("docs/tasks.md"), re.MULTILINE) == list(TASKS)

@@ -128,8 +128,8 @@ def test_an_option_at_its_default_is_found() -> None:
         ({"seeds": ()}, "seeds must not be empty"),
         ({"regime": "dormant-200"}, "regime must be 'validation', got 'dormant-200' of copying"),
         ({"regime": "training"}, "nothing is chosen on problems of a test or of training"),
-        ({"regime": "validated"}, "unknown regime 'validated'; did you mean 'validation'?"),
-        ({"metric": "accurate"}, "unknown metric 'accurate'; did you mean 'accuracy'?"),
+        ({"regime": "validated"}, "unknown regime 'validated'; did you mean 'validation'"),
+        ({"metric": "accurate"}, "unknown metric 'accurate'; did you mean 'accuracy'"),
         (
             {"experiment": experiment(TwoMoons(), model=ItemNetwork(core=Spec(BottleneckMLP)))},
             "to choose on",

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PathCollection
@@ -10,9 +11,10 @@ from matplotlib.colors import to_hex
 from PIL import Image
 
 from farfield.metrics import t_interval
-from farfield.reports import DARK, LIGHT, png, profiles, svg, tabulate
+from farfield.reports import DARK, LIGHT, png, problem_sheet, profiles, svg, tabulate
 from farfield.reports._profile._panels import MARKERS, spread_apart
 from farfield.reproductions import TABLES, Table, Unpublished
+from farfield.tasks import SameDifferent
 from reproductions import made_up
 
 
@@ -205,6 +207,24 @@ def test_pictures_are_the_same_bytes_each_time(theme):
     report = report_of("esbn+tcn/*")
     for write in (svg, lambda figure: png(figure, dpi=60)):
         assert write(profiles(report, theme)) == write(profiles(report, theme))
+
+
+def test_settings_of_the_user_change_no_picture(tmp_path):
+    def pictures():
+        figure = profiles(report_of("esbn+tcn/*"))
+        sheet = problem_sheet(SameDifferent(max_problems=10), tmp_path / "sheet.png")
+        return png(figure, dpi=60), svg(figure), sheet.read_bytes()
+
+    before = pictures()
+    settings = {
+        "text.usetex": True,
+        "savefig.bbox": "tight",
+        "font.size": 20,
+        "lines.linewidth": 7,
+        "savefig.transparent": True,
+    }
+    with mpl.rc_context(settings):
+        assert pictures() == before
 
 
 def test_a_png_is_as_large_as_its_inches_say():

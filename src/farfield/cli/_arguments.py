@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, final
+from typing import Annotated, Final, Literal, final
 
 import tyro
 
@@ -28,7 +28,7 @@ class List:
 
     kind: tyro.conf.Positional[str] = "all"
     """tasks, environments, models, layers, encoders, contexts, objectives, papers, claims,
-    statements, figures or all."""
+    statements, figures, data-sets or all."""
     results: Path = Path("results")
     """Folder that `report --export` wrote to: what was run of the claims."""
 
@@ -208,6 +208,8 @@ class Report:
 
     table: tyro.conf.Positional[str | None] = None
     """PAPER/TABLE or PAPER/FIGURE; every table with records if not given."""
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """Cells to report, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
     budget: Literal["quick", "paper"] = "paper"
     """Budget of the runs to report."""
     seeds: int = NETWORKS
@@ -330,6 +332,16 @@ class OfRuns:
     action: tyro.conf.OmitSubcommandPrefixes[RunsCommand]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """Print what makes the shell complete commands, options and names at a TAB.
+
+    In ~/.bashrc: eval "$(farfield completion)". In ~/.zshrc the same, after: autoload -U compinit
+    bashcompinit; compinit; bashcompinit.
+    """
+
+
 Command = (
     Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Show, tyro.conf.subcommand("show")]
@@ -342,22 +354,33 @@ Command = (
     | Annotated[OfRuns, tyro.conf.subcommand("runs")]
     | Annotated[Fetch, tyro.conf.subcommand("fetch")]
     | Annotated[Cite, tyro.conf.subcommand("cite")]
+    | Annotated[Completion, tyro.conf.subcommand("completion")]
 )
 """One command and what it takes."""
 
-COMMANDS = (
-    "list", "show", "train", "search", "bench", "reproduce", "plan", "report", "runs", "fetch",
-    "cite",
-)  # fmt: skip
-"""Names of the commands."""
+COMMANDS: Final[dict[str, type]] = {
+    "list": List,
+    "show": Show,
+    "train": Train,
+    "search": Search,
+    "bench": Bench,
+    "reproduce": Reproduce,
+    "plan": Plan,
+    "report": Report,
+    "runs": OfRuns,
+    "fetch": Fetch,
+    "cite": Cite,
+    "completion": Completion,
+}
+"""Commands by name."""
 
 
-def options_of(command: object) -> tuple[str, ...]:
+def options_of(command: type) -> tuple[str, ...]:
     """The options of a command as they are typed.
 
     Args:
-        command: One of the classes above, made.
+        command: One of the classes above.
     """
-    fields = dataclasses.fields(command)  # type: ignore[arg-type]
+    fields = dataclasses.fields(command)
     typed = [field for field in fields if "Positional" not in str(field.type)]
     return tuple(f"--{field.name.replace('_', '-')}" for field in typed)

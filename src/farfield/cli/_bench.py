@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from farfield.cli._arguments import REPORTS, Bench
-from farfield.cli._display import Display, at_once
+from farfield.cli._console import make_console
 from farfield.core import printable
-from farfield.execution import jobs_of
+from farfield.execution import Display, jobs_of
 from farfield.records import Store
 from farfield.suites import SUITES, bench, fitted, load_module
 
@@ -20,13 +20,14 @@ def bench_module(command: Bench) -> None:
     """
     module = load_module(command.module)
     fitting, _ = fitted(module, command.suite)
-    suite, console = SUITES[command.suite], Console()
+    suite, console = SUITES[command.suite], make_console()
     seeds = range(command.seeds or suite.seeds)
     jobs = jobs_of([experiment for _, experiment in fitting], seeds)
     labels = {experiment.key: item.subject for item, experiment in fitting}
     _say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
     store = Store(command.records)
-    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
+    at_once = command.workers if command.device == "cpu" else 1
+    with Display(jobs, labels, console, at_once) as display:
         found = bench(
             module, command.suite, store=store, seeds=seeds, device=command.device,
             workers=command.workers, report=display.take,

@@ -8,7 +8,7 @@ from pathlib import Path
 from farfield.reports import Coverage, coverage
 
 
-def claim_rows(results: Path) -> Iterator[tuple[str, str, str]]:
+def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Name, title and state of every printed table and figure, and of the tables of our own.
 
     Args:
@@ -21,9 +21,9 @@ def claim_rows(results: Path) -> Iterator[tuple[str, str, str]]:
                 yield key, title.removesuffix(": "), _state(one)
 
 
-def _state(one: Coverage) -> str:
+def _state(one: Coverage) -> list[str]:
     """What was run of it, why not all, and how long that takes."""
     first = f"e.g. {one.cells[0].cell}" if one.cells else ""
     ran = f"run: {one.run} cells" if one.cells else ""
     time = f"about {one.time}" if one.time else ""
-    return "; ".join(part for part in (ran, first, one.why, time) if part)
+    return [part for part in (ran, first, one.why, time) if part]

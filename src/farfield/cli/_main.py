@@ -5,23 +5,30 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 import tyro
 
 import farfield
+from farfield._errors import FarfieldError, UnknownNameError
+from farfield._files import expand_home
 from farfield._interrupts import held_interrupts
+from farfield._text import printable
 from farfield.cli._arguments import (
     COMMANDS,
     REPORTS,
     Bench,
     Cite,
     Command,
+    Completion,
     Fetch,
     List,
     OfRuns,
@@ -35,10 +42,27 @@ from farfield.cli._arguments import (
     Training,
     options_of,
 )
+from farfield.cli._index import check_names, fields_of
 
 DESCRIPTION = "Farfield: learning that holds far from its training data."
 
 HELP = ("-h", "--help")
+
+ACTIONS: Final[dict[type, str]] = {
+    List: "_list.list_names",
+    Show: "_show.show",
+    Train: "_train.train",
+    Search: "_search.search",
+    Bench: "_bench.bench_module",
+    Reproduce: "_reproduce.reproduce",
+    Plan: "_plan.plan",
+    Report: "_reproduce.report",
+    Runs: "_runs.do",
+    Fetch: "_fetch.fetch_data",
+    Cite: "_list.cite",
+    Completion: "_completion.print_script",
+}
+"""By kind of command: the module that it is in, and its function there."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -54,8 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for pipe in (sys.stdout, sys.stderr):
         if isinstance(pipe, io.TextIOWrapper):
             pipe.reconfigure(errors="replace")  # a sign that a terminal lacks stops nothing
+    # tyro's help and errors know nothing of NO_COLOR.
+    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")  # noqa: SLF001
     if words[:1] == ["--version"]:
         sys.stdout.write(f"farfield {farfield.__version__}\n")
+        sys.exit()
+    if words[:2] == ["completion", "--"]:
+        from farfield.cli._completion import candidates
+
+        sys.stdout.write("".join(f"{word}\n" for word in candidates(words[2:] or [""])))
         sys.exit()
     try:
         status = _run(words)
@@ -77,13 +108,15 @@ def _run(words: Sequence[str]) -> int:
         option = word.partition("=")[0]
         is_field = takes_fields and option.startswith(prefix) and "." in option
         if option.startswith("--") and not is_field:
-            return _unknown("option", option, (*options_of(command), *_fields_of(command)))
+            fields = fields_of(command.task) if isinstance(command, Training) else ()
+            return _unknown("option", option, (*options_of(type(command)), *fields))
     if rest and not (takes_fields and rest[0].startswith("-")):
         message = (
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
         return _say(message, 2)
-    if isinstance(command, Plan | Reproduce) and "--cell" in words and not all(command.cell):
+    has_cells = isinstance(command, Plan | Reproduce | Report) and "--cell" in words
+    if has_cells and not all(command.cell):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
 
@@ -118,40 +151,25 @@ def _print_fields(words: Sequence[str]) -> int:
     return _do(command, ("--help",))
 
 
-def _fields_of(command: object) -> tuple[str, ...]:
-    """The options that are fields of the task, where a model is trained on one."""
-    from farfield.cli._names import options_of_task
-    from farfield.tasks import TASKS
-
-    if not isinstance(command, Training) or command.task not in TASKS:
-        return ()
-    fields = dataclasses.fields(options_of_task(TASKS[command.task]))
-    return tuple(f"--task.{field.name.replace('_', '-')}" for field in fields)
-
-
-def _unknown(kind: str, name: str, choices: Sequence[str]) -> int:
-    from farfield.core import UnknownNameError
-
+def _unknown(kind: str, name: str, choices: Iterable[str]) -> int:
     return _say(str(UnknownNameError(kind, name, choices)), 2)
 
 
 def _do(command: object, rest: Sequence[str]) -> int:
     """Do a command that was understood; returns the exit status."""
-    with held_interrupts():  # one that meets torch while it loads ends in an abort
-        from farfield.core import UnknownNameError
-        from farfield.execution import ExecutionError
-        from farfield.records import BusyError, DamageWarning, StoreError
-
     try:
         command = _expanded(command)
+        check_names(command)
+        with held_interrupts():  # one that meets torch while it loads ends in an abort
+            act = _action(command, rest)
         _check(command)
         with warnings.catch_warnings():
-            warnings.simplefilter("once", DamageWarning)
+            warnings.simplefilter("once", UserWarning)
             warnings.showwarning = _warn
-            _dispatch(command, rest)
-    except (UnknownNameError, ValueError, TypeError) as error:
+            act()
+    except (ValueError, TypeError) as error:
         return _say(str(error), 2)
-    except (ExecutionError, BusyError, StoreError, OSError, ModuleNotFoundError) as error:
+    except (FarfieldError, OSError, ModuleNotFoundError) as error:
         return _say("\n\n".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except OverflowError as error:
         return _say(f"a number is too large: {error}", 2)
@@ -166,8 +184,6 @@ def _do(command: object, rest: Sequence[str]) -> int:
 
 def _expanded(command: Any) -> object:
     """A command with the home folder in its paths for `~`, which shells leave in `--out=~/mine`."""
-    from farfield.core import expand_home
-
     values = {field.name: getattr(command, field.name) for field in dataclasses.fields(command)}
     paths = {name: expand_home(value) for name, value in values.items() if isinstance(value, Path)}
     return dataclasses.replace(command, **paths)
@@ -175,14 +191,14 @@ def _expanded(command: Any) -> object:
 
 def _check(command: object) -> None:
     """Raise `ValueError` for impossible options, before a folder is made."""
-    from farfield.execution import check_machine
-
     seeds = (
         command.seeds if isinstance(command, Bench | Plan | Training | Reproduce | Report) else None
     )
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
     if isinstance(command, Bench | Plan | Training | Reproduce):
+        from farfield.execution import check_machine
+
         check_machine(command.device, command.workers)
     if isinstance(command, Bench | Training | Reproduce | Report | Runs):
         _nearest_folder("records", command.records)
@@ -211,29 +227,13 @@ def _check_writable(name: str, folder: Path) -> None:
         ) from error
 
 
-def _dispatch(command: object, rest: Sequence[str]) -> None:
-    from farfield.cli import _bench, _commands, _plan, _reproduce, _runs, _search, _train
-
-    with_fields: dict[type, Callable[[Any, Sequence[str]], None]] = {
-        Show: _commands.show,
-        Train: _train.train,
-        Search: _search.search,
-    }
-    alone: dict[type, Callable[[Any], None]] = {
-        List: _commands.list_names,
-        Bench: _bench.bench_module,
-        Reproduce: _reproduce.reproduce,
-        Plan: _plan.plan,
-        Report: _reproduce.report,
-        Fetch: _commands.fetch_data,
-        Cite: _commands.cite,
-    }
-    if isinstance(command, Runs):
-        _runs.do(command)
-    elif type(command) in with_fields:
-        with_fields[type(command)](command, rest)
-    else:
-        alone[type(command)](command)
+def _action(command: object, rest: Sequence[str]) -> Callable[[], object]:
+    """Action of a command; its module is imported here, and with it what it needs and no more."""
+    kind = next(kind for kind in ACTIONS if isinstance(command, kind))
+    module, _, name = ACTIONS[kind].partition(".")
+    act = getattr(import_module(f"farfield.cli.{module}"), name)
+    words = (rest,) if isinstance(command, Show | Training) else ()
+    return partial(act, command, *words)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -242,9 +242,6 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(message: str, status: int, stream: TextIO | None = None) -> int:
-    if not message.isprintable():  # for messages may hold what files and networks say
-        from farfield.core import printable
-
-        message = "\n".join(map(printable, message.split("\n")))
+    message = "\n".join(map(printable, message.split("\n")))  # it may hold what files say
     (stream or sys.stderr).write(f"farfield: {message}\n")
     return status

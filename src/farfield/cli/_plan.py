@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-from rich.console import Console
-
 from farfield.cli._arguments import Plan
-from farfield.cli._display import at_once
+from farfield.cli._console import make_console
 from farfield.cli._reproduce import networks_of, table_named
-from farfield.core import printable
+from farfield.core import num_cores, printable
 from farfield.execution import Job, Trial, jobs_of, trial
 from farfield.experiments import Experiment, source_of_value
 from farfield.records import Store
@@ -24,7 +22,7 @@ def plan(command: Plan) -> None:
     Args:
         command: Which table, and how much of it.
     """
-    budget, console = Budget(command.budget), Console()
+    budget, console = Budget(command.budget), make_console()
     table = table_named(command.table, "glyphs").select(*itertools.chain(*command.cell))
     seeds = command.seeds or networks_of(FIGURES.get(command.table), budget)
     built = [claim for claim in table.claims if not claim.unbuilt]
@@ -35,7 +33,7 @@ def plan(command: Plan) -> None:
     tried: dict[tuple[object, ...], Trial] = {}
     counts: dict[tuple[object, ...], list[int]] = {}
     hours = 0.0
-    workers = at_once(command.device, command.workers)
+    workers = (command.workers or num_cores()) if command.device == "cpu" else 1
     for experiment, networks in missing.items():
         kind = _kind(experiment)
         if kind not in tried:

@@ -10,10 +10,11 @@ from rich.console import Console
 
 from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
 from farfield.cli._arguments import Report as ReportCommand
-from farfield.cli._display import Display, at_once
+from farfield.cli._console import make_console
 from farfield.cli._names import find, shapes_of
+from farfield.cli._train import train_missing
 from farfield.core import printable
-from farfield.execution import jobs_of, run
+from farfield.execution import jobs_of
 from farfield.records import Store, write_whole
 from farfield.reports import (
     FIGURES,
@@ -51,10 +52,9 @@ def reproduce(command: Reproduce) -> None:
     ]
     jobs = jobs_of((claim.at(budget) for claim in at_hand), range(seeds))
     labels = _labels(table, budget)
-    store, console = Store(command.records), Console()
+    store, console = Store(command.records), make_console()
     console.print(f"[bold]{table.key}[/]: {table.title}", soft_wrap=True)
-    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
-        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+    train_missing(command, jobs, labels, store, console)
     folder = command.out or REPORTS / f"{table.key.replace('/', '-')}-{budget.value}"
     levels = Levels(command.records)
     _draw_problems(table, folder)
@@ -86,13 +86,15 @@ def report(command: ReportCommand) -> None:
     Args:
         command: Of which tables or figures, and where to.
     """
-    budget, console = Budget(command.budget), Console()
+    budget, console = Budget(command.budget), make_console()
     store = _store(command.records)
     names = [command.table] if command.table is not None else list(TABLES)
     find_records, reported = _finder(store, command, budget), 0
     levels = Levels(command.records, command.results)
+    if command.export and command.cell:
+        raise ValueError("cell must be left out with --export, which writes tables in full")
     for name in names:
-        table = table_named(name, command.images)
+        table = table_named(name, command.images).select(*itertools.chain(*command.cell))
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(

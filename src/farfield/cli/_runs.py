@@ -16,6 +16,7 @@ from farfield.cli._arguments import (
     Runs,
     ShowRuns,
 )
+from farfield.cli._console import make_console
 from farfield.core import printable
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, score_rows
@@ -39,7 +40,7 @@ def do(command: Runs) -> None:
             f"records must name a folder of records, got {command.records}: it holds none; "
             "`farfield train` makes one"
         )
-    store, console = Store(command.records), Console()
+    store, console = Store(command.records), make_console()
     match command:
         case ListRuns():
             _list(store, console)

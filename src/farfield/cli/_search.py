@@ -7,14 +7,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table as Grid
 
 from farfield.cli._arguments import Search as Command
-from farfield.cli._display import Display, at_once
-from farfield.cli._train import check_trainable, experiment_of
+from farfield.cli._console import make_console
+from farfield.cli._train import check_trainable, experiment_of, train_missing
 from farfield.core import printable
-from farfield.execution import jobs_of, run
+from farfield.execution import jobs_of
 from farfield.experiments import (
     Architecture,
     Choice,
@@ -39,10 +38,9 @@ def search(command: Command, rest: Sequence[str]) -> None:
     for experiment in asked.experiments:
         check_trainable(experiment)
     jobs = jobs_of(asked.experiments, asked.seeds)
-    store, console = Store(command.records), Console()
+    store, console = Store(command.records), make_console()
     labels = {trial.experiment.key: " ".join(map(str, trial.values)) for trial in asked.trials}
-    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
-        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+    train_missing(command, jobs, labels, store, console)
     found = selection_of(asked, store)
     if command.out is not None:
         write_whole(command.out, json.dumps(found.to_json(), indent=1).encode())

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_type_hints
 
 import tyro
 from rich.console import Console
 from torch import nn
 
-from farfield.cli._arguments import Train, Training
-from farfield.cli._display import Display, at_once
+from farfield.cli._arguments import Reproduce, Train, Training
+from farfield.cli._console import make_console
 from farfield.cli._names import (
     PLAIN,
     fields_of_task,
     find,
-    find_reader,
     find_task_or_environment,
     options_of_task,
     plain_dataclass,
 )
+from farfield.cli._readers import find_reader
 from farfield.core import printable, stream
-from farfield.execution import jobs_of, results, run
+from farfield.execution import Display, Job, jobs_of, results, run
 from farfield.experiments import (
     TASK_ARGUMENTS,
     AgentNetwork,
@@ -76,15 +76,35 @@ def train(command: Train, rest: Sequence[str]) -> None:
     experiment = experiment_of(command, rest)
     check_trainable(experiment)
     jobs = jobs_of([experiment], range(command.seeds))
-    store, console = Store(command.records), Console()
+    store, console = Store(command.records), make_console()
     labels = {experiment.key: f"{command.model} on {command.task}"}
-    with Display(jobs, labels, console, at_once(command.device, command.workers)) as display:
-        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+    train_missing(command, jobs, labels, store, console)
     profile = extrapolation_profile(experiment.task, results(jobs, store))
     console.print(f"\n[bold]{command.model}[/] on [bold]{command.task}[/]\n")
     console.print(str(profile), highlight=False, soft_wrap=True)
     place = f"\nexperiment {experiment.key} in {printable(command.records)}"
     console.print(place, soft_wrap=True, markup=False, emoji=False)
+
+
+def train_missing(
+    command: Training | Reproduce,
+    jobs: Sequence[Job],
+    labels: Mapping[str, str],
+    store: Store,
+    console: Console,
+) -> None:
+    """Train what has no record yet, and show how far it is.
+
+    Args:
+        command: Where and how many networks train at once.
+        jobs: Everything that is asked for.
+        labels: What to call an experiment, by its key.
+        store: Where the records are.
+        console: Where to show it.
+    """
+    at_once = command.workers if command.device == "cpu" else 1
+    with Display(jobs, labels, console, at_once) as display:
+        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
 
 
 def check_trainable(experiment: Experiment) -> None:

@@ -1,17 +1,20 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+from farfield._citations import REFERENCES as REFERENCES
+from farfield._citations import Reference as Reference
+from farfield._errors import FarfieldError as FarfieldError
+from farfield._errors import UnknownNameError as UnknownNameError
+from farfield._files import expand_home as expand_home
+from farfield._files import open_regular as open_regular
+from farfield._files import read_regular as read_regular
+from farfield._files import writable_place as writable_place
+from farfield._text import excerpt as excerpt
+from farfield._text import printable as printable
 from farfield.core._abilities import EncodesItems as EncodesItems
 from farfield.core._abilities import EncodesWithPart as EncodesWithPart
 from farfield.core._abilities import HasMixingLayers as HasMixingLayers
 from farfield.core._arguments import check_arguments as check_arguments
 from farfield.core._arguments import check_fields as check_fields
-from farfield.core._citations import REFERENCES as REFERENCES
-from farfield.core._citations import Reference as Reference
-from farfield.core._errors import UnknownNameError as UnknownNameError
-from farfield.core._files import expand_home as expand_home
-from farfield.core._files import open_regular as open_regular
-from farfield.core._files import read_regular as read_regular
-from farfield.core._files import writable_place as writable_place
 from farfield.core._generators import Generator as Generator
 from farfield.core._generators import forked_generators as forked_generators
 from farfield.core._generators import reseed as reseed
@@ -45,8 +48,6 @@ from farfield.core._problems import Problems as Problems
 from farfield.core._problems import joined as joined
 from farfield.core._streams import Stream as Stream
 from farfield.core._streams import stream as stream
-from farfield.core._text import excerpt as excerpt
-from farfield.core._text import printable as printable
 
 __all__ = [
     "PICTURES",
@@ -57,6 +58,7 @@ __all__ = [
     "Dropout",
     "EncodesItems",
     "EncodesWithPart",
+    "FarfieldError",
     "Fraction",
     "Generator",
     "HasMixingLayers",

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from farfield.core._files import read_regular
-from farfield.core._text import excerpt, printable
+from farfield._files import read_regular
+from farfield._text import excerpt, printable
 
 PICTURES: Final = (".bmp", ".jpeg", ".jpg", ".png")
 """Endings of the names of files that `read_picture` reads."""

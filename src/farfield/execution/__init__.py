@@ -1,6 +1,7 @@
 """Execution of experiments: in one process per core, as one program on a GPU, or here."""
 
 from farfield.execution._allocator import keep_freed_memory as keep_freed_memory
+from farfield.execution._display import Display as Display
 from farfield.execution._here import Here as Here
 from farfield.execution._here import Stacked as Stacked
 from farfield.execution._job import ExecutionError as ExecutionError
@@ -22,6 +23,7 @@ from farfield.execution._run import run as run
 from farfield.training import vmap_error as vmap_error
 
 __all__ = [
+    "Display",
     "ExecutionError",
     "Executor",
     "Failed",

@@ -15,7 +15,7 @@ from typing import Final, final
 
 import torch
 
-from farfield.core import NonNegativeInt, check_fields, kind_of
+from farfield.core import FarfieldError, NonNegativeInt, check_fields, kind_of
 from farfield.experiments import Experiment
 from farfield.records import BusyError, Record, StoreError
 from farfield.training import Progress
@@ -99,7 +99,7 @@ class News:
 
 
 @final
-class ExecutionError(RuntimeError):
+class ExecutionError(FarfieldError):
     """Some runs did not finish; those that did are kept.
 
     Tracebacks of worker processes are among its notes (`__notes__`); the first error that was

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import final
 
+from farfield.core import FarfieldError
+
 
 @final
-class StoreError(RuntimeError):
+class StoreError(FarfieldError):
     """The folder of records cannot be read or written; finished runs are kept."""
 
 
 @final
-class BusyError(RuntimeError):
+class BusyError(FarfieldError):
     """Another process is training the same run."""
 
 

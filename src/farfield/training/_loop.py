@@ -35,6 +35,7 @@ class Progress:
         steps: Updates in all.
         score: Mean score on some of the training problems.
         seconds: Seconds so far, over all sittings.
+        share: Part of a core that this process got since the report before; above 1 with threads.
         diverged: Seeds of the networks whose loss is not finite now, each with the step since which
             it has not been.
     """
@@ -43,6 +44,7 @@ class Progress:
     steps: int
     score: float
     seconds: float
+    share: float = 1.0
     diverged: tuple[tuple[int, int], ...] = ()
 
 
@@ -140,6 +142,7 @@ def train(
     ):
         step, before, scores, since = _resume(learner, experiment, checkpoint)
         started = reported = saved = time.monotonic()
+        worked = time.process_time()
         pause = clock.report_seconds
         while step < steps:
             losses = learner.update(step)
@@ -154,12 +157,14 @@ def train(
             now = time.monotonic()
             is_due = now - reported > pause or step == 1
             if report and (is_due or (step == steps and since.any())):
-                seconds, worked = before + now - started, time.process_time()
-                report(_progress(learner, step, steps, seconds, since))
                 # The processor's time, for a machine may have slept meanwhile.
-                worked = time.process_time() - worked
-                reported = time.monotonic()
-                pause = clock.report_seconds * max(1.0, PAUSE * worked)
+                earlier, worked = worked, time.process_time()
+                share = (worked - earlier) / max(now - reported, 1e-6)
+                seconds = before + now - started
+                report(_progress(learner, step, since, steps=steps, seconds=seconds, share=share))
+                took = time.process_time() - worked
+                pause = clock.report_seconds * max(1.0, PAUSE * took)
+                reported, worked = time.monotonic(), worked + took
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
                 _save(learner, experiment, checkpoint, step, before + now - started, scores, since)
@@ -168,12 +173,20 @@ def train(
         return scores, before + time.monotonic() - started
 
 
-def _progress(learner: Learner, step: int, steps: int, seconds: float, since: Tensor) -> Progress:
+def _progress(
+    learner: Learner, step: int, since: Tensor, *, steps: int, seconds: float, share: float
+) -> Progress:
     """Progress of the networks, on some of their training problems."""
     score = statistics.fmean(points[0].value for points in learner.training_metrics(step))
     pairs = zip(learner.seeds, since.tolist(), strict=True)
-    diverged = tuple((seed, first) for seed, first in pairs if first)
-    return Progress(step=step, steps=steps, score=score, seconds=seconds, diverged=diverged)
+    return Progress(
+        step=step,
+        steps=steps,
+        score=score,
+        seconds=seconds,
+        share=share,
+        diverged=tuple((seed, first) for seed, first in pairs if first),
+    )
 
 
 _Sitting = tuple[int, float, list[list[Score]], Tensor]

@@ -23,6 +23,7 @@ from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, mov
 from farfield.reports._problems._layout import GAP, Corner, Layout
 from farfield.reports._problems._problem_layouts import layout_of
 from farfield.reports._problems._starts import starts_of
+from farfield.reports._profile._theme import own_settings
 from farfield.tasks import DrawsFirst, Environment, ProblemTask
 
 _DPI: Final = 200
@@ -76,10 +77,11 @@ def problem_sheet(
         layout = _layout(task)
         sets, extents = _sets(task, seed, layout.things)
     picture = io.BytesIO()
-    figure = _sheet(layout, sets, extents, problems_per_regime)
-    FigureCanvasAgg(figure)
     is_fine = isinstance(task, Environment) or max(task.item_shape[:2]) > DOTS // 2
-    figure.savefig(picture, format="png", dpi=(1 + is_fine) * _DPI)
+    with own_settings({}):
+        figure = _sheet(layout, sets, extents, problems_per_regime)
+        FigureCanvasAgg(figure)
+        figure.savefig(picture, format="png", dpi=(1 + is_fine) * _DPI)
     write_whole(path, picture.getvalue())
     return path
 

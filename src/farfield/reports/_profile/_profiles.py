@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -35,7 +34,7 @@ from farfield.reports._profile._panels import (
     one_below_another,
     side_by_side,
 )
-from farfield.reports._profile._theme import LIGHT, Theme, in_style
+from farfield.reports._profile._theme import LIGHT, Theme, in_style, own_settings
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Published
@@ -170,7 +169,8 @@ def png(figure: Figure, dpi: int = 300) -> bytes:
         dpi: Dots per inch.
     """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    with own_settings({}):
+        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
     return buffer.getvalue()
 
 
@@ -181,7 +181,7 @@ def svg(figure: Figure) -> bytes:
         figure: The figure.
     """
     buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "farfield", "svg.fonttype": "path"}):
+    with own_settings({"svg.hashsalt": "farfield", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar, final
 
-import matplotlib as mpl
+import matplotlib.style
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,8 +92,16 @@ def in_style(draw: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
         given = [one for one in (*args, *kwargs.values()) if isinstance(one, Theme)]
-        # matplotlib's stub takes no dictionary whose keys are text.
-        with mpl.rc_context((given or [LIGHT])[0].style):  # type: ignore[arg-type]
+        with own_settings((given or [LIGHT])[0].style):
             return draw(*args, **kwargs)
 
     return drawn
+
+
+def own_settings(style: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """Settings of matplotlib for a while: its defaults and a style, whatever the user's file says.
+
+    Args:
+        style: What differs from the defaults.
+    """
+    return matplotlib.style.context(["default", dict(style)])

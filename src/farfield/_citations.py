@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+import unicodedata
+from dataclasses import dataclass, replace
 from typing import Final, final
+
+_MARKS: Final = {'"': "\N{COMBINING DIAERESIS}", "'": "\N{COMBINING ACUTE ACCENT}"}
+"""Signs over letters, by LaTeX's escape of each."""
+
+
+def _read(text: str) -> str:
+    """A text with letters for the escapes of LaTeX."""
+
+    def letter(found: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", found[2] + _MARKS[found[1]])
+
+    return re.sub(r"\{\\(.)(\w)\}", letter, text)
 
 
 @final
@@ -26,6 +40,15 @@ class Reference:
     venue: str
     year: int
     kind: str = "inproceedings"
+
+    def unescaped(self) -> Reference:
+        """The same document with letters for the escapes of LaTeX, to be read by people."""
+        return replace(
+            self,
+            authors=_read(self.authors),
+            title=_read(self.title),
+            venue=_read(self.venue),
+        )
 
     def bibtex(self) -> str:
         """The entry, ready to paste."""

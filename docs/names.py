@@ -1,0 +1,135 @@
+"""Makes the names of the command line, with a line on each, from what they name.
+
+    make docs                       # or:
+    python docs/names.py [FILE]
+
+`farfield list` and whatever checks a name read that file, so that neither loads torch. The test
+command fails when it is not up to date.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from farfield.cli._readers import MODELS
+from farfield.core import REFERENCES
+from farfield.experiments import TASK_ARGUMENTS
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
+from farfield.nn import CONTEXTS, ENCODERS, SEQUENCE_LAYERS, SET_LAYERS, VALUE_HEADS
+from farfield.objectives import AGENT_OBJECTIVES, OBJECTIVES
+from farfield.reports import FIGURES
+from farfield.reproductions import STATEMENTS, TABLES
+from farfield.tasks import DATA_SETS, ENVIRONMENTS, TASKS, form_of
+
+Entries = dict[str, list[str]]
+FILE = Path(__file__).parents[1] / "src" / "farfield" / "cli" / "names.json"
+
+
+def entries() -> dict[str, Entries]:
+    """Every name by its kind: a line on what it is, then its fields, or what it holds."""
+    references = {key: reference.unescaped() for key, reference in REFERENCES.items()}
+    return {
+        "tasks": classes(TASKS, read_as),
+        "environments": classes(ENVIRONMENTS),
+        "models": classes(
+            {**REASONERS, **SCORERS, **CLASSIFIERS, **MAP_READERS, **RESTORERS}, reads
+        ),
+        "layers": classes({**SEQUENCE_LAYERS, **SET_LAYERS, **VALUE_HEADS}, reads),
+        "encoders": classes(ENCODERS),
+        "contexts": classes(CONTEXTS),
+        "objectives": classes({**OBJECTIVES, **AGENT_OBJECTIVES}),
+        "papers": {
+            key: [f"{paper.title} ({paper.venue}, {paper.year})"]
+            for key, paper in references.items()
+        },
+        "claims": {
+            key: [
+                table.title,
+                counted(len(table.claims), "cell"),
+                f"e.g. {next(iter(table.cells))}",
+            ]
+            for key, table in TABLES.items()
+        },
+        "statements": {
+            key: [one.about, f"“{one.quote}” ({one.where})"] for key, one in STATEMENTS.items()
+        },
+        "figures": {
+            key: [
+                figure.table.title,
+                counted(len(figure.table.claims), "cell"),
+                f"quick: {counted(figure.quick_networks, 'network')} each",
+            ]
+            for key, figure in FIGURES.items()
+        },
+        "data-sets": {
+            name: [f"licence: {found.licence}", counted(len(found.published), "file")]
+            for name, found in DATA_SETS.items()
+        },
+    }
+
+
+def counted(number: int, word: str) -> str:
+    """Number and noun, e.g. `1 cell` or `3 cells`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def classes(names: Mapping[str, Any], note: Callable[[Any], str] = lambda _: "") -> Entries:
+    """First line and fields of each class, with a note behind the line."""
+    return {
+        name: [(inspect.getdoc(cls) or "").partition("\n")[0] + note(cls), *fields(cls)]
+        for name, cls in names.items()
+    }
+
+
+def read_as(task: Any) -> str:
+    """Text of the ways in which a task can be read."""
+    return f" Read as: {', '.join(form_of(task()).readings)}."
+
+
+def reads(model: type) -> str:
+    """Text of the ways in which a model can read problems."""
+    return (
+        f" Reads: {', '.join(way for way, models in MODELS.items() if model in models.values())}."
+    )
+
+
+def fields(cls: type) -> list[str]:
+    """The fields of a class with their defaults; one that must be given by its name alone."""
+    if dataclasses.is_dataclass(cls):
+        return [field(one) for one in dataclasses.fields(cls)]
+    return [
+        f"{p.name}={p.default!r}"
+        for p in inspect.signature(cls).parameters.values()
+        if p.default is not p.empty and p.name not in (*TASK_ARGUMENTS, "generator")
+    ]
+
+
+def field(one: dataclasses.Field[Any]) -> str:
+    """A field with its default."""
+    if one.default_factory is not dataclasses.MISSING:
+        return f"{one.name}={one.default_factory()!r}"
+    return one.name if one.default is dataclasses.MISSING else f"{one.name}={one.default!r}"
+
+
+def text() -> str:
+    """The file: a line for each name."""
+    kinds = [
+        f"{json.dumps(kind)}: {{\n"
+        + ",\n".join(
+            f"{json.dumps(name)}: {json.dumps(said, ensure_ascii=False)}"
+            for name, said in names.items()
+        )
+        + "\n}"
+        for kind, names in entries().items()
+    ]
+    return "{\n" + ",\n".join(kinds) + "\n}\n"
+
+
+if __name__ == "__main__":
+    (Path(sys.argv[1]) if len(sys.argv) > 1 else FILE).write_text(text(), encoding="utf-8")

@@ -1,0 +1,5 @@
+"""`python -m farfield`: the command line."""
+
+from farfield.cli import main
+
+main()

@@ -1,0 +1,40 @@
+"""Errors shared by all packages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Final, final
+
+NEAREST: Final = 3
+"""Known names that an error about an unknown one repeats."""
+
+
+class FarfieldError(RuntimeError):
+    """A failure whose message says all; a traceback adds nothing for its reader."""
+
+
+@final
+class UnknownNameError(ValueError):
+    """An unknown name, with the three nearest known ones.
+
+    Args:
+        kind: What was looked up, e.g. `"task"`.
+        name: The name received.
+        choices: The names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.choices = tuple(choices)
+        near = difflib.get_close_matches(name.lower(), self.choices, n=NEAREST, cutoff=0.4)
+        if near:
+            *most, last = map(repr, near)
+            before = f"{', '.join(most)} or " if most else ""
+            hint = f"; did you mean {before}{last}?"
+        else:
+            others = len(self.choices) - NEAREST
+            shown = ", ".join(self.choices[:NEAREST])
+            hint = f"; known: {shown}{f' and {others} more' if others > 0 else ''}"
+        super().__init__(f"unknown {kind} {name!r}{hint}")

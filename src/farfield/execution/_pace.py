@@ -1,0 +1,153 @@
+"""Time that networks still take, from what they took so far by the clock on the wall."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, final
+
+from farfield.execution._job import Job
+from farfield.tasks import Environment
+from farfield.training import Progress
+
+MEMORY: Final = 60
+"""Reports of an experiment that its pace is taken from: about the last minute of each process."""
+
+
+@final
+@dataclass(frozen=True)
+class Left:
+    """Seconds left.
+
+    Args:
+        seconds: At the pace so far.
+        low: At the pace of the faster quarter of reports.
+        high: At that of the slower quarter.
+        rate: Steps a second until now, of all networks together.
+        is_least: No network has finished, so what a network takes before its first step and after
+            its last (problems to draw, scores of every regime) is unknown and left out.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    rate: float
+    is_least: bool
+
+
+@final
+@dataclass
+class _Network:
+    """A network that is trained: its steps, those done before and by now, and what it reported."""
+
+    steps: int
+    length: int
+    before: int = 0
+    done: int = 0
+    seconds: float = 0.0
+    is_running: bool = False
+    is_finished: bool = False
+
+
+@final
+@dataclass
+class Pace:
+    """Pace of networks that train side by side, and the time that the rest takes.
+
+    Seconds are the wall's: on a machine that others use too, they are longer than the work.
+
+    Args:
+        now: Clock of the wall, in seconds.
+        workers: Networks that train at once.
+    """
+
+    now: Callable[[], float]
+    workers: int
+    _networks: dict[tuple[str, int], _Network] = field(default_factory=dict)
+    _seen: defaultdict[str, deque[tuple[int, float]]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=MEMORY))
+    )
+    _began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._began = self.now()
+
+    def add(self, job: Job) -> None:
+        """Count a network that is to be trained; one that is known stays as it is."""
+        place, task = (job.experiment.key, job.seed), job.experiment.task
+        length = 1 if isinstance(task, Environment) else task.length
+        self._networks.setdefault(place, _Network(job.experiment.recipe.steps, length))
+
+    def drop(self, job: Job) -> None:
+        """A network was found trained: no time is spent on it, nor was any until now."""
+        self._networks.pop((job.experiment.key, job.seed), None)
+        self._began = self.now()
+
+    def note(self, job: Job, progress: Progress | None) -> None:
+        """Take the report of a network; `None` when it is finished."""
+        network = self._networks[job.experiment.key, job.seed]
+        if progress and not any(one.done for one in self._networks.values()):
+            self._began = max(self._began, self.now() - progress.seconds)  # processes start once
+        if progress is None:
+            network.is_running, network.is_finished, network.done = False, True, network.steps
+            return
+        if not network.is_running:  # from here on; it may go on from a checkpoint
+            network.is_running, network.before = True, progress.step - 1
+        elif progress.step > network.done:
+            steps, seconds = progress.step - network.done, progress.seconds - network.seconds
+            self._seen[job.experiment.key].append((steps, seconds))
+        network.done, network.seconds = progress.step, progress.seconds
+
+    def left(self) -> Left | None:
+        """Time left; `None` before anything is known."""
+        waiting = [one for one in self._networks.values() if not one.is_finished]
+        finished = len(self._networks) - len(waiting)
+        seconds = {key: _mean(seen) for key, seen in self._seen.items()}
+        if not waiting or not (seconds or finished):
+            return None
+        known = [seconds[key] / one.length for (key, _), one in self._networks.items()
+                 if key in seconds]  # fmt: skip
+        typical = statistics.fmean(known) if known else 0.0  # of an experiment not begun yet
+        trained = ahead = 0.0
+        for (key, _), one in self._networks.items():
+            each = seconds.get(key, typical * one.length)
+            trained += each * (one.done - one.before)
+            ahead += each * (one.steps - one.done)
+        running = sum(one.is_running for one in waiting)
+        at_once = min(self.workers, len(self._networks))
+        passed = self.now() - self._began
+        spent = at_once * passed
+        if finished:  # what was spent beside steps, by network; a running one is halfway through it
+            beside = max(0.0, spent - trained) / (finished + running / 2)
+            ahead += beside * (len(waiting) - running / 2)
+        together = min(1.0, spent / trained) if trained else 1.0  # one program steps many networks
+        central = together * ahead / min(at_once, len(waiting))
+        fast, slow = self._quarters(seconds)
+        done = sum(one.done - one.before for one in self._networks.values())
+        return Left(
+            seconds=central,
+            low=fast * central,
+            high=slow * central,
+            rate=done / max(passed, 1e-6),
+            is_least=not finished,
+        )
+
+    def _quarters(self, seconds: dict[str, float]) -> tuple[float, float]:
+        """Seconds of a step in the faster and the slower quarter of reports, against the mean."""
+        against = [
+            report / steps / seconds[key]
+            for key, seen in self._seen.items()
+            for steps, report in seen
+            if seconds[key]
+        ]
+        if len(against) < 4:
+            return 1.0, 1.0
+        low, _, high = statistics.quantiles(against, n=4)
+        return min(low, 1.0), max(high, 1.0)
+
+
+def _mean(seen: deque[tuple[int, float]]) -> float:
+    """Seconds of a step."""
+    return sum(seconds for _, seconds in seen) / sum(steps for steps, _ in seen)
