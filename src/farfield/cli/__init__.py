@@ -1,4 +1,4 @@
-"""The command line: list · show · train · search · reproduce · report · fetch · cite."""
+"""The command line: `farfield list`, `train`, `bench`, `reproduce`, `report` and the others."""
 
 from farfield.cli._main import main as main
 

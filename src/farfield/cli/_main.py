@@ -115,8 +115,7 @@ def _run(words: Sequence[str]) -> int:
             f"unrecognized: {' '.join(rest)}; `farfield {words[0]} --help` shows what there is"
         )
         return _say(message, 2)
-    has_cells = isinstance(command, Plan | Reproduce | Report) and "--cell" in words
-    if has_cells and not all(command.cell):
+    if "--cell" in words and not all(getattr(command, "cell", ())):
         return _say("cell must name at least one cell, got none; without --cell all are run", 2)
     return _do(command, rest)
 
