@@ -163,8 +163,9 @@ def test_damaged_lines_are_named(path, damage, message):
         load_export(path)
 
 
-def test_a_share_of_variance_may_be_negative(path):
-    damaged = with_score(metric="r2", value=-3.5)(path.read_bytes().splitlines(keepends=True))
+@pytest.mark.parametrize("metric", ["r2", "loss"])
+def test_a_share_of_variance_and_an_agents_loss_may_be_negative(path, metric):
+    damaged = with_score(metric=metric, value=-3.5)(path.read_bytes().splitlines(keepends=True))
     path.write_bytes(b"".join(damaged))
     assert load_export(path)
 

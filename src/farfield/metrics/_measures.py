@@ -72,7 +72,9 @@ MEASURES: Final[dict[str, Measure]] = {
     "is": Measure(
         name="is", label="inception score", percent=False, lower_is_better=False, lowest=1.0
     ),
-    "loss": Measure(name="loss", label="loss", percent=False, lower_is_better=True),
+    "loss": Measure(  # that of an agent's policy may be below 0
+        name="loss", label="loss", percent=False, lower_is_better=True, lowest=-math.inf
+    ),
     "mse": Measure(name="mse", label="mean squared error", percent=False, lower_is_better=True),
     "nll": Measure(
         name="nll", label="negative log-likelihood", percent=False, lower_is_better=True
