@@ -117,7 +117,10 @@ def test_list_names_everything_of_a_kind(farfield, folder: Path, kind: str) -> N
     listed = {tuple(line.split("\t")[:2]) for line in ended.out.splitlines()}
     for other, names in KINDS.items():
         of_kind = {name for listed_kind, name in listed if listed_kind == other}
-        assert of_kind == ({*names} if kind in (other, "all") else set())
+        if kind == other == "claims":  # and what is printed and tested by no table
+            assert of_kind >= {*names}
+        else:
+            assert of_kind == ({*names} if kind in (other, "all") else set())
     assert files(folder) == []
 
 

@@ -145,8 +145,9 @@ def check_command(words: list[str]) -> None:
     """Raise what the command line would end with; nothing is run."""
     import tyro
 
-    from farfield.cli._arguments import Command, Plan, Reproduce, Show, Train
+    from farfield.cli._arguments import Command, Plan, Reproduce, Search, Show, Train
     from farfield.cli._index import check_names
+    from farfield.cli._search import search_of
     from farfield.cli._show import task_of
     from farfield.cli._train import experiment_of
     from farfield.reports import FIGURES
@@ -158,6 +159,9 @@ def check_command(words: list[str]) -> None:
     match command:
         case Train():
             experiment_of(command, rest)
+            return
+        case Search():
+            search_of(command, rest)
             return
         case Show():
             task_of(command, rest)

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -37,13 +36,12 @@ def _kept_levels() -> Iterator[None]:
 def check_baseline(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Figure, str], None]:
     """Compares a figure with a small image of it, letters included.
 
-    Letters look different in another version of FreeType: without hinting, drawn three times as
-    fine and compared in squares, they differ by less than a shift of one line would.
+    Letters look different in another version of FreeType: drawn three times as fine and compared
+    in squares, they differ by less than a shift of one line would.
     """
 
     def check(figure: Figure, name: str) -> None:
-        with mpl.rc_context({"text.hinting": "none"}):
-            fine = Image.open(io.BytesIO(png(figure, dpi=200)))
+        fine = Image.open(io.BytesIO(png(figure, dpi=200)))
         picture, path = fine.convert("RGB").reduce(3), BASELINES / f"{name}.png"
         if request.config.getoption("remake_baselines", default=False):
             picture.quantize().save(path, optimize=True)

@@ -321,7 +321,7 @@ RunsCommand = (
     | Annotated[DeleteRuns, tyro.conf.subcommand("delete")]
     | Annotated[ExportRuns, tyro.conf.subcommand("export")]
 )
-"""What can be done with runs."""
+"""Commands on runs."""
 
 
 @final

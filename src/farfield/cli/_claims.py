@@ -22,7 +22,7 @@ def claim_rows(results: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _state(one: Coverage) -> list[str]:
-    """What was run of it, why not all, and how long that takes."""
+    """Cells run, the reason for the others, and the time these take."""
     first = f"e.g. {one.cells[0].cell}" if one.cells else ""
     ran = f"run: {one.run} cells" if one.cells else ""
     time = f"about {one.time}" if one.time else ""

@@ -83,7 +83,7 @@ def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
 
 
 def _kind(experiment: Experiment) -> tuple[object, ...]:
-    """What decides how long a step takes: experiments of one kind are tried once."""
+    """Kind of an experiment, by which its steps take their time; one of each kind is tried."""
     task = experiment.task
     length = 0 if isinstance(task, Environment) else task.length
     return (

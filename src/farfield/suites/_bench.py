@@ -30,7 +30,7 @@ TRIED: Final = 4
 """Problems that a module must answer before anything is trained."""
 
 OTHER_NAME: Final = "{} (yours)"
-"""What the user's module is called where a recorded one has its name."""
+"""Name of the user's module where a recorded one has the same."""
 
 
 @final
@@ -70,7 +70,7 @@ class Benchmark:
 
     @property
     def budget(self) -> str:
-        """What was spent, in a line: that of the recorded mechanisms, which is a small one."""
+        """Budget in a line: that of the recorded mechanisms, which is a small one."""
         steps = [one.recipe.steps for _, one in self.experiments]
         own = [one for name, one in self.comparison.profiles if name == self.name]
         networks = max(len(point.values) for one in own for point in one.points)

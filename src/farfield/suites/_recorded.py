@@ -101,7 +101,7 @@ def record_suite(suite: str, folder: Path) -> bytes:
 
 
 def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
-    """What was run on the task of an item for as long, a line for each mechanism."""
+    """Runs on the task of an item that are as long, a line for each mechanism."""
     find = exported_at(folder, item.budget)
     template = item.experiment
     rows: dict[str, tuple[Claim, dict[int, Record]]] = {}
@@ -117,7 +117,7 @@ def _of_item(item: Item, folder: Path) -> Iterator[Recorded]:
 
 
 def _asked(experiment: Experiment) -> tuple[object, ...]:
-    """What an experiment asks of a mechanism; its learning rate may be the mechanism's own."""
+    """Demands of an experiment on a mechanism; its learning rate may be the mechanism's own."""
     recipe = experiment.recipe
     return experiment.task, experiment.perturbations, recipe.steps, recipe.batch_size
 

@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
     @property
     def ends(self) -> Bool[Tensor, " batch"]:
-        """Whether an episode ended."""
+        """True where an episode ended."""
         return self.terminations | self.truncations
 
 

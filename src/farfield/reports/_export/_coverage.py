@@ -1,4 +1,4 @@
-"""How far the tables and figures of the papers have been run."""
+"""Coverage of the tables and figures of the papers by runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from farfield.reproductions import PRINTED, TABLES, Claim, Printed, Published, T
 @final
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """How far one table or figure of a paper, or one of our own, has been run.
+    """Coverage of one table or figure of a paper, or of one of our own, by runs.
 
     Args:
         name: Its name, as printed or on the command line.
@@ -50,7 +50,7 @@ class Coverage:
 
     @property
     def run(self) -> str:
-        """What was run of it in words, e.g. `48 in full, 32 in part, of 80`."""
+        """Runs of it in words, e.g. `48 in full, 32 in part, of 80`."""
         counts = [(self.full, "in full"), (self.part, "in part")]
         found = [f"{count} {how}" for count, how in counts if count] or ["none"]
         return ", ".join([*found, f"of {len(self.cells)}"]) if self.cells else "–"
@@ -112,7 +112,7 @@ def _covered(
     recorded: Recorded,
     runs: Sequence[_Run],
 ) -> Coverage:
-    """What was run of some tables."""
+    """Runs of some tables."""
     claims = tuple(claim for table in tables for claim in table.claims)
     rows = {claim.name: recorded.row(claim) for claim in claims}
     full = sum(row is not None and is_full(row) for row in rows.values())

@@ -25,7 +25,7 @@ LARGEST_FILE: Final = 1 << 22
 
 @final
 class Reason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why some cells are not reproduced.
+    """Reason for some cells that are not reproduced.
 
     Args:
         cells: Names of cells, that of the table before them; `*` stands for anything.

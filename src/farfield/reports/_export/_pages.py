@@ -103,7 +103,7 @@ def _how_far(covered: Sequence[Coverage]) -> list[str]:
 
 
 def _covered_line(one: Coverage) -> str:
-    """How far one table or figure was run."""
+    """Coverage of one table or figure by runs."""
     instead = one.printed.instead if one.printed is not None else ()
     keys = [key.partition("/")[2] for key in one.keys]
     tested = ", ".join([*keys, *(f"instead {key}" for key in instead)]) or "–"
@@ -185,7 +185,7 @@ def _all_runs(paper: str, recorded: Recorded) -> str:
 
 
 def _made(row: Row) -> dict[str, Any]:
-    """How a row came about."""
+    """Origin of a row."""
     return {
         "reason": row.judgement.reason,
         "experiment": row.claim.experiment.key,

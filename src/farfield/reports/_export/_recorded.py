@@ -90,7 +90,7 @@ class Recorded:
                     self._rows.setdefault(row.claim.name, row)
 
     def row(self, claim: Claim) -> Row | None:
-        """What is recorded of a claim, at the most steps; `None` without records.
+        """Records of a claim, at the most steps; `None` without records.
 
         Args:
             claim: The claim.

@@ -101,7 +101,9 @@ def in_style(draw: Callable[P, R]) -> Callable[P, R]:
 def own_settings(style: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
     """Settings of matplotlib for a while: its defaults and a style, whatever the user's file says.
 
+    Letters are drawn without hinting, which differs between versions of FreeType.
+
     Args:
         style: What differs from the defaults.
     """
-    return matplotlib.style.context(["default", dict(style)])
+    return matplotlib.style.context(["default", {"text.hinting": "none", **style}])

@@ -117,7 +117,7 @@ def picking(
         row: The layer.
         regime: The regime.
         column: How its column is called.
-        published: That nothing is printed, and in which unit success is told.
+        published: That nothing is printed, and the unit of success.
         options: Further fields of the claim.
     """
     return Claim(
