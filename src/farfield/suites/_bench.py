@@ -148,7 +148,7 @@ def bench(
     """Train a module of one's own on the tasks of a suite, and set it beside what is recorded.
 
     Each task has the recipe, the encoder and the context that a recorded mechanism was trained
-    with, so that the two differ in the module alone; all others of as many steps stand beside
+    with, so that the two differ in the module alone; all others of as many steps are compared with
     them. What is in the store is not trained again.
 
     Args:
