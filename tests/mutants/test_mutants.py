@@ -19,7 +19,7 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "src" / "farfield"
 MUTANTS = runpy.run_path(str(Path(__file__).with_name("semantic.py")))["MUTANTS"]
-IN_TEST_COMMAND = 3
+IN_TEST_COMMAND = 1
 TESTS_FAILED = 1  # pytest's exit code; 2 and above say that tests could not be run at all
 
 
