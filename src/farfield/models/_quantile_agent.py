@@ -7,6 +7,7 @@ from typing import final
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from farfield.core import check_arguments
 from farfield.functional import as_fractions
 from farfield.nn import QuantileHead
 
@@ -35,6 +36,7 @@ class QuantileAgent(nn.Module):
         lamb2022, section 10.4.5; Dabney et al. 2018.
     """
 
+    @check_arguments
     def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
         if not isinstance(head, QuantileHead):
