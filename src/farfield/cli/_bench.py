@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
 from farfield.cli._arguments import REPORTS, Bench
-from farfield.cli._console import make_console
+from farfield.cli._console import make_console, say
 from farfield.core import printable
 from farfield.execution import Display, jobs_of
 from farfield.records import Store
@@ -24,7 +22,7 @@ def bench_module(command: Bench) -> None:
     seeds = range(command.seeds or suite.seeds)
     jobs = jobs_of([experiment for _, experiment in fitting], seeds)
     labels = {experiment.key: item.subject for item, experiment in fitting}
-    _say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
+    say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
     store = Store(command.records)
     at_once = command.workers if command.device == "cpu" else 1
     with Display(jobs, labels, console, at_once) as display:
@@ -32,11 +30,7 @@ def bench_module(command: Bench) -> None:
             module, command.suite, store=store, seeds=seeds, device=command.device,
             workers=command.workers, report=display.take,
         )  # fmt: skip
-    _say(console, f"\n{found}\n")
+    say(console, f"\n{found}\n")
     folder = command.out or REPORTS / f"bench-{module.__name__}-{command.suite}"
     for path in found.write(folder):
-        _say(console, f"  {printable(path)}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, soft_wrap=True, markup=False, emoji=False, highlight=False)
+        say(console, f"  {printable(path)}")

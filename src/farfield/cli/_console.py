@@ -17,6 +17,16 @@ def make_console() -> Console:
     return Console(width=None if is_folded else UNFOLDED)
 
 
+def say(console: Console, text: str) -> None:
+    """Print a text as it is, its long lines whole and without colors.
+
+    Args:
+        console: Where to.
+        text: Any.
+    """
+    console.print(text, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
 def write(text: str) -> None:
     """Write a text as it is, tabs and long lines included.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from farfield.cli._arguments import Plan
-from farfield.cli._console import make_console
+from farfield.cli._console import make_console, say
 from farfield.cli._reproduce import networks_of, table_named
 from farfield.core import num_cores, printable
 from farfield.execution import Job, Trial, jobs_of, trial
@@ -68,7 +68,7 @@ def plan(command: Plan) -> None:
     if unbuilt:
         lines.append(f"{unbuilt} cells are of models that are not built here")
     for line in lines:
-        console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+        say(console, line)
 
 
 def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:

@@ -16,7 +16,7 @@ from farfield.cli._arguments import (
     Runs,
     ShowRuns,
 )
-from farfield.cli._console import make_console
+from farfield.cli._console import make_console, say
 from farfield.core import printable
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, score_rows
@@ -67,10 +67,6 @@ def _key(store: Store, beginning: str) -> str:
     return found[0]
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
-
-
 def _list(store: Store, console: Console) -> None:
     """Two lines for each experiment: numbers, and what it is."""
     found = [records for records in map(store.records, store.keys()) if records]
@@ -82,12 +78,12 @@ def _list(store: Store, console: Console) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         cells = (printable(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
-        _say(console, "  ".join(cells).rstrip())
+        say(console, "  ".join(cells).rstrip())
         if number:
             last = found[number - 1][-1]
-            _say(console, f"{'':{SHORT}}  {printable(last.task)} · {printable(last.model)}")
+            say(console, f"{'':{SHORT}}  {printable(last.task)} · {printable(last.model)}")
     if not found:
-        _say(console, f"no finished runs in {printable(store.folder)}")
+        say(console, f"no finished runs in {printable(store.folder)}")
 
 
 def _finished(record: Record) -> str:
@@ -112,15 +108,15 @@ def _show(store: Store, key: str, console: Console) -> None:
     except ValueError:  # of classes of one's own
         shown = json.dumps(described, indent=1)
     seeds = ", ".join(str(record.seed) for record in records)
-    _say(console, f"experiment {key}, seeds {seeds}\n\n{printable_lines(shown)}")
+    say(console, f"experiment {key}, seeds {seeds}\n\n{printable_lines(shown)}")
     try:
-        _say(console, f"{recorded_profile(records)}\n")
+        say(console, f"{recorded_profile(records)}\n")
     except (ValueError, KeyError) as error:
-        _say(console, f"No profile: {printable(error)}\n")
+        say(console, f"No profile: {printable(error)}\n")
     seconds = sum(record.seconds for record in records) / len(records)
-    _say(console, f"{seconds:,.1f} s a network")
+    say(console, f"{seconds:,.1f} s a network")
     for name, where in sorted(records[-1].environment.items()):
-        _say(console, f"{name}: {printable(where)}")
+        say(console, f"{name}: {printable(where)}")
 
 
 def printable_lines(text: str) -> str:
@@ -143,9 +139,9 @@ def _compare(store: Store, words: Sequence[str], out: Path | None, console: Cons
     if not profiles:
         raise ValueError("keys must name at least one experiment, got none")
     comparison = Comparison(profiles=tuple(profiles), against=profiles[0][0])
-    _say(console, str(comparison))
+    say(console, str(comparison))
     for path in comparison.write(out) if out else ():
-        _say(console, f"  {printable(path)}")
+        say(console, f"  {printable(path)}")
 
 
 def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
@@ -155,10 +151,10 @@ def _delete(store: Store, command: DeleteRuns, console: Console) -> None:
     seeds = ", ".join(map(str, sorted(there))) or "none"
     what = f"{key} ({printable(store.records(key)[0].task)}), seeds {seeds}"
     if not command.yes:
-        _say(console, f"would remove {what}; --yes removes them for good")
+        say(console, f"would remove {what}; --yes removes them for good")
         return
     store.delete(key, there)
-    _say(console, f"removed {what}")
+    say(console, f"removed {what}")
 
 
 def _export(store: Store, command: ExportRuns, console: Console) -> None:
@@ -170,4 +166,4 @@ def _export(store: Store, command: ExportRuns, console: Console) -> None:
         cells=tuple(tuple(map(str, row.values())) for row in rows),
         values=tuple(rows),
     )
-    _say(console, f"{len(rows):,} scores: {printable(table.write(command.out))}")
+    say(console, f"{len(rows):,} scores: {printable(table.write(command.out))}")

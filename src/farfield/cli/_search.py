@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table as Grid
 
 from farfield.cli._arguments import Search as Command
-from farfield.cli._console import make_console
+from farfield.cli._console import make_console, say
 from farfield.cli._train import check_trainable, experiment_of, train_missing
 from farfield.core import printable
 from farfield.execution import jobs_of
@@ -52,7 +52,7 @@ def search(command: Command, rest: Sequence[str]) -> None:
         f"experiment {found.best.key} in {command.records}",
     )
     for line in lines:
-        console.print(printable(line), soft_wrap=True, markup=False, emoji=False, highlight=False)
+        say(console, printable(line))
 
 
 def search_of(command: Command, rest: Sequence[str]) -> Search:

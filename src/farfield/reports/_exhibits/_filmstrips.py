@@ -15,13 +15,13 @@ from farfield.analysis import WatchedEpisode, watch_episode
 from farfield.core import stream
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
+from farfield.reports._exhibits._looked_into import network_of
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import WIDTH
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.tasks import Environment
-from farfield.training import trained_network
 
 EPISODES: Final = 50
 """Episodes of each network over which sets of active mechanisms are counted."""
@@ -102,10 +102,7 @@ def _watched(row: Row, regime: str, store: Store) -> list[list[WatchedEpisode]]:
     """Episodes of each network of a row."""
     found = []
     for record in row.records:
-        whole = row.claim.experiment
-        experiment = whole.at_fraction(record.steps / whole.recipe.steps)
-        agent = trained_network(experiment, record.seed, store)
-        task = experiment.task
+        agent, task = network_of(row, record, store), row.claim.experiment.task
         assert isinstance(task, Environment)  # noqa: S101 — what a type checker cannot see
         place = stream(record.seed, "filmstrip")
         found.append([watch_episode(agent, task, regime, place.child(n)) for n in range(EPISODES)])

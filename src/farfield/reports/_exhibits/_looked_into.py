@@ -39,11 +39,24 @@ def looked_into(row: Row, record: Record, store: Store) -> LookedInto:
     Raises:
         StoreError: If the trained network is missing.
     """
+    task = row.claim.experiment.problem_task
+    return LookedInto(task, network_of(row, record, store), problems_of_run(task, record.seed))
+
+
+def network_of(row: Row, record: Record, store: Store) -> nn.Module:
+    """The trained network behind a record of a row.
+
+    Args:
+        row: The cell.
+        record: One of its runs.
+        store: Where the trained networks lie.
+
+    Raises:
+        StoreError: If it is missing.
+    """
     whole = row.claim.experiment
     experiment = whole.at_fraction(record.steps / whole.recipe.steps)
-    network = trained_network(experiment, record.seed, store)
-    task = experiment.problem_task
-    return LookedInto(task, network, problems_of_run(task, record.seed))
+    return trained_network(experiment, record.seed, store)
 
 
 def routings(
