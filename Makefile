@@ -60,8 +60,8 @@ FOUR := esbn+tcn transformer+tcn lstm+tcn rn+tcn
 # Forty networks trained in full, then all that is recorded: the curve, and whitening.
 demo: env
 	$(BIN)/farfield reproduce webb2021/table-9 --budget paper --cell $(FOUR:%=%/withheld-98)
-	$(BIN)/farfield report webb2021/table-9 --records results --cell $(FOUR:%='%/*')
-	$(BIN)/farfield report webb2021/beyond --records results --cell 'relational-match-to-sample/*'
+	$(BIN)/farfield report webb2021/table-9 --records results --out reports/recorded --cell $(FOUR:%='%/*')
+	$(BIN)/farfield report webb2021/beyond --records results --out reports/recorded --cell 'relational-match-to-sample/*'
 
 docs: env
 	$(BIN)/python docs/cards.py
