@@ -54,6 +54,14 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def _subnormal_numbers() -> Iterator[None]:
+    """What torch compiles with `-ffast-math` may make them zero in the whole process."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
+
+
 @pytest.fixture(scope="session")
 def golden() -> Callable[[str], dict[str, np.ndarray]]:
     """Arrays of an original implementation, by case: `golden("esbn_dist3_T9")["out64.logits"]`.

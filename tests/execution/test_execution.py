@@ -362,13 +362,16 @@ def test_what_another_process_finished_meanwhile_is_not_trained_again(tmp_path: 
 
     def finish_the_second(item: News) -> None:
         news.append(item)
-        if item == News(job=first):
+        if item.job == first and item.record is not None:
             run([second], Store(tmp_path), Stacked("cpu"))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"left by the other process")
 
     run([first, second], store, Here(), report=finish_the_second)
-    assert news[-2:] == [News(job=first), News(job=second)]
+    assert [(item.job, item.record is not None) for item in news[-2:]] == [
+        (first, True),
+        (second, False),
+    ]
     assert {item.job for item in news[:-2]} == {first}
     assert not path.exists()
     engines = [record.environment["engine"] for record in results([first, second], store)]

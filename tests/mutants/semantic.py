@@ -598,8 +598,8 @@ MUTANTS = [
     (
         "measurements of all networks are those of the first",
         "reports/_exhibits/_looked_into.py",
-        "network = trained_network(experiment, record.seed, store)",
-        "network = trained_network(experiment, row.records[0].seed, store)",
+        "trained_network(experiment, record.seed, store)",
+        "trained_network(experiment, row.records[0].seed, store)",
         "reports/test_embedding_plate.py::test_shares_and_linearity_are_those_of_all_networks",
     ),
     # cli
@@ -612,7 +612,7 @@ MUTANTS = [
     ),
     (
         "a model is offered for tasks that it cannot read",
-        "cli/_names.py",
+        "cli/_readers.py",
         "    for reading in readings:",
         "    for reading in MODELS:",
         "cli/test_commands.py::test_train_says_which_models_support_the_task",
