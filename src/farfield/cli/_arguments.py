@@ -83,7 +83,7 @@ class Training:
     device: Device = "cpu"
     """Where networks train."""
     workers: int | None = None
-    """Processes on a CPU; as many as there are cores if not given."""
+    """Processes; if not given, as many as there are cores, and none on a GPU."""
 
 
 @final
@@ -146,7 +146,7 @@ class Bench:
     device: Device = "cpu"
     """Where networks train."""
     workers: int | None = None
-    """Processes on a CPU; as many as there are cores if not given."""
+    """Processes; if not given, as many as there are cores, and none on a GPU."""
 
 
 @final
@@ -173,7 +173,7 @@ class Reproduce:
     device: Device = "cpu"
     """Where networks train."""
     workers: int | None = None
-    """Processes on a CPU; as many as there are cores if not given."""
+    """Processes; if not given, as many as there are cores, and none on a GPU."""
 
 
 @final
@@ -198,7 +198,7 @@ class Plan:
     device: Device = "cpu"
     """Where networks would train."""
     workers: int | None = None
-    """Processes on a CPU; as many as there are cores if not given."""
+    """Processes; if not given, as many as there are cores, and none on a GPU."""
 
 
 @final

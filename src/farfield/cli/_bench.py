@@ -24,7 +24,7 @@ def bench_module(command: Bench) -> None:
     labels = {experiment.key: item.subject for item, experiment in fitting}
     say(console, f"{command.module} on the suite {command.suite}: {suite.about}.")
     store = Store(command.records)
-    at_once = command.workers if command.device == "cpu" else 1
+    at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
         found = bench(
             module, command.suite, store=store, seeds=seeds, device=command.device,

@@ -33,7 +33,7 @@ def plan(command: Plan) -> None:
     tried: dict[tuple[object, ...], Trial] = {}
     counts: dict[tuple[object, ...], list[int]] = {}
     hours = 0.0
-    workers = (command.workers or num_cores()) if command.device == "cpu" else 1
+    workers = command.workers or (num_cores() if command.device == "cpu" else 1)
     for experiment, networks in missing.items():
         kind = _kind(experiment)
         if kind not in tried:

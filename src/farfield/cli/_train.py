@@ -102,7 +102,7 @@ def train_missing(
         store: Where the records are.
         console: Where to show it.
     """
-    at_once = command.workers if command.device == "cpu" else 1
+    at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
 

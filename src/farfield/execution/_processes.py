@@ -42,19 +42,23 @@ from farfield.training import Progress
 class Processes:
     """Trains networks in processes of this machine, each single-threaded.
 
-    What cannot be sent to another process is trained in this one at the end; its record says why.
+    Several processes share a GPU: a small network leaves most of it idle, since its process needs
+    longer to ask for the arithmetic than the GPU needs for it. What cannot be sent to another
+    process is trained in this one at the end; its record says why.
 
     Args:
         workers: Number of processes; as many as there are cores if `None`.
+        device: `"cpu"` or `"cuda"`.
 
     Raises:
-        ValueError: If `workers` is not positive.
+        ValueError: If `workers` is not positive, or the device is not available.
     """
 
     workers: int | None = None
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
-        check_machine("cpu", self.workers)
+        check_machine(self.device, self.workers)
 
     def run(
         self, orders: Iterable[Order], report: Callable[[News], None]
@@ -68,7 +72,7 @@ class Processes:
                 else:
                     yield outcome
         for order, reason in here:
-            yield from one_after_another([order], "cpu", report, reason)
+            yield from one_after_another([order], self.device, report, reason)
 
     def _run_elsewhere(
         self, orders: Iterable[Order], report: Callable[[News], None]
@@ -84,7 +88,7 @@ class Processes:
                         continue
                     worker = idle.pop() if idle and idle[-1].is_alive else _Worker(fatal)
                     busy[worker.news] = worker
-                    worker.begin(order, f"{count} single-threaded processes")
+                    worker.begin(order, self.device, f"{count} single-threaded processes")
                 if not busy:
                     return
                 for news in wait([*busy]):
@@ -122,13 +126,13 @@ class _Worker:
             1, mp_context=self._context, initializer=_begin, initargs=(self._end,)
         )
 
-    def begin(self, order: Order, engine: str) -> None:
+    def begin(self, order: Order, device: str, engine: str) -> None:
         """Give the process an order; its news end with the outcome."""
         self.order, self._importing = order, ""
         paths = import_paths(foreign(order.job.experiment))
         self._future: Future[tuple[Record, bytes] | WorkerError]
         try:
-            self._future = self._pool.submit(_train, order.to_json(), paths, engine)
+            self._future = self._pool.submit(_train, order.to_json(), paths, device, engine)
         except BrokenProcessPool as error:  # it was killed since `is_alive`
             self._future = Future()
             self._future.set_exception(error)
@@ -257,13 +261,15 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _train(text: str, paths: Sequence[str], engine: str) -> tuple[Record, bytes] | WorkerError:
+def _train(
+    text: str, paths: Sequence[str], device: str, engine: str
+) -> tuple[Record, bytes] | WorkerError:
     """Do an order in a worker; whatever goes wrong is returned, in words."""
     sys.path[:] = paths
     [news] = _NEWS
     try:
         order = Order.from_json(text, news.send)
-        record, weights = train_order(order, engine=engine, report=news.send)
+        record, weights = train_order(order, device=device, engine=engine, report=news.send)
         return record, state_to_bytes(weights)
     except OtherThereError as error:
         return error

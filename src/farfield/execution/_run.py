@@ -61,7 +61,8 @@ def run(
     already.
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
-    program under `vmap`; elsewhere if an executor is given. What cannot be sent to another process
+    program under `vmap`, or one after another in each of `workers` processes; elsewhere if an
+    executor is given. What cannot be sent to another process
     or mapped runs here, one network after another; the record's `environment["engine"]` says how,
     and why. A network whose loss is not finite is logged as a warning at once, with experiment,
     seed and step; it is trained to the end, and its record says so (`Record.diverged`).
@@ -75,7 +76,7 @@ def run(
         store: Where the records are.
         executor: Where networks are trained; chosen by `device` and `workers` if `None`.
         device: `"cpu"` or `"cuda"`.
-        workers: Number of processes; as many as there are cores if `None`.
+        workers: Number of processes; if `None`, as many as there are cores, and none on a GPU.
         report: Takes the news of every job, and of those that others start from, in this thread.
         clock: How often to report and to save.
 
@@ -113,9 +114,9 @@ def run(
 
 def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
     """Executor of a number of networks on a device."""
-    if torch.device(device).type != "cpu":
+    if workers is None and torch.device(device).type != "cpu":
         return Stacked(device)
-    return Processes(max(1, min(workers or num_cores(), jobs)))
+    return Processes(max(1, min(workers or num_cores(), jobs)), device)
 
 
 SHOWN = 3
