@@ -8,8 +8,7 @@ from functools import cache
 from typing import ClassVar, final
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import NDArray
+from jaxtyping import Float64
 
 from farfield.core import stream
 from farfield.experiments import Experiment
@@ -21,7 +20,7 @@ from farfield.reproductions._published import Published
 DRAWS = 20_000
 """Draws behind an interval."""
 
-Values = Float[NDArray[np.float64], " draw"]
+Values = Float64[np.ndarray, " draw"]
 """A number, as often as it was drawn."""
 
 Find = Callable[[Claim], Sequence[Record]]
