@@ -25,7 +25,8 @@ def not_finite_since(
         losses: Loss of each network at this step.
         step: Number of the step, counted from 1.
     """
-    since = torch.where(before > 0, before.to(losses.device), step)
+    before = before.to(losses.device)
+    since = torch.where(before > 0, before, step)
     return torch.where(losses.isfinite(), 0, since)
 
 
