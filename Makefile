@@ -14,7 +14,7 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
 
-.PHONY: help env test lint format docs demo bench mutants clean
+.PHONY: help env test lint format docs demo bench gpu mutants clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make cards and names from the code, the pages of results from records'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
+	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
@@ -78,6 +79,9 @@ bench: env
 	$(BIN)/python -m benchmarks.matrices
 	$(BIN)/python -m benchmarks.interpreters
 	$(BIN)/python -m benchmarks.mixing
+
+gpu: env
+	$(BIN)/python -m benchmarks.gpu
 	$(BIN)/python -m benchmarks.image_networks
 
 # Folders with mutants of the tool, and those whose tests have to notice.

@@ -57,7 +57,8 @@ def publish(
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     keep_freed_memory()
-    described = environment(device="cpu", engine="one thread, freed memory kept")
+    device = getattr(options, "device", "cpu")
+    described = environment(device=device, engine="one thread, freed memory kept")
     rounds = 3 if options.quick else options.rounds
     results: dict[str, Any] = {
         "environment": described,

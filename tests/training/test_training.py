@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.core import Problems, from_line, stream, to_line
+from farfield.core import LazyItems, Problems, from_line, stream, to_line
 from farfield.experiments import Cosine, Experiment, Network, Recipe, Spec, Warmup
 from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
@@ -34,6 +34,7 @@ from farfield.training import (
     train,
 )
 from farfield.training._loop import _kinds, _Note
+from farfield.training._stacked_batches import StackedBatches
 from farfield.training._turns import clip_grad_norm
 from small import SMALL_LSTM, small_experiment, tiny_experiment
 
@@ -80,6 +81,29 @@ def test_batches_do_not_depend_on_what_was_asked_before() -> None:
         assert torch.equal(ahead(step).target, fresh(step).target)
     other = Batches(some_problems(), batch_size=4, stream=stream(1, "b"))
     assert not torch.equal(other(0).target, ahead(0).target)
+
+
+def lazy(problems: Problems) -> Problems:
+    drawn = LazyItems(latent=problems.table(), draw=lambda latent: latent + 1)
+    return dataclasses.replace(problems, items=drawn)
+
+
+@pytest.mark.parametrize("form", [Problems.compact, Problems.unshared, lazy])
+def test_stacked_batches_are_those_of_every_seed(form: Callable[[Problems], Problems]) -> None:
+    several = [
+        Batches(form(problems), batch_size=4, stream=stream(seed, "b"), same_shape=True)
+        for seed, problems in enumerate([some_problems(), some_problems()[torch.arange(9, -1, -1)]])
+    ]
+    together = StackedBatches(several)
+    for step in (0, 2, 4):
+        stacked, alone = together(step)
+        for place, batches in enumerate(several):
+            wanted, found = batches(step), {name: part[place] for name, part in stacked.items()}
+            assert torch.equal(found.pop("rows"), batches.rows(step))
+            for problems in (Problems(**found), alone[place]):
+                assert torch.equal(problems.sequences(), wanted.sequences())
+                assert torch.equal(problems.target, wanted.target)
+                assert problems.items.shape == wanted.items.shape
 
 
 def test_every_epoch_has_an_order_of_its_own() -> None:

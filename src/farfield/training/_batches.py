@@ -31,6 +31,9 @@ class Batches:
             are traced once need: all items of the set or all places of the batch, whichever is
             fewer. Otherwise the table holds exactly the distinct items of the batch.
 
+    Attributes:
+        problems: The training problems, over a table without items that none of them shows.
+
     Raises:
         ValueError: If there are fewer problems than lanes.
     """
@@ -49,8 +52,8 @@ class Batches:
                 f"batch_size must be at most {len(problems)}, the number of problems that are read "
                 f"in order, got {batch_size}"
             )
-        self._problems = problems.compact()
-        self._index = self._problems.index.cpu().numpy()
+        self.problems = problems.compact()
+        self._index = self.problems.index.cpu().numpy()
         self._batch_size = batch_size
         self._stream = stream
         self._in_lanes = in_lanes
@@ -62,31 +65,35 @@ class Batches:
     def steps_per_epoch(self) -> int:
         """Batches in one pass over the problems."""
         if self._in_lanes:
-            return len(self._problems) // self._batch_size
-        return -(-len(self._problems) // self._batch_size)
+            return len(self.problems) // self._batch_size
+        return -(-len(self.problems) // self._batch_size)
 
-    def _rows(self, step: int) -> Int64[np.ndarray, " batch"]:
-        """Positions in the set of the problems of a batch."""
-        epoch, position = divmod(step, self.steps_per_epoch)
-        if self._in_lanes:
-            return position + self.steps_per_epoch * np.arange(self._batch_size)
-        if epoch != self._epoch:
-            order = self._stream.child("order", epoch).numpy()
-            self._epoch, self._order = epoch, order.permutation(len(self._problems))
-        return self._order[position * self._batch_size : (position + 1) * self._batch_size]
-
-    def rows(self, step: int) -> Int64[Tensor, " batch"]:
+    def numbers(self, step: int) -> Int64[np.ndarray, " batch"]:
         """Positions in the set of the problems of a batch.
 
         Args:
             step: Number of the step, counted from 0.
         """
-        return torch.from_numpy(self._rows(step)).to(self._problems.index.device)
+        epoch, position = divmod(step, self.steps_per_epoch)
+        if self._in_lanes:
+            return position + self.steps_per_epoch * np.arange(self._batch_size)
+        if epoch != self._epoch:
+            order = self._stream.child("order", epoch).numpy()
+            self._epoch, self._order = epoch, order.permutation(len(self.problems))
+        return self._order[position * self._batch_size : (position + 1) * self._batch_size]
+
+    def rows(self, step: int) -> Int64[Tensor, " batch"]:
+        """The same positions, on the device of the problems.
+
+        Args:
+            step: Number of the step, counted from 0.
+        """
+        return torch.from_numpy(self.numbers(step)).to(self.problems.index.device)
 
     def __call__(self, step: int) -> Problems:
         """The batch of update `step`, counted from 0."""
-        rows = self._rows(step)
-        problems = self._problems
+        rows = self.numbers(step)
+        problems = self.problems
         places = self._index[rows]
         if not self._same_shape:
             table, inverse = np.unique(places, return_inverse=True)

@@ -18,6 +18,7 @@ from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
 from farfield.tasks import TRAINING, Consecutive
+from farfield.training._captured import Captured, Inputs
 from farfield.training._evaluate import (
     calibrate,
     calibrated_on,
@@ -33,6 +34,7 @@ from farfield.training._learner import train_subset
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
+from farfield.training._stacked_batches import StackedBatches
 from farfield.training._start import first_network
 from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
 
@@ -51,6 +53,8 @@ class Stack:
         dtype: Floating-point type of items and parameters.
         starts: The trained networks that the experiment starts from, one per seed; `None` where it
             starts from none.
+        replay: Whether a GPU records a step and replays it; each kernel is asked for by itself
+            otherwise.
 
     Raises:
         ValueError: If a network to start from is missing, given for nothing, or does not fit, if
@@ -66,8 +70,10 @@ class Stack:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         starts: Sequence[Mapping[str, Any] | None] | None = None,
+        replay: bool = True,
     ) -> None:
         self.seeds = tuple(seeds)
+        self._device = device
         self._experiment = experiment
         self._sets = [
             {
@@ -100,13 +106,7 @@ class Stack:
             name: p.detach().requires_grad_() for name, p in parameters.items() if name in learned
         }
         self._turns = turns_of(experiment, self._learned)
-        self._batches = [
-            [
-                turn.batches(sets, seed, same_shape=True)
-                for seed, sets in zip(seeds, self._sets, strict=True)
-            ]
-            for turn in self._turns
-        ]
+        self._batches = [self._batches_of(turn) for turn in self._turns]
         for turn in self._turns:
             turn.state = _stacked(
                 turn.objective.start(
@@ -116,17 +116,44 @@ class Stack:
                 )
                 for place, model in enumerate(models)
             )
-        mapped = (0, 0, 0, 0, 0, None)
-        self._gradient = [
-            vmap(grad_and_value(partial(self._loss, turn.objective), has_aux=True), in_dims=mapped)
+        self._programs = [
+            Captured(partial(self._differentiate, turn), [*self._fixed.values()], replay=replay)
             for turn in self._turns
         ]
         self._outputs = vmap(self._call)
+
+    def _batches_of(self, turn: Turn) -> dict[str, StackedBatches]:
+        pairs = zip(self.seeds, self._sets, strict=True)
+        alone = [turn.batches(sets, seed, same_shape=True) for seed, sets in pairs]
+        return {
+            name: StackedBatches([batches[name] for batches in alone])
+            for name in turn.objective.sets
+        }
 
     def _call(self, tensors: dict[str, Tensor], items: Tensor, index: Tensor) -> Tensor:
         network = Bound(module=self._model, parameters=tensors)
         outputs: Tensor = network.call("forward", items, index)
         return outputs
+
+    def _differentiate(
+        self, turn: Turn, inputs: Inputs
+    ) -> tuple[dict[str, Tensor], tuple[Tensor, dict[str, Tensor]]]:
+        """Gradients, losses and state of an update, from its batches, draws and state."""
+        learned, fixed = self._parts()
+        own = {name: learned.pop(name) for name in turn.learned}
+        batches = {name: inputs[f"batch {name}"] for name in turn.objective.sets}
+        [progress] = inputs["progress"].values()
+        of = partial(
+            self._loss,
+            turn.objective,
+            # A GPU would have to be waited for.
+            progress=progress if progress.is_cuda else progress.item(),
+        )
+        differentiated = vmap(grad_and_value(of, has_aux=True))
+        found: tuple[dict[str, Tensor], tuple[Tensor, dict[str, Tensor]]] = differentiated(
+            own, fixed | learned, batches, inputs["draws"], inputs["state"]
+        )
+        return found
 
     def _loss(
         self,
@@ -136,7 +163,8 @@ class Stack:
         batches: dict[str, dict[str, Tensor]],
         draws: dict[str, Tensor],
         state: dict[str, Tensor],
-        progress: float,
+        *,
+        progress: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:
         loss, after = objective.loss(
             Update(
@@ -173,28 +201,27 @@ class Stack:
         return losses
 
     def _gradients(
-        self, turn: Turn, number: int, step: int
+        self, turn: Turn, number: int, step: int, *, replay: bool = True
     ) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
         """Gradients and losses of an update, and what the objective remembers."""
         self._model.train()
-        several = self._batches[turn.number]
-        drawn = [{name: of(number) for name, of in batches.items()} for batches in several]
-        draws = _stacked(
-            turn.objective.draw(batches, turn.place(numbers, number))
-            for batches, numbers in zip(drawn, self._streams, strict=True)
-        )
-        stacked = {
-            name: _stacked(
-                _tensors(one[name], batches[name].rows(number))
-                for one, batches in zip(drawn, several, strict=True)
+        drawn = {name: of(number) for name, of in self._batches[turn.number].items()}
+        draws = [
+            turn.objective.draw(
+                {name: alone[place] for name, (_, alone) in drawn.items()},
+                turn.place(numbers, number),
             )
-            for name in turn.objective.sets
+            for place, numbers in enumerate(self._streams)
+        ]
+        progress = step / self._experiment.recipe.steps
+        inputs = {
+            **{f"batch {name}": batch for name, (batch, _) in drawn.items()},
+            "draws": _stacked(draws),
+            "state": turn.state,
+            "progress": {"": torch.full((), progress, dtype=torch.float64, device=self._device)},
         }
-        learned, fixed = self._parts()
-        own = {name: learned.pop(name) for name in turn.learned}
-        gradients, (losses, state) = self._gradient[turn.number](
-            own, fixed | learned, stacked, draws, turn.state, step / self._experiment.recipe.steps
-        )
+        program = self._programs[turn.number]
+        gradients, (losses, state) = program(inputs, replay=replay)
         return gradients, losses, state
 
     def rehearse(self) -> None:
@@ -208,7 +235,7 @@ class Stack:
         for seed in (0, 1):
             fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
             with forked_generators(stream(seed, "noise")):
-                moves = [self._gradients(turn, 0, 0) for turn in self._turns]
+                moves = [self._gradients(turn, 0, 0, replay=False) for turn in self._turns]
                 shown = self.training_metrics(0)
             values = torch.tensor([[score.value for score in scores] for scores in shown])
             tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
@@ -329,18 +356,8 @@ def vmap_error(experiment: Experiment, device: str) -> str | None:
     return None
 
 
-def _tensors(batch: Problems, rows: Tensor) -> dict[str, Tensor]:
-    """A batch as tensors that `vmap` takes apart."""
-    return {
-        "items": batch.table(),
-        "index": batch.index,
-        "target": batch.target,
-        "rows": rows,
-    }
-
-
 def _problems(items: Tensor, index: Tensor, target: Tensor, rows: Tensor) -> Problems:
-    """The batch of one seed that `_tensors` took apart."""
+    """The batch of one seed from its tensors."""
     del rows
     return Problems(items=items, index=index, target=target)
 
