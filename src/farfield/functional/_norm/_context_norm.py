@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.functional._autograd._products import is_recorded, is_transformed
+from farfield.functional._autograd._scalar import scalar_like
 from farfield.functional._autograd._segments import (
     Segments,
     check_segments,
@@ -75,7 +76,7 @@ def context_norm(
     length = z.shape[-2]
     groups = check_segments(length, segments, correction)
     gain, shift = (None if own is None else own.to(wide.dtype) for own in (weight, bias))
-    smoothing = torch.as_tensor(eps, dtype=wide.dtype, device=z.device)
+    smoothing = scalar_like(eps, wide)
     if padding_mask is not None:
         wide = without_padding(wide, padding_mask)
     elif _are_equal_and_contiguous(groups):

@@ -60,7 +60,7 @@ def context_whiten(
         )
     if not _SMALLEST_EPS <= eps < math.inf:
         raise ValueError(f"eps must be at least {_SMALLEST_EPS:g} and finite, got {eps}")
-    wide, places = z.double(), torch.as_tensor(z.shape[-2], device=z.device)
+    wide, places = z.double(), torch.full((), z.shape[-2], device=z.device)
     if padding_mask is not None:
         wide = without_padding(wide, padding_mask)
         places = (~padding_mask).sum(-1)[..., None, None].clamp_min(1)

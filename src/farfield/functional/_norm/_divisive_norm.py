@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.functional._autograd._products import is_recorded, is_transformed
+from farfield.functional._autograd._scalar import scalar_like
 from farfield.functional._norm._divisive_norm_by_hand import (
     DivisiveNormByHand,
     DivisiveNormCompiled,
@@ -102,7 +103,7 @@ def divisive_norm_1d(
     if z.shape[-1] > LONGEST:
         return _normalized(maps, windows, sigma).reshape(z.shape)
     wide = _wide(z)
-    smoothing = torch.as_tensor(sigma, dtype=wide.dtype, device=z.device).square()
+    smoothing = scalar_like(sigma, wide).square()
     return normalized_vectors(wide, smoothing, window, side).to(z.dtype)
 
 
@@ -183,7 +184,7 @@ def _centered(z: Tensor, windows: Windows) -> Tensor:
 
 def _normalized(z: Tensor, windows: Windows, sigma: float | Tensor) -> Tensor:
     wide = _wide(z)
-    smoothing = torch.as_tensor(sigma, dtype=wide.dtype, device=z.device).square()
+    smoothing = scalar_like(sigma, wide).square()
     compiled = torch.compiler.is_compiling()
     if is_transformed() or (is_recorded() and not compiled):
         return divisive_norm_plain(wide, smoothing, windows).to(z.dtype)

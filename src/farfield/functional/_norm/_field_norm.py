@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from farfield.functional._autograd._products import is_recorded, is_transformed
+from farfield.functional._autograd._scalar import scalar_like
 from farfield.functional._norm._context_norm import normalize_over_time
 from farfield.functional._norm._context_statistics import ContextStatistics
 from farfield.functional._norm._fields import Field
@@ -221,7 +222,7 @@ def _normalized(
         return torch.batch_norm(
             part[0], weight, bias, None, None, True, 0.0, eps, torch.backends.cudnn.enabled
         ).unsqueeze(0)
-    smoothing = torch.as_tensor(eps, dtype=part.dtype, device=part.device)
+    smoothing = scalar_like(eps, part)
     return normalize_over_time(part, weight, bias, smoothing, correction)
 
 
