@@ -79,6 +79,7 @@ bench: env
 	$(BIN)/python -m benchmarks.interpreters
 	$(BIN)/python -m benchmarks.mixing
 	$(BIN)/python -m benchmarks.image_networks
+	$(BIN)/python -m benchmarks.store
 
 # Folders with mutants of the tool, and those whose tests have to notice.
 TESTS_functional := functional models nn

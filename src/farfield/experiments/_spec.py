@@ -137,10 +137,12 @@ class Spec:
         return self.cls(*arguments, **dict(self.options))
 
 
-@cache
-def _parameters(cls: type[nn.Module]) -> Mapping[str, inspect.Parameter]:
-    """Parameters of a constructor; tables of claims ask for the same ones hundreds of times."""
-    return inspect.signature(cls).parameters
+_signature = cache(inspect.signature)
+"""Tables of claims ask for the same ones hundreds of times."""
+
+
+def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
+    return _signature(cls).parameters
 
 
 def _frozen(name: str, content: Any) -> Any:

@@ -31,9 +31,10 @@ class Store:
     `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
     is complete. SQL can read them: table `runs` has a row for each network (key, seed, experiment,
     steps, seconds, environment), `scores` one for each number (key, seed, step, regime, metric,
-    value, count). `weights/<experiment>/<seed>.safetensors` holds the trained networks, each written
-    before its record. Many processes may read and write at once; no server runs. A folder that is
-    read-only can be read as long as nobody left a `records.sqlite-wal` with something in it.
+    value, count). `weights/<experiment>/<seed>.safetensors` holds the trained networks, each
+    written before its record. Many processes may read and write at once; no server runs. A folder
+    that is read-only can be read as long as nobody left a `records.sqlite-wal` with something in
+    it.
 
     A run carries a digest of its numbers and one of its network's file. What is not what was
     written counts as missing, with a warning that names it; running it again replaces both.
