@@ -50,14 +50,16 @@ _FILL: Final = (
            CASE WHEN v < :count / 10 THEN v ELSE v % :seeds END AS seed
     FROM n ORDER BY key, seed
     """,
+    "CREATE TEMP TABLE run AS SELECT * FROM runs LIMIT 1",
+    "CREATE TEMP TABLE score AS SELECT * FROM scores LIMIT :scores",
     """
     INSERT INTO runs SELECT filler.key, filler.seed, experiment, steps, seconds, environment,
                             weights, digest, stamp
-    FROM filler, (SELECT * FROM runs LIMIT 1) ORDER BY 1, 2
+    FROM filler CROSS JOIN run
     """,
     """
     INSERT INTO scores SELECT filler.key, filler.seed, step, regime, metric, value, count
-    FROM filler, (SELECT * FROM scores LIMIT :scores) ORDER BY 1, 2, step, regime, metric
+    FROM filler CROSS JOIN score
     """,
 )
 
@@ -114,8 +116,11 @@ def fill(store: Store, count: int) -> None:
     """Rows that stand for other runs, in the order of their keys."""
     names = {"count": count, "large": LARGE, "seeds": SEEDS, "scores": SCORES}
     with closing(sqlite3.connect(store.folder / "records.sqlite")) as connection, connection:
+        connection.execute("PRAGMA journal_mode = OFF")  # which would write it all twice
         for statement in _FILL:
             connection.execute(statement, names)
+        connection.commit()
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def seconds_of(work: Callable[[], object]) -> float:
