@@ -83,6 +83,7 @@ bench: env
 gpu: env
 	$(BIN)/python -m benchmarks.gpu
 	$(BIN)/python -m benchmarks.image_networks
+	$(BIN)/python -m benchmarks.store
 
 # Folders with mutants of the tool, and those whose tests have to notice.
 TESTS_functional := functional models nn

@@ -425,7 +425,7 @@ MUTANTS = [
     (
         "a finished run is overwritten",
         "records/_store.py",
-        "new = [run for run in runs if not self.is_complete(run[0].key, run[0].seed)]",
+        "new = [run for run in runs if (run[0].key, run[0].seed) not in complete]",
         "new = list(runs)",
         "records/test_store.py::test_a_finished_run_is_never_overwritten",
     ),
@@ -518,8 +518,8 @@ MUTANTS = [
     (
         "a second stage runs before its first",
         "execution/_run.py",
-        "        waves.insert(0, wanted)\n",
-        "        waves.append(wanted)\n",
+        "        waves.insert(0, [*wanted])\n",
+        "        waves.append([*wanted])\n",
         "execution/test_stages.py::test_waves_hold_each_job_once_behind_what_it_starts_from",
     ),
     # analysis

@@ -11,9 +11,11 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -241,6 +243,66 @@ def test_a_flipped_bit_of_a_network_is_noticed(tmp_path: Path, at: int) -> None:
         store.weights("k", 1)
 
 
+def test_a_network_with_its_size_and_time_is_not_read_again_before_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    store.write_all([(make_record(seed=seed), WEIGHTS) for seed in range(3)])
+    now = time.time()
+    monkeypatch.setattr("farfield.records._files.time.time", lambda: now + 60)
+    for seed, change in ((1, 0), (2, 1_000_000)):  # nanoseconds
+        path = store.weights_path("k", seed)
+        written = path.stat().st_mtime_ns
+        flip(path, -1)
+        os.utime(path, ns=(written, written + change))
+    assert store.complete_seeds("k") == {0, 1}
+    with pytest.raises(StoreError, match="it is not the file that the run wrote"):
+        store.weights("k", 1)
+
+
+def test_one_run_is_found_in_as_few_steps_where_there_are_many(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted by SQLite, so that no other work on the machine changes them."""
+    folder, steps, connect = tmp_path / "store", list[int](), sqlite3.connect
+
+    def count() -> int:
+        steps[-1] += 1
+        return 0
+
+    def counted(*words: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*words, **options)
+        connection.set_progress_handler(count, 1)
+        return connection
+
+    def find() -> None:
+        steps.append(0)
+        store = Store(folder)
+        assert store.find(KEYS[0], 2)
+        assert store.is_complete(KEYS[0], 2)
+        assert store.is_recorded(KEYS[0], 2)
+        assert len(store.records(KEYS[0], 4)) == 4
+        assert store.keys("bbbb") == [KEYS[1]]
+        store.write(make_record("new", len(steps)), WEIGHTS)
+
+    shutil.copytree(written, folder)
+    monkeypatch.setattr("farfield.records._database.sqlite3.connect", counted)
+    find()
+    steps.append(0)
+    with connect(folder / "records.sqlite") as connection:
+        for table, columns in (
+            ("runs", "experiment, steps, seconds, environment, weights, digest, stamp"),
+            ("scores", "step, regime, metric, value, count"),
+        ):
+            connection.execute(
+                "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 200) "
+                f"INSERT INTO {table} SELECT key, seed + 4 * v, {columns} FROM {table}, n"
+            )
+    connection.close()
+    find()
+    assert steps[2] < 1.1 * steps[0]
+
+
 def planted(name: str, value: float) -> dict[str, torch.Tensor]:
     return WEIGHTS | {name: torch.full_like(WEIGHTS[name], value)}
 
@@ -344,12 +406,10 @@ def test_what_a_killed_process_left_is_swept_unless_another_holds_the_run(tmp_pa
     store.write(make_record(), WEIGHTS)
     checkpoint = store.checkpoint_path("k", 0)
     scraps = [
-        store.weights_path("k", 0).with_name(".0.safetensors.0123abcd.tmp"),
         checkpoint.with_name(".0.safetensors.0123abcd.tmp"),
         checkpoint,
     ]
     others = [checkpoint.with_name(".1.safetensors.0123abcd.tmp"), checkpoint.with_name("1.x")]
-    checkpoint.parent.mkdir(parents=True)
     for path in (*scraps, *others):
         path.write_bytes(b"half")
     with Store(tmp_path).lock("k", 0):

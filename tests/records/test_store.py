@@ -69,6 +69,30 @@ def test_what_is_written_is_found(tmp_path: Path) -> None:
     assert all(torch.equal(loaded[name], WEIGHTS[name]) for name in WEIGHTS)
 
 
+def test_the_question_in_sql_of_the_documents_is_answered(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed, value in enumerate((0.5, 0.75)):
+        store.write(make_record(seed, value=value), WEIGHTS)
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    question = page.read_text("utf-8").split("```sql")[1].split("```")[0]
+    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+        found = connection.execute(question).fetchall()
+    connection.close()
+    assert found == [(None, "k", "training", 0.625, 2)]
+
+
+def test_many_runs_are_found_in_the_order_asked(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for key, seed in (("a", 0), ("b", 0), ("b", 1)):
+        store.write(make_record(seed, key=key), WEIGHTS)
+    found = store.find_all([("b", 1), ("a", 1), ("a", 0)])
+    assert [record and (record.key, record.seed) for record in found] == [("b", 1), None, ("a", 0)]
+    assert [record.seed for record in store.records("b", 1)] == [0]
+    assert store.keys("b") == ["b"]
+    assert store.is_recorded("b", 1)
+    assert not store.is_recorded("a", 1)
+
+
 def test_a_finished_run_is_never_overwritten(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write(make_record(value=0.5), WEIGHTS)
@@ -215,7 +239,7 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "records.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="has format 99, this version reads 2"):
+    with pytest.raises(StoreError, match="has format 99, this version reads 3"):
         Store(tmp_path)
 
 

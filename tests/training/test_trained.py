@@ -14,7 +14,7 @@ import torch
 from farfield.execution import Here, Job, run
 from farfield.records import Store, StoreError, write_tensors
 from farfield.training import (
-    is_complete,
+    complete_runs,
     problems_of_run,
     score_problems,
     trained_network,
@@ -88,9 +88,9 @@ def test_weights_that_are_not_the_run_s_do_not_count(
             connection.execute("PRAGMA user_version = 1")
         connection.close()
         assert store.find(key, 3) == msgspec.structs.replace(record, weights="")
-    assert is_complete(EXPERIMENT, 3, store)
+    assert complete_runs([(EXPERIMENT, 3)], store)
     write_tensors(path, change(weights))
-    assert not is_complete(EXPERIMENT, 3, store)
+    assert not complete_runs([(EXPERIMENT, 3)], store)
     for read in (trained_network, trained_weights):
         with pytest.raises(StoreError, match=r"3\.safetensors"):
             read(EXPERIMENT, 3, store)
@@ -102,5 +102,5 @@ def test_a_network_of_old_that_diverged_counts(store: Store) -> None:
     worst = [msgspec.structs.replace(score, value=math.nan) for score in record.scores]
     path.unlink()
     store.write(msgspec.structs.replace(record, scores=tuple(worst)), planted(weights))
-    assert is_complete(EXPERIMENT, 3, store)
-    assert not is_complete(EXPERIMENT, 4, store)
+    assert complete_runs([(EXPERIMENT, 3)], store)
+    assert not complete_runs([(EXPERIMENT, 4)], store)

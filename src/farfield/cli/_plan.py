@@ -76,8 +76,10 @@ def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
     there = (command.records / "records.sqlite").is_file()
     store = Store(command.records) if there else None
     counted: dict[Experiment, int] = {}
-    for job in jobs:
-        if store is None or job.seed not in store.seeds(job.experiment.key):
+    runs = [(job.experiment.key, job.seed) for job in jobs]
+    records = store.find_all(runs) if store else itertools.repeat(None)
+    for job, record in zip(jobs, records, strict=False):
+        if record is None:
             counted[job.experiment] = counted.get(job.experiment, 0) + 1
     return counted
 

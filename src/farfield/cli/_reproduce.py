@@ -11,9 +11,9 @@ from rich.console import Console
 from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._console import make_console
-from farfield.cli._names import find, shapes_of
+from farfield.cli._names import shapes_of
 from farfield.cli._train import train_missing
-from farfield.core import printable
+from farfield.core import UnknownNameError, printable
 from farfield.execution import jobs_of
 from farfield.records import Store, write_whole
 from farfield.reports import (
@@ -135,7 +135,7 @@ def _store(folder: Path) -> Store | None:
     """The records of a folder; `None` where they were exported to it as text."""
     if (folder / "records.sqlite").is_file():
         return Store(folder)
-    if any((folder / f"{key}.jsonl").is_file() for key in TABLES):
+    if any(path.is_file() for path in folder.glob("*/*.jsonl")):
         return None
     raise ValueError(
         f"records must name a folder of records, got {folder}: it holds none; "
@@ -164,8 +164,9 @@ def table_named(name: str, images: str) -> Table:
     Raises:
         UnknownNameError: If there is no such table or figure.
     """
-    behind = {key: figure.table for key, figure in FIGURES.items()}
-    table = find("table or figure", name, {**TABLES, **behind})
+    if name not in TABLES and name not in FIGURES:
+        raise UnknownNameError("table or figure", name, (*TABLES, *FIGURES))
+    table = TABLES[name] if name in TABLES else FIGURES[name].table
     shapes = shapes_of(images)
     return table.with_task(shapes=shapes) if shapes is not None else table
 

@@ -56,8 +56,7 @@ def do(command: Runs) -> None:
 
 def _key(store: Store, beginning: str) -> str:
     """The key that begins so."""
-    every = store.keys()
-    found = [key for key in every if key.startswith(beginning)]
+    found = store.keys(beginning)
     if len(found) != 1 or not beginning:
         what = f"several begin so: {', '.join(found)}" if found else "none begins so"
         raise ValueError(

@@ -31,6 +31,7 @@ from farfield.core._hints import PositiveFloat as PositiveFloat
 from farfield.core._hints import PositiveInt as PositiveInt
 from farfield.core._hints import Size as Size
 from farfield.core._hints import hints_of as hints_of
+from farfield.core._hints import is_instance as is_instance
 from farfield.core._hints import kind_of as kind_of
 from farfield.core._items import LazyItems as LazyItems
 from farfield.core._items import RaggedItems as RaggedItems
@@ -84,6 +85,7 @@ __all__ = [
     "forked_generators",
     "from_line",
     "hints_of",
+    "is_instance",
     "joined",
     "kind_of",
     "layer_by_name",

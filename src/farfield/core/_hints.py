@@ -345,11 +345,31 @@ def _instance_of(cls: type) -> Kind:
 
     def take(name: str, value: Any) -> Any:
         text = isinstance(value, str | bytes) and cls.__module__ == "collections.abc"
-        if text or isinstance(value, type) or not isinstance(value, cls):
+        if text or isinstance(value, type) or not is_instance(value, cls):
             raise ArgumentError(name, words, value, _mend(cls, value))
         return value
 
     return Kind(words, take)
+
+
+_INSTANCES: dict[tuple[type, type], bool] = {}
+
+
+def is_instance(value: object, cls: type) -> bool:
+    """`isinstance`, which is slow for a protocol, asked once for each class of frozen dataclasses.
+
+    All objects of such a class have the same members.
+
+    Args:
+        value: Any object.
+        cls: A class or protocol.
+    """
+    own = type(value)
+    if not getattr(getattr(own, "__dataclass_params__", None), "frozen", False):
+        return isinstance(value, cls)
+    if (own, cls) not in _INSTANCES:
+        _INSTANCES[own, cls] = isinstance(value, cls)
+    return _INSTANCES[own, cls]
 
 
 _BUILT: dict[Any, Callable[[Any], Kind]] = {

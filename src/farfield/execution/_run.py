@@ -24,7 +24,7 @@ from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
-from farfield.training import Clock, is_complete, trained_weights
+from farfield.training import Clock, complete_runs, trained_weights
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
@@ -95,13 +95,11 @@ def run(
     check_machine(device, workers)
     jobs = distinct_jobs(jobs)
     report = log_divergence(report)
-    missing = []
+    missing = _incomplete(jobs, store)
     for job in jobs:
-        if not is_complete(job.experiment, job.seed, store):
-            missing.append(job)
-            continue
-        store.sweep(job.experiment.key, job.seed)
-        report(News(job=job, found=True))
+        if job not in missing:
+            store.sweep(job.experiment.key, job.seed)
+            report(News(job=job, found=True))
     failed: dict[Job, BaseException] = {}
     waves = _waves(missing, store)
     for wave in waves:
@@ -131,13 +129,20 @@ def _before(job: Job) -> Job | None:
     return None if first is None else Job(experiment=first.experiment, seed=job.seed)
 
 
-def _waves(missing: Sequence[Job], store: Store) -> list[list[Job]]:
+def _incomplete(jobs: Iterable[Job], store: Store) -> dict[Job, None]:
+    """Jobs that are to be run, in order."""
+    jobs = [*jobs]
+    complete = complete_runs([(job.experiment, job.seed) for job in jobs], store)
+    return {job: None for job in jobs if (job.experiment.key, job.seed) not in complete}
+
+
+def _waves(missing: Iterable[Job], store: Store) -> list[list[Job]]:
     """Jobs in the order in which they can be run, those that others start from among them."""
-    waves, wanted = list[list[Job]](), list(missing)
+    waves, wanted = list[list[Job]](), missing
     while wanted:
-        waves.insert(0, wanted)
+        waves.insert(0, [*wanted])
         firsts = dict.fromkeys(first for job in wanted if (first := _before(job)) is not None)
-        wanted = [job for job in firsts if not is_complete(job.experiment, job.seed, store)]
+        wanted = _incomplete(firsts, store)
     taken: set[Job] = set()
     for place, wave in enumerate(waves):
         waves[place] = [job for job in wave if job not in taken]
@@ -195,7 +200,7 @@ def _run_wave(
 def _is_done(job: Job, store: Store) -> bool:
     """True if a run is finished; its leftovers are removed, or set aside where damaged."""
     key, seed = job.experiment.key, job.seed
-    if seed not in store.seeds(key):
+    if not store.is_recorded(key, seed):
         return False
     try:
         trained_weights(job.experiment, seed, store)
@@ -258,9 +263,9 @@ def results(jobs: Iterable[Job], store: Store) -> list[Record]:
         ExecutionError: If a job has no record.
     """
     found = []
-    for job in jobs:
-        record = store.find(job.experiment.key, job.seed)
+    runs = [(job.experiment.key, job.seed) for job in jobs]
+    for (key, seed), record in zip(runs, store.find_all(runs), strict=True):
         if record is None:
-            raise ExecutionError(f"seed {job.seed} of {job.experiment.key} has no record")
+            raise ExecutionError(f"seed {seed} of {key} has no record")
         found.append(record)
     return found

@@ -21,9 +21,10 @@ from farfield.core import (
     Size,
     check_arguments,
     check_fields,
+    is_instance,
 )
 from farfield.experiments._describe import Json, changed_fields, describe, public_path, restore
-from farfield.experiments._networks import Architecture, ForSomeTasks
+from farfield.experiments._networks import Architecture
 from farfield.experiments._optimizers import Adam, Optimizer
 from farfield.experiments._owners import is_ours
 from farfield.experiments._perturbation import Perturbation
@@ -216,9 +217,10 @@ class Experiment:
         _check_named("objective", self.objective, OBJECTIVES | AGENT_OBJECTIVES)
         _check_no_part("model", self.model)
         check_fields(self)
-        if isinstance(self.model, ForSomeTasks) and not isinstance(self.task, self.model.task_kind):
-            model, kind = type(self.model).__name__, self.model.task_kind.__name__
-            raise ArgumentError("task", f"one for a {model}, a {kind}", self.task)
+        kind: type = getattr(self.model, "task_kind", object)  # of a `ForSomeTasks`
+        if not is_instance(self.task, kind):
+            model = type(self.model).__name__
+            raise ArgumentError("task", f"one for a {model}, a {kind.__name__}", self.task)
         for name in ("task", "model", "objective", "players", "perturbations"):
             _check_can_be_described(name, getattr(self, name))
         if self.players and self.objective != Supervised():
@@ -232,8 +234,8 @@ class Experiment:
 
     def _check_agent(self) -> None:
         """Raise `ValueError` unless agents learn in environments and nothing else does."""
-        if not isinstance(self.task, Environment):
-            if isinstance(self.objective, tuple(AGENT_OBJECTIVES.values())):
+        if not is_instance(self.task, Environment):
+            if type(self.objective) in AGENT_OBJECTIVES.values():
                 raise ArgumentError("task", "an Environment for an agent", self.task)
             return
         kind = getattr(self.model, "objective_kind", None)

@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import FunctionType
 from typing import Any, final
 
@@ -85,7 +86,7 @@ class Spec:
         }
         _check_options(cls, given)
         object.__setattr__(self, "cls", cls)
-        defaults = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+        defaults = {name: p.default for name, p in _parameters(cls).items()}
         made: Any = cls
         kinds = kinds_of(made)
         for name, content in given.items():
@@ -117,7 +118,7 @@ class Spec:
             offered: What the experiment knows, by parameter name; the options win over it.
             stream: Where the initial weights are drawn from.
         """
-        parameters = inspect.signature(self.cls).parameters
+        parameters = _parameters(self.cls)
         options = {
             name: offered[name] for name in TASK_ARGUMENTS if name in parameters & offered.keys()
         }
@@ -134,6 +135,14 @@ class Spec:
             arguments: What the other gives its constructor, such as the number of features.
         """
         return self.cls(*arguments, **dict(self.options))
+
+
+_signature = cache(inspect.signature)
+"""Tables of claims ask for the same ones hundreds of times."""
+
+
+def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
+    return _signature(cls).parameters
 
 
 def _frozen(name: str, content: Any) -> Any:
@@ -176,7 +185,7 @@ def _check_options(cls: type[nn.Module], options: Mapping[str, Any]) -> None:
     if not (isinstance(cls, type) and issubclass(cls, nn.Module)):
         got = repr(cls) if isinstance(cls, type | str | int | None) else f"a {type(cls).__name__}"
         raise TypeError(f"cls must be a class of modules, as ESBN or torch.nn.GRU, got {got}")
-    parameters = inspect.signature(cls).parameters
+    parameters = _parameters(cls)
     for name in options:
         if name not in parameters:
             raise TypeError(

@@ -7,16 +7,17 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from farfield.records._errors import StoreError
 from farfield.records._record import Record
 from farfield.records._rows import digest_of, record_of, rows_of
 
-FORMAT: Final = 2
-"""Raised when the tables change: 2 has a digest for each run and that of its network's file."""
+FORMAT: Final = 3
+"""Raised when the tables change: 2 has a digest for each run and that of its network's file, 3 the
+stamp of that file."""
 
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that writes."""
@@ -26,7 +27,7 @@ _TABLES: Final = (
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT NOT NULL, seed INTEGER NOT NULL, experiment TEXT NOT NULL, steps INTEGER NOT NULL,
     seconds REAL NOT NULL, environment TEXT NOT NULL, weights TEXT NOT NULL DEFAULT '',
-    digest TEXT NOT NULL DEFAULT '', PRIMARY KEY (key, seed))
+    digest TEXT NOT NULL DEFAULT '', stamp TEXT NOT NULL DEFAULT '', PRIMARY KEY (key, seed))
 """,
     """
 CREATE TABLE IF NOT EXISTS scores (
@@ -40,18 +41,30 @@ _ALL_RUNS: Final = """
 SELECT rowid, key, seed, experiment, steps, seconds, environment, weights FROM runs
 """
 _RUNS: Final = """
-SELECT seed, experiment, steps, seconds, environment, weights, digest
-FROM runs WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed
+SELECT seed, experiment, steps, seconds, environment, {weights}, {digest}, {stamp}
+FROM runs WHERE key = ? {within} ORDER BY seed
 """
-_OLD_RUNS: Final = """
-SELECT seed, experiment, steps, seconds, environment, '', NULL
-FROM runs WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed
-"""
-_SEEDS: Final = "SELECT seed FROM runs WHERE key = ? UNION SELECT seed FROM scores WHERE key = ?"
 _SCORES: Final = """
 SELECT seed, step, regime, metric, value, count
-FROM scores WHERE key = ? AND seed = coalesce(?, seed) ORDER BY seed, step, regime, metric
+FROM scores WHERE key = ? {within} ORDER BY seed, step, regime, metric
 """
+_WITHIN: Final = "AND seed BETWEEN ? AND ?"
+_ADDED: Final = {"weights": "''", "digest": "NULL", "stamp": "''"}
+"""Columns that old databases lack, and what stands for them there."""
+
+_SEEDS: Final = """
+SELECT seed FROM runs WHERE key = ? {within} UNION SELECT seed FROM scores WHERE key = ? {within}
+"""
+_KEYS: Final = """
+WITH RECURSIVE found(key) AS (
+    SELECT min(key) FROM {table} WHERE key >= :low AND key < :high
+    UNION
+    SELECT (SELECT min(key) FROM {table} WHERE key > found.key AND key < :high)
+    FROM found WHERE key IS NOT NULL)
+SELECT key FROM found WHERE key IS NOT NULL
+"""
+"""Jumps from key to key through an index: `DISTINCT` would go through every row. `UNION` ends it
+even where a damaged index leads back."""
 
 _UNWRITABLE: Final = {
     sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY,
@@ -61,8 +74,20 @@ _UNWRITABLE: Final = {
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
 """Messages of SQLite about a damaged file."""
 
-Found = tuple[dict[int, Record], dict[Any, str]]
-"""Records by seed, and the errors of unreadable ones by seed."""
+
+class Found(NamedTuple):
+    """What was read of the runs of an experiment.
+
+    Attributes:
+        records: By seed.
+        damaged: Errors of those that cannot be read, by seed.
+        stamps: `stamp_of` the network's file when it was written, by seed; empty if nobody asked
+            then.
+    """
+
+    records: dict[int, Record]
+    damaged: dict[Any, str]
+    stamps: dict[int, str]
 
 
 @final
@@ -120,50 +145,66 @@ class Database:
                 state = " (the folder is read-only)"
             raise StoreError(f"cannot use {self.path}{state}: {error}{_advice(error)}") from error
 
-    def read(self, key: str, seed: int | None = None) -> Found:
+    def read(self, key: str, seeds: range | None = None) -> Found:
         """The runs of an experiment.
 
         Args:
             key: `Experiment.key`.
-            seed: Number of the only run to look at; all of them if `None`.
+            seeds: Numbers of the runs to look at, one after the other; all of them if `None`.
         """
         with self._connect(_modes(self.path)) as connection:
             connection.execute("BEGIN")  # the runs and their scores as of one moment
-            return _read(connection, key, seed)
+            return _read(connection, key, seeds)
 
-    def seeds(self, key: str) -> set[int]:
+    def read_each(self, runs: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int, Found]]:
+        """Single runs as of one moment, through one connection.
+
+        Args:
+            runs: Key and seed of each.
+        """
+        with self._connect(_modes(self.path)) as connection:
+            connection.execute("BEGIN")
+            for key, seed in runs:
+                yield key, seed, _read(connection, key, range(seed, seed + 1))
+
+    def seeds(self, key: str, seeds: range | None = None) -> set[int]:
         """Seeds of the runs of an experiment, unreadable ones included.
 
         Args:
             key: `Experiment.key`.
+            seeds: Those to look at, one after the other; all of them if `None`.
         """
+        within, which = _which(key, seeds)
         with self._connect(_modes(self.path)) as connection:
-            found = connection.execute(_SEEDS, (key, key)).fetchall()
+            found = connection.execute(_SEEDS.format(within=within), (*which, *which)).fetchall()
         return {seed for (seed,) in found if isinstance(seed, int)}
 
-    def keys(self) -> tuple[set[Any], set[Any]]:
+    def keys(self, beginning: str = "") -> tuple[set[Any], set[Any]]:
         """Experiments that have both a run and scores, and those that have one without the other.
 
-        The runs themselves are gone through, not their index, so that the two answers come from
-        different pages of the file.
+        Args:
+            beginning: First digits of the keys.
         """
+        bounds = {"low": beginning, "high": f"{beginning}\U0010ffff"}
         with self._connect(_modes(self.path)) as connection:
             connection.execute("BEGIN")
-            runs = connection.execute("SELECT DISTINCT key FROM runs NOT INDEXED").fetchall()
-            scores = connection.execute("SELECT DISTINCT key FROM scores").fetchall()
-        return {key for (key,) in {*runs} & {*scores}}, {key for (key,) in {*runs} ^ {*scores}}
+            runs, scores = (
+                {key for (key,) in connection.execute(_KEYS.format(table=table), bounds)}
+                for table in ("runs", "scores")
+            )
+        return runs & scores, runs ^ scores
 
-    def replace(self, records: Sequence[Record]) -> None:
+    def replace(self, runs: Iterable[tuple[Record, str]]) -> None:
         """Replace runs in one transaction: all or none, however the process ends.
 
         Args:
-            records: What the runs left.
+            runs: What each left, and `stamp_of` its network's file.
         """
         with self._connect(_modes(self.path, write=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             _upgrade(connection)
-            for record in records:
-                _replace(connection, record)
+            for record, stamp in runs:
+                _replace(connection, record, stamp)
 
     def delete(self, key: str, seed: int) -> None:
         """Remove a run and its scores.
@@ -247,51 +288,65 @@ def _format(connection: sqlite3.Connection) -> int:
     return found
 
 
-def _has_digests(connection: sqlite3.Connection) -> bool:
-    """True if runs have digests, as in every database but an old one."""
+def _lacking(connection: sqlite3.Connection) -> dict[str, str]:
+    """Columns that the runs of an old database lack, and what stands for them."""
+    if _format(connection) == FORMAT:
+        return {}
     columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
-    return _format(connection) == FORMAT or "digest" in columns
+    return {name: instead for name, instead in _ADDED.items() if name not in columns}
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Give every run of an old database a digest, as part of a transaction."""
-    if not _has_digests(connection):
-        connection.execute("ALTER TABLE runs ADD COLUMN weights TEXT NOT NULL DEFAULT ''")
-        connection.execute("ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+    """Give an old database all columns, and every run in it a digest, as part of a transaction."""
+    lacking = _lacking(connection)
+    for name in lacking:
+        connection.execute(f"ALTER TABLE runs ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+    if "digest" in lacking:
+        select = _SCORES.format(within=_WITHIN)
         for number, key, seed, *run in connection.execute(_ALL_RUNS).fetchall():
             with contextlib.suppress(TypeError, ValueError):  # damaged, and stays so
-                scores = connection.execute(_SCORES, (key, seed)).fetchall()
+                scores = connection.execute(select, (key, seed, seed)).fetchall()
                 digest = digest_of(key, seed, run, [score[1:] for score in scores])
                 connection.execute("UPDATE runs SET digest = ? WHERE rowid = ?", (digest, number))
     if _format(connection) != FORMAT:
         connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
-def _read(connection: sqlite3.Connection, key: str, seed: int | None = None) -> Found:
-    """The runs of an experiment, or one of them."""
-    runs = _RUNS if _has_digests(connection) else _OLD_RUNS
+def _which(key: str, seeds: range | None) -> tuple[str, tuple[Any, ...]]:
+    """Condition on the runs of an experiment beside its key, and what the key and it take."""
+    return ("", (key,)) if seeds is None else (_WITHIN, (key, seeds.start, seeds.stop - 1))
+
+
+def _read(connection: sqlite3.Connection, key: str, seeds: range | None = None) -> Found:
+    """The runs of an experiment, or some of them."""
+    within, which = _which(key, seeds)
     scores: dict[Any, list[tuple[Any, ...]]] = {}
-    for number, *score in connection.execute(_SCORES, (key, seed)):
+    for number, *score in connection.execute(_SCORES.format(within=within), which):
         scores.setdefault(number, []).append(tuple(score))
-    found: dict[int, Record] = {}
-    damaged: dict[Any, str] = {}
-    for number, *run, digest in connection.execute(runs, (key, seed)):
+    found = Found({}, {}, {})
+    columns = {name: name for name in _ADDED} | _lacking(connection)
+    select = _RUNS.format(within=within, **columns)
+    for number, *run, digest, stamp in connection.execute(select, which):
         try:
-            found[number] = record_of(key, number, run, scores.pop(number, []), digest)
+            found.records[number] = record_of(key, number, run, scores.pop(number, []), digest)
+            found.stamps[number] = stamp
         except ValueError as error:
-            damaged[number] = str(error)
-    return found, damaged | dict.fromkeys(scores, "scores without a run")
+            found.damaged[number] = str(error)
+    found.damaged.update(dict.fromkeys(scores, "scores without a run"))
+    return found
 
 
-def _replace(connection: sqlite3.Connection, record: Record) -> None:
+def _replace(connection: sqlite3.Connection, record: Record, stamp: str) -> None:
     """Replace a run, as part of a transaction."""
     place = (record.key, record.seed)
-    if _read(connection, *place)[1]:
+    if _read(connection, record.key, range(record.seed, record.seed + 1)).damaged:
         connection.execute("REINDEX")  # the index may name other rows than there are
     _delete(connection, place)
     run, scores = rows_of(record)
     digest = digest_of(*place, run, scores)
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*place, *run, digest))
+    connection.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*place, *run, digest, stamp)
+    )
     connection.executemany(
         "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", [(*place, *score) for score in scores]
     )

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,6 +26,8 @@ from farfield.records._errors import DamageWarning, StoreError
 _NOTE = "farfield"
 _SCRAP_SECONDS = 3600.0
 """No living process takes this long between the first byte and the renaming."""
+_CLOCK_SECONDS = 5.0
+"""Longer than a tick of any disk's clock."""
 
 LARGEST_HEADER: Final = 4 << 20
 """Largest header of a file of tensors in bytes; 50,000 tensors take as many."""
@@ -46,7 +49,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     with _named("write", path):
         place = writable_place(path)
-        _write(place, content)
+        _write(place, content, place)
     _sweep_old(place)
 
 
@@ -59,21 +62,46 @@ def _named(verb: str, path: Path) -> Iterator[None]:
         raise StoreError(f"cannot {verb} {path}: {error.strerror or error}") from error
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write under a temporary name, of which an error leaves nothing, and rename it."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+def _write(path: Path, content: bytes, beside: Path) -> str:
+    """Write under a temporary name, of which an error leaves nothing, and rename it.
+
+    Returns the stamp of the file, which is that of these bytes even where another process writes
+    the same file at once.
+    """
+    temporary = beside.with_name(f".{beside.name}.{secrets.token_hex(4)}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (path.parent, beside.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+            stamp = _stamp(os.fstat(file.fileno()))
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+    return stamp
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def stamp_of(path: Path) -> str:
+    """Size and time of the last change of a file: what another file there would hardly have.
+
+    Args:
+        path: The file. The stamp is empty if it cannot be looked at, or was changed in the last
+            seconds: it may be changed again while the clock of the disk shows the same time.
+    """
+    try:
+        status = path.lstat()
+    except OSError:
+        return ""
+    return _stamp(status) if time.time() - status.st_mtime > _CLOCK_SECONDS else ""
 
 
 def scraps(path: Path) -> Iterator[Path]:
@@ -86,9 +114,9 @@ def scraps(path: Path) -> Iterator[Path]:
 
 
 def _sweep_old(path: Path) -> None:
-    """Remove old temporary files of a file that was just written; their clock is its own."""
+    """Remove old temporary files of a file; their clock is that of its folder, just written to."""
     with contextlib.suppress(OSError):
-        now = path.stat().st_mtime
+        now = path.parent.stat().st_mtime
         for scrap in scraps(path):
             if now - scrap.stat().st_mtime > _SCRAP_SECONDS:
                 scrap.unlink()
@@ -139,15 +167,33 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str = "") -> 
     Raises:
         StoreError: If the file cannot be written, or there are more tensors than could be read.
     """
+    return write_stamped(path, tensors, note)[0]
+
+
+def write_stamped(
+    path: Path, tensors: Mapping[str, Tensor], note: str = "", *, beside: Path | None = None
+) -> tuple[str, str]:
+    """Write as `write_tensors` does.
+
+    Args:
+        path: Where.
+        tensors: By name.
+        note: Any text.
+        beside: File on the same disk beside which the temporary file lies; that at `path` if
+            `None`. Its folder is gone through for what killed processes left.
+
+    Returns:
+        What `write_tensors` returns, and the `stamp_of` the file.
+    """
     ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     content, place = safetensors.torch.save(ready, metadata={_NOTE: note}), expand_home(path)
     if len(ready) > MOST_TENSORS:
         raise StoreError(f"cannot write {path}: it must hold at most {MOST_TENSORS:,} tensors")
     with _named("write", path):
         _header(content)
-        _write(place, content)
-    _sweep_old(place)
-    return hashlib.sha256(content).hexdigest()
+        stamp = _write(place, content, beside or place)
+    _sweep_old(beside or place)
+    return hashlib.sha256(content).hexdigest(), stamp
 
 
 def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:

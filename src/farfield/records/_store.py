@@ -14,7 +14,7 @@ import msgspec
 from farfield.core import check_arguments, expand_home
 from farfield.records._database import Database
 from farfield.records._errors import BusyError, DamageWarning, StoreError
-from farfield.records._files import read_tensors, scraps, set_aside, write_tensors
+from farfield.records._files import read_tensors, scraps, set_aside, stamp_of, write_stamped
 from farfield.records._frame import scores_frame
 from farfield.records._locks import Lock, hold
 from farfield.records._record import Record
@@ -29,9 +29,12 @@ class Store:
     """Records of finished runs in one folder.
 
     `records.sqlite` holds the numbers: a run is written whole, in one transaction, so what is there
-    is complete. `weights/<experiment>/<seed>.safetensors` holds the trained networks, each written
-    before its record. Many processes may read and write at once; no server runs. A folder that is
-    read-only can be read as long as nobody left a `records.sqlite-wal` with something in it.
+    is complete. SQL can read them: table `runs` has a row for each network (key, seed, experiment,
+    steps, seconds, environment), `scores` one for each number (key, seed, step, regime, metric,
+    value, count). `weights/<experiment>/<seed>.safetensors` holds the trained networks, each
+    written before its record. Many processes may read and write at once; no server runs. A folder
+    that is read-only can be read as long as nobody left a `records.sqlite-wal` with something in
+    it.
 
     A run carries a digest of its numbers and one of its network's file. What is not what was
     written counts as missing, with a warning that names it; running it again replaces both.
@@ -79,20 +82,20 @@ class Store:
         """
         if not self._database.path.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
-        new = [run for run in runs if not self.is_complete(run[0].key, run[0].seed)]
+        complete = self.complete((record.key, record.seed) for record, _ in runs)
+        new = [run for run in runs if (run[0].key, run[0].seed) not in complete]
         for record, _ in new:
             self._check_lock(record.key, record.seed)
             self._check_folders(record.key)
-        records = [
-            msgspec.structs.replace(
-                record,
-                weights=write_tensors(
-                    self.weights_path(record.key, record.seed), to_tensors(weights)
-                ),
+        written = []
+        for record, weights in new:
+            digest, stamp = write_stamped(
+                self.weights_path(record.key, record.seed),
+                to_tensors(weights),
+                beside=self.checkpoint_path(record.key, record.seed),  # a folder of few files
             )
-            for record, weights in new
-        ]
-        self._database.replace(records)
+            written.append((msgspec.structs.replace(record, weights=digest), stamp))
+        self._database.replace(written)
 
     def find(self, key: str, seed: int) -> Record | None:
         """The record of one run; `None` if it is not finished, or damaged, which warns.
@@ -101,23 +104,38 @@ class Store:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        found, damaged = self._database.read(key, seed)
-        self._warn(key, damaged)
-        return found.get(seed)
+        return self.find_all([(key, seed)])[0]
 
-    def records(self, key: str) -> list[Record]:
+    def find_all(self, runs: Iterable[tuple[str, int]]) -> list[Record | None]:
+        """The records of many runs as `find` gives them, faster than one by one.
+
+        Args:
+            runs: Key and seed of each.
+        """
+        records = []
+        for key, seed, found in self._database.read_each(runs):
+            self._warn(key, found.damaged)
+            records.append(found.records.get(seed))
+        return records
+
+    def records(self, key: str, seeds: int | None = None) -> list[Record]:
         """Finished runs of one experiment by seed; damaged ones are left out with a warning.
 
         Args:
             key: `Experiment.key`.
+            seeds: Only seeds below this number; all of them if `None`.
         """
-        found, damaged = self._database.read(key)
-        self._warn(key, damaged)
-        return [*found.values()]
+        found = self._database.read(key, None if seeds is None else range(seeds))
+        self._warn(key, found.damaged)
+        return [*found.records.values()]
 
-    def keys(self) -> list[str]:
-        """Every experiment with a finished run."""
-        whole, damaged = self._database.keys()
+    def keys(self, beginning: str = "") -> list[str]:
+        """Every experiment with a finished run.
+
+        Args:
+            beginning: First digits of the keys; all of them if empty.
+        """
+        whole, damaged = self._database.keys(beginning)
         for key in sorted(map(str, damaged)):
             self._warn(key, {"some": "scores without a run, or a run without scores"})
         return sorted(key for key in whole if isinstance(key, str))
@@ -163,6 +181,15 @@ class Store:
         """
         return self._database.seeds(key)
 
+    def is_recorded(self, key: str, seed: int) -> bool:
+        """True if a run is finished, damaged or not.
+
+        Args:
+            key: `Experiment.key`.
+            seed: Number of the run.
+        """
+        return seed in self._database.seeds(key, range(seed, seed + 1))
+
     def is_complete(self, key: str, seed: int) -> bool:
         """True if a run is finished, and its scores and its network are undamaged.
 
@@ -170,11 +197,32 @@ class Store:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        try:
-            self._weights(key, seed, is_recorded=True)
-        except StoreError:
-            return False
-        return True
+        return bool(self.complete([(key, seed)]))
+
+    def complete(self, runs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Those of some runs that are finished, and whose scores and networks are undamaged.
+
+        The file of a network is read only if its size or the time of its last change is not that
+        with which it was written, as in a copied folder; `weights` reads it in any case.
+
+        Args:
+            runs: Key and seed of each.
+
+        Returns:
+            By key and seed the digest of the network's file; empty where the record has none.
+        """
+        complete = {}
+        for key, seed, found in self._database.read_each(runs):
+            if found.damaged or seed not in found.records:
+                continue
+            path, digest = self.weights_path(key, seed), found.records[seed].weights
+            if not found.stamps[seed] or found.stamps[seed] != stamp_of(path):
+                try:
+                    from_tensors(read_tensors(path, digest)[0])
+                except StoreError:
+                    continue
+            complete[key, seed] = digest
+        return complete
 
     def complete_seeds(self, key: str) -> set[int]:
         """Seeds of the finished and undamaged runs of an experiment.
@@ -182,7 +230,7 @@ class Store:
         Args:
             key: `Experiment.key`.
         """
-        return {seed for seed in self.seeds(key) if self.is_complete(key, seed)}
+        return {seed for _, seed in self.complete((key, seed) for seed in self.seeds(key))}
 
     def weights(self, key: str, seed: int) -> dict[str, Any]:
         """The state dictionary of the trained network of one run.
@@ -195,16 +243,10 @@ class Store:
             StoreError: If the file is missing, damaged or that of another run, or if the record
                 that would tell is damaged.
         """
-        return self._weights(key, seed, is_recorded=False)
-
-    def _weights(self, key: str, seed: int, *, is_recorded: bool) -> dict[str, Any]:
-        """State dictionary of one run, which may be required to have a record."""
-        found, damaged = self._database.read(key, seed)
-        for number, reason in damaged.items():
+        found = self._database.read(key, range(seed, seed + 1))
+        for number, reason in found.damaged.items():
             raise StoreError(self._damage(key, number, reason))
-        if is_recorded and seed not in found:
-            raise StoreError(f"seed {seed} of experiment {key} is not recorded in {self.folder}")
-        digest = found[seed].weights if seed in found else ""
+        digest = found.records[seed].weights if seed in found.records else ""
         return from_tensors(read_tensors(self.weights_path(key, seed), digest)[0])
 
     def _damage(self, key: str, seed: Any, reason: str) -> str:
@@ -242,8 +284,7 @@ class Store:
             seed: Number of the run.
         """
         checkpoint = self.checkpoint_path(key, seed)
-        left = [*scraps(checkpoint), *scraps(self.weights_path(key, seed))]
-        left += [checkpoint] if os.path.lexists(checkpoint) else []
+        left = [*scraps(checkpoint), *([checkpoint] if os.path.lexists(checkpoint) else [])]
         if left:
             held = (key, seed) in self._locks
             lock = contextlib.nullcontext() if held else self.lock(key, seed)

@@ -1,5 +1,6 @@
 """Published numbers as claims: each with its experiment, verdict rule and verdict."""
 
+from farfield.reproductions._by_paper import ByPaper as ByPaper
 from farfield.reproductions._claims import Budget as Budget
 from farfield.reproductions._claims import Claim as Claim
 from farfield.reproductions._claims import Table as Table
@@ -23,6 +24,7 @@ __all__ = [
     "STATEMENTS",
     "TABLES",
     "Budget",
+    "ByPaper",
     "Claim",
     "Judgement",
     "Printed",

@@ -14,7 +14,7 @@ from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
 from farfield.training._stack import Stack as Stack
 from farfield.training._stack import vmap_error as vmap_error
-from farfield.training._trained import is_complete as is_complete
+from farfield.training._trained import complete_runs as complete_runs
 from farfield.training._trained import trained_network as trained_network
 from farfield.training._trained import trained_weights as trained_weights
 
@@ -26,10 +26,10 @@ __all__ = [
     "OneNetwork",
     "Progress",
     "Stack",
+    "complete_runs",
     "curve_steps",
     "encode_all",
     "evaluate",
-    "is_complete",
     "problems_of_run",
     "score_problems",
     "train",

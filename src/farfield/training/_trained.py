@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from torch import Tensor, nn
@@ -63,18 +64,25 @@ def trained_weights(experiment: Experiment, seed: int, store: Store) -> dict[str
     return weights
 
 
-def is_complete(experiment: Experiment, seed: int, store: Store) -> bool:
-    """True if a run is finished, and its scores and its network can be used.
+def complete_runs(runs: Iterable[tuple[Experiment, int]], store: Store) -> set[tuple[str, int]]:
+    """Key and seed of those runs that are finished, and whose scores and networks can be used.
 
     Args:
-        experiment: What was run.
-        seed: Number of the run.
-        store: Where its record is.
+        runs: Experiment and seed of each.
+        store: Where the records are.
     """
-    if seed not in store.seeds(experiment.key):
-        return False
+    asked = {(experiment.key, seed): (experiment, seed) for experiment, seed in runs}
+    return {
+        run
+        for run, digest in store.complete(asked).items()
+        if digest or _is_network_of(*asked[run], store)
+    }
+
+
+def _is_network_of(experiment: Experiment, seed: int, store: Store) -> bool:
+    """True if the trained network of a run is one of its experiment's."""
     try:
-        trained_weights(experiment, seed, store)
+        trained_network(experiment, seed, store)
     except StoreError:
         return False
     return True

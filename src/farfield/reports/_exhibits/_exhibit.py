@@ -65,6 +65,11 @@ class Figure:
         if self.quick_networks < 1:
             raise ValueError(f"quick_networks must be at least 1, got {self.quick_networks}")
 
+    @property
+    def key(self) -> str:
+        """Name on the command line, e.g. `"webb2021/figure-3"`."""
+        return self.table.key
+
     def words(self, quantity: str) -> str:
         """The paper's statement on a quantity; empty if there is none.
 

@@ -129,3 +129,15 @@ FIGURE_8: Final = Figure(
     quick_networks=1,
 )
 """The paper's is of the published problems, and half of its iterations are four, not two."""
+
+FIGURES: Final = (
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5A,
+    FIGURE_5B,
+    FIGURE_5C,
+    FIGURE_6,
+    FIGURE_7,
+    FIGURE_8,
+)
+"""Every figure, in order."""

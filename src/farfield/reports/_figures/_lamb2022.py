@@ -217,3 +217,18 @@ AGENTS: Final = Figure(
     quick_networks=3,
 )
 """Learning curves as in Figure 4, and an episode."""
+
+FIGURES: Final = (
+    FIGURE_2,
+    FIGURE_3,
+    DORMANT_PHASES,
+    SPIRAL,
+    BOUNDARIES,
+    FLAT,
+    NEIGHBORS_OF,
+    NEIGHBORS_NARROW,
+    SAMPLES,
+    READS,
+    AGENTS,
+)
+"""Every figure, in order."""

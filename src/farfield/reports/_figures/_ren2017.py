@@ -10,6 +10,7 @@ from farfield.reports._exhibits._constants_by_layer import ConstantsByLayer
 from farfield.reports._exhibits._exhibit import Figure, Quote
 from farfield.reports._exhibits._response_pairs import ResponsePairs
 from farfield.reports._exhibits._scores_by_setting import ScoresBySetting
+from farfield.reports._figures._ren2017_images import IMAGES
 from farfield.reproductions import Table
 from farfield.reproductions.ren2017 import (
     CIFAR_NARROW,
@@ -124,3 +125,15 @@ FIGURE_6_NARROW: Final = Figure(
     says=CHOICES,
     quick_networks=1,
 )
+
+FIGURES: Final = (
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_3_NARROW,
+    FIGURE_5,
+    FIGURE_5_NARROW,
+    FIGURE_6,
+    FIGURE_6_NARROW,
+    *IMAGES,
+)
+"""Every figure, in order."""

@@ -54,3 +54,10 @@ T91_IMAGES: Final = Figure(
     quick_networks=3,
 )
 """Our own, with networks that a core trains in minutes."""
+
+IMAGES: Final = (
+    FIGURE_4_IMAGES,
+    FIGURE_7_IMAGES,
+    T91_IMAGES,
+)
+"""Every figure of images."""

@@ -107,3 +107,15 @@ FIGURE_S5: Final = _embeddings(3)
 FIGURE_S6: Final = _embeddings(4)
 FIGURE_S7: Final = _embeddings(5)
 FIGURE_S8: Final = _embeddings(6)
+
+FIGURES: Final = (
+    FIGURE_S1,
+    FIGURE_S2,
+    FIGURE_S3,
+    FIGURE_S4,
+    FIGURE_S5,
+    FIGURE_S6,
+    FIGURE_S7,
+    FIGURE_S8,
+)
+"""Every figure, in order."""

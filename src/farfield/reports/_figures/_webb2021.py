@@ -180,3 +180,14 @@ FIGURE_9: Final = Figure(
         Quote(of="recalled_*", words="“highly overlapping for the training vs. test sets” (A.6)"),
     ),
 )
+
+FIGURES: Final = (
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    FIGURE_6,
+    FIGURE_7,
+    FIGURE_8,
+    FIGURE_9,
+)
+"""Every figure, in order."""

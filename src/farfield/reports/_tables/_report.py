@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, final
 
 from farfield.records import Record, frame
@@ -211,24 +212,18 @@ def tabulate(
 
 
 def records_at(
-    records: Callable[[str], Sequence[Record]], budget: Budget, seeds: int | None = None
+    records: Callable[[str, int | None], Sequence[Record]], budget: Budget, seeds: int | None = None
 ) -> Finder:
-    """Finds the records of a claim at a budget.
+    """Finds the records of a claim at a budget, each once.
 
     Args:
-        records: The records of an experiment, by its key: `Store(...).records`.
+        records: The records of an experiment, by its key and the number of seeds:
+            `Store(...).records`.
         budget: Share of the paper's steps.
         seeds: Only seeds below this number; all of them if `None`.
     """
-
-    def find(claim: Claim) -> list[Record]:
-        return [
-            record
-            for record in records(claim.at(budget).key)
-            if seeds is None or record.seed < seeds
-        ]
-
-    return find
+    read = cache(records)
+    return lambda claim: [*read(claim.at(budget).key, seeds)]
 
 
 def _images_option(task: Task) -> str:

@@ -14,3 +14,13 @@ from farfield.reproductions.gondal2021._matrices import OWN_HOLDOUTS as OWN_HOLD
 from farfield.reproductions.gondal2021._matrices import TABLE_2 as TABLE_2
 from farfield.reproductions.gondal2021._matrices import TABLE_2_GENERATED as TABLE_2_GENERATED
 from farfield.reproductions.gondal2021._statements import STATEMENTS as STATEMENTS
+
+TABLES = (
+    TABLE_1,
+    TABLE_2,
+    TABLE_2_GENERATED,
+    DIGITS,
+    K_MNIST,
+    BEYOND,
+)
+"""Every table of claims, and selections from them."""

@@ -28,3 +28,23 @@ from farfield.reproductions.ren2017._text_statements import TEXT_STATEMENTS as T
 
 STATEMENTS = (*CIFAR_STATEMENTS, *SUPER_RESOLUTION_STATEMENTS, *TEXT_STATEMENTS)
 """Statements of the paper on several cells."""
+
+TABLES = (
+    TABLE_3,
+    TABLE_7_CIFAR,
+    SETTINGS,
+    RESNET,
+    CIFAR_NARROW,
+    SETTINGS_NARROW,
+    RESNET_NARROW,
+    TABLE_5,
+    TABLE_6,
+    TABLE_8,
+    CAPTIONS,
+    T91,
+    PTB_TABLE_4,
+    PTB_TABLE_7,
+    PTB_TABLE_7_RELEASED,
+    PTB_BEYOND,
+)
+"""Every table of claims, and selections from them."""

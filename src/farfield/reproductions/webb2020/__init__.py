@@ -13,3 +13,19 @@ from farfield.reproductions.webb2020._tables import TABLE_2_RELEASED as TABLE_2_
 from farfield.reproductions.webb2020._tables import TABLE_S1 as TABLE_S1
 from farfield.reproductions.webb2020._visual_analogies import TABLE_3 as TABLE_3
 from farfield.reproductions.webb2020._visual_analogies import TABLE_3_GENERATED as TABLE_3_GENERATED
+
+TABLES = (
+    TABLE_1,
+    TABLE_2,
+    TABLE_3,
+    TABLE_3_GENERATED,
+    TABLE_4,
+    TABLE_S1,
+    TABLE_1_POOLED,
+    TABLE_2_POOLED,
+    TABLE_1_RELEASED,
+    TABLE_2_RELEASED,
+    TABLE_2_MULTIPLIED,
+    BEYOND,
+)
+"""Every table of claims, and selections from them."""

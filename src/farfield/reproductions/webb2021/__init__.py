@@ -47,3 +47,28 @@ __all__ = [
     "TABLE_20",
     "VARIANTS",
 ]
+
+TABLES = (
+    TABLE_9,
+    TABLE_10,
+    TABLE_11,
+    TABLE_12,
+    TABLE_13,
+    TABLE_14,
+    TABLE_15,
+    TABLE_16,
+    TABLE_17,
+    TABLE_18,
+    TABLE_19,
+    TABLE_20,
+    TABLE_9_RELEASED,
+    TABLE_10_RELEASED,
+    TABLE_11_RELEASED,
+    TABLE_12_RELEASED,
+    TABLE_14_RELEASED,
+    BEYOND,
+    VARIANTS,
+    HARDEST,
+    DEMO,
+)
+"""Every table of claims, and selections from them."""

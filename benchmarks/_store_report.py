@@ -1,0 +1,65 @@
+"""The page of the benchmark of the folder of records, made from its JSON alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, Final
+
+from benchmarks._report import bar
+
+WORKS: Final = {
+    "write": "a new seed of the large experiment is stored with its network",
+    "find": "one run of the large experiment is found",
+    "is complete": "the same, and its network looked at",
+    "table": "the first ten seeds of an experiment, as a cell of a table asks for them",
+    "key": "a key is found by its first digits",
+    "results": "one of many runs that are found together",
+}
+"""What is timed, by the name of its column."""
+
+COLUMNS: Final = ("runs", *(f"{name} (ms)" for name in WORKS), "file (MB)", "peak memory (MB)")
+
+Json = Mapping[str, Any]
+
+
+def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
+    """One row of the table, in the order of `COLUMNS`; behind a time how it grew from the first."""
+    first = lines[0]["seconds"]
+    times = []
+    for name in WORKS:
+        taken, before = median(line["seconds"][name]), median(first[name])
+        times.append(f"{1e3 * taken:.2f} ({taken / before:.1f} ×)")
+    return (
+        f"{line['runs']:,}",
+        *times,
+        f"{1e-6 * line['bytes']:,.0f}",
+        f"{1e-6 * line['peak']:,.0f}",
+    )
+
+
+def markdown(results: Json) -> str:
+    """The results as a Markdown page."""
+    settings, machine, lines = results["settings"], results["environment"], results["lines"]
+    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    compared = (
+        "A store of some finished runs, a tenth of them seeds of one experiment, the others "
+        f"{settings['seeds']} seeds each; {settings['scores']} scores a run. Processor time in "
+        f"one process, medians of {settings['rounds']} rounds, and in brackets how often it is "
+        "that in the smallest store. Peak memory is that of the whole process, with torch."
+    )
+    parts = [
+        "# The folder of records",
+        "",
+        compared,
+        *(["", settings["beside"]] if settings["beside"] else []),
+        "",
+        f"Machine and versions: {described}.",
+        "",
+        bar(COLUMNS),
+        bar("---" for _ in COLUMNS),
+        *(bar(cells(line, lines)) for line in lines),
+        "",
+        *(f"- **{name}**: {what}." for name, what in WORKS.items()),
+    ]
+    return "\n".join(parts) + "\n"
