@@ -14,7 +14,7 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
 
-.PHONY: help env test lint format docs demo bench gpu mutants clean
+.PHONY: help env test thorough lint format docs demo bench gpu mutants clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
+	@echo 'make thorough further cases of checks of which make test runs some'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
 
@@ -53,7 +54,10 @@ format: env
 test: lint
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
-	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow'
+	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow and not thorough'
+
+thorough: env
+	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m thorough
 
 # Four models, each after the context norm of the paper.
 FOUR := esbn+tcn transformer+tcn lstm+tcn rn+tcn

@@ -1,4 +1,4 @@
-"""Many cheap cases in one test: as tests of their own they would cost more to count than to run."""
+"""Cases of a check: many cheap ones in one test, and some of many dear ones in the test command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import pytest
 
 
 def each(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -36,3 +38,16 @@ def each(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Ca
         return test
 
     return decorate
+
+
+def some(shown: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
+    """Parameters of `pytest.mark.parametrize`: cases of which the test command runs those shown.
+
+    `make thorough` runs the others. A case that is shown must be one of them.
+    """
+    shown, cases = [*shown], [*cases]
+    strangers = [case for case in shown if case not in cases]
+    if strangers:
+        raise ValueError(f"shown must be cases, got {strangers}")
+    further = pytest.mark.thorough
+    return [pytest.param(case, marks=() if case in shown else further) for case in cases]

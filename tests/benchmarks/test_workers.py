@@ -27,7 +27,7 @@ def answers_of(contender):
         worker.close()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_contenders_answer_and_the_library_needs_fewer_flops():
     loop, ours = answers_of("straightforward"), answers_of("farfield")
     for answers in (loop, ours):
@@ -37,7 +37,7 @@ def test_contenders_answer_and_the_library_needs_fewer_flops():
     assert 0 < ours["products"]["flops"] < loop["products"]["flops"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_cell_is_measured_for_the_estimate():
     claim = _estimate.claims()[0]
     line = _estimate.measure(replace(claim, published=replace(claim.published, runs=2)), 1, 0.1)

@@ -214,6 +214,7 @@ def test_gradients(wiring: Wiring) -> None:
     assert torch.autograd.gradcheck(outputs, leaves, fast_mode=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wiring", [WIRINGS["text"], WIRINGS["gru"]], ids=["lstm", "gru"])
 @pytest.mark.parametrize("shape", [(2, 2, 2, 2), (2, 1, 3, 2)])
 def test_full_gradients(wiring: Wiring, shape: tuple[int, ...]) -> None:
