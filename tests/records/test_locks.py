@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from each import some
 from farfield.records import BusyError, Record, Score, Store, StoreError
 
 RECORD = Record(
@@ -67,7 +68,9 @@ def test_two_processes_cannot_hold_one_run(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "sql" not in path.name]
 
 
-@pytest.mark.parametrize("removed", [[], ["locks"], ["weights"], ["checkpoints"]])
+@pytest.mark.parametrize(
+    "removed", some([["locks"]], [[], ["locks"], ["weights"], ["checkpoints"]])
+)
 def test_a_removed_folder_lets_no_second_process_in(tmp_path: Path, removed: list[str]) -> None:
     store = Store(tmp_path)
     with another_process(tmp_path) as process:
