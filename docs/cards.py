@@ -16,7 +16,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -333,16 +333,18 @@ def measured_rows(task: Any) -> Iterator[str]:
         )
 
 
-def main(folder: Path) -> None:
-    """Write every page.
+def main(folder: Path, names: Iterable[str] = PAGES) -> None:
+    """Write pages.
 
     Args:
         folder: Where to.
+        names: Which ones; that of the tasks measures floors and ceilings, and takes longest.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name in PAGES:
+    for name in names:
         (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "cards")
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "cards"
+    main(chosen, sys.argv[2:] or PAGES)
