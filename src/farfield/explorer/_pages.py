@@ -17,8 +17,7 @@ import msgspec
 from farfield.core import UnknownNameError
 from farfield.execution import runs_under_way
 from farfield.explorer._inside import answer_of, maps_of
-from farfield.explorer._source import Curve, Looked, Source, run_curve
-from farfield.records import Record
+from farfield.explorer._source import Curve, Looked, Source
 from farfield.reports import one_problem, problem_picture, tabular_of
 from farfield.reproductions import PRINTED, TABLES, Verdict
 from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, is_at_hand
@@ -107,7 +106,7 @@ def profiles(source: Source, query: Any) -> Context:
     table = _known("table", query.get("table") or FIRST, TABLES)
     curves = [source.curve(key) for key in dict.fromkeys(query.getlist("curve"))]
     groups: dict[str, list[Curve]] = {}
-    for curve in (*source.results(table).curves.values(), *map(run_curve, _own(source))):
+    for curve in (*source.results(table).curves.values(), *source.run_curves):
         groups.setdefault(curve.group, []).append(curve)
     listed = {curve.key for group in groups.values() for curve in group}
     if others := [curve for curve in curves if curve.key not in listed]:
@@ -122,11 +121,6 @@ def profiles(source: Source, query: Any) -> Context:
         "chosen": {curve.key for curve in curves},
         "charts": [(unit, score, some, _chart(some)) for (unit, score), some in charts.items()],
     }
-
-
-def _own(source: Source) -> list[list[Record]]:
-    """Runs of the store with a profile: those of tasks of Farfield's."""
-    return [records for records in source.runs.values() if records[0].experiment.get("task")]
 
 
 def _chart(curves: list[Curve]) -> str:

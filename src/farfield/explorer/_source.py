@@ -122,6 +122,7 @@ class Source:
         self._runs: tuple[_Stamp, dict[str, list[Record]]] = ((), {})
         self._results: dict[str, tuple[_Stamp, Results]] = {}
         self.looked = lru_cache(2)(self._looked)
+        self._run_curve = lru_cache(4096)(lambda key, _: _curve_of_run(self.runs[key]))
 
     @cached_property
     def store(self) -> Store:
@@ -214,6 +215,12 @@ class Source:
             curves={key: _curve(key, rows) for key, rows in curves.items()},
         )
 
+    @property
+    def run_curves(self) -> list[Curve]:
+        """The profiles of the experiments in the store, but those of tasks of the user's own."""
+        found = (self._run_curve(key, len(records)) for key, records in self.runs.items())
+        return [curve for curve in found if curve is not None]
+
     def curve(self, key: str) -> Curve:
         """One curve by its name.
 
@@ -221,12 +228,11 @@ class Source:
             key: Its name, as in `Results.curves`, or `run|EXPERIMENT`.
 
         Raises:
-            ValueError: If there is none, or the experiment has a task of the user's own.
+            UnknownNameError: If there is none.
         """
-        name, _, rest = key.partition("|")
-        if name == "run":
-            return run_curve(self.records(rest))
-        curves = self.results(name).curves
+        name = key.partition("|")[0]
+        own = {curve.key: curve for curve in self.run_curves}
+        curves = own if name == "run" else self.results(name).curves
         if key not in curves:
             raise UnknownNameError("curve", key, curves)
         return curves[key]
@@ -255,16 +261,12 @@ class Source:
         return Looked(experiment, network, sets)
 
 
-def run_curve(records: Sequence[Record]) -> Curve:
-    """The profile of an experiment of the store.
-
-    Args:
-        records: Its records.
-
-    Raises:
-        ValueError: If its task is not Farfield's.
-    """
-    first, points = records[0], recorded_profile(records).points
+def _curve_of_run(records: Sequence[Record]) -> Curve | None:
+    """The profile of an experiment of the store; `None` for a task of the user's own."""
+    try:
+        first, points = records[0], recorded_profile(records).points
+    except (ValueError, KeyError):
+        return None
     measure = points[0].measure
     scale = 100 if measure.percent else 1
     return Curve(
