@@ -264,7 +264,9 @@ def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
     key = query.get("key", "")
     seed = _whole("seed", query.get("seed") or str(source.records(key)[0].seed))
     looked = source.looked(key, seed)
-    regime = _known("regime", query.get("regime") or [*looked.sets][:2][-1], looked.sets)
+    far = [one.name for one in looked.experiment.problem_task.regimes if one.distance > 0]
+    first = next((name for name in far if name in looked.sets), next(iter(looked.sets)))
+    regime = _known("regime", query.get("regime") or first, looked.sets)
     most = len(looked.sets[regime]) - 1
     problem = _whole("problem", query.get("problem") or "0")
     return looked, seed, regime, min(problem, most)
