@@ -145,14 +145,14 @@ def _front(request: Request) -> Response:
 
 
 def _called(name: str, request: Request) -> Any:
-    """What a function of `_pages` gives for a request."""
+    """Result of a function of `_pages` for a request."""
     pages: Any = import_module("farfield.explorer._pages")
     source = pages.source_of(*request.app.state.folders)
     return getattr(pages, name)(source, request.query_params)
 
 
 def _page(name: str) -> Callable[[Request], Response]:
-    """What answers with a page; not a coroutine, so it is called in a thread."""
+    """Endpoint of a page; not a coroutine, so it is called in a thread."""
 
     def answer(request: Request) -> Response:
         return _rendered(name, request, **_called(name, request))
@@ -161,7 +161,7 @@ def _page(name: str) -> Callable[[Request], Response]:
 
 
 def _picture(name: str) -> Callable[[Request], Response]:
-    """What answers with a PNG."""
+    """Endpoint of a PNG."""
 
     def answer(request: Request) -> Response:
         return Response(_called(name, request), media_type="image/png")

@@ -94,7 +94,7 @@ def answer_of(network: nn.Module, task: ProblemTask, problem: Problems) -> list[
 
 
 def maps_of(network: nn.Module, problem: Problems) -> list[Map]:
-    """What the network attends to, recalls or uses on a problem, as far as its kind has such.
+    """Attention, keys or mechanisms of a network on a problem, as far as its kind has such.
 
     Args:
         network: A trained network.

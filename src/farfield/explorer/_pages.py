@@ -43,7 +43,7 @@ SILENT: Final = 60.0
 
 @lru_cache(1)
 def source_of(records: Path, results: Path) -> Source:
-    """What two folders hold.
+    """Contents of two folders.
 
     Args:
         records: Folder of records.

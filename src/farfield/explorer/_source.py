@@ -1,4 +1,4 @@
-"""What two folders hold, read as it is asked for and again where it has changed."""
+"""Contents of two folders, read as they are asked for and again where they have changed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Curve:
 
 
 class Results(NamedTuple):
-    """What was run of a table.
+    """Results of a table.
 
     Attributes:
         report: Every cell with the best of its runs: the most steps, then the most networks.
@@ -155,7 +155,7 @@ class Source:
         return self.runs[key]
 
     def results(self, name: str) -> Results:
-        """What was run of a table.
+        """Results of a table.
 
         Args:
             name: Key of the table.
@@ -339,6 +339,6 @@ def _literal(cell: str) -> str:
 
 
 def _stamp(*paths: Path) -> _Stamp:
-    """What differs once a file was written: its time and size, for each that is there."""
+    """Times and sizes of the files that are there, which differ once one was written."""
     states = [(path, path.stat()) for path in paths if path.is_file()]
     return tuple((path, state.st_mtime_ns, state.st_size) for path, state in states)

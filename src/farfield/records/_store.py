@@ -264,7 +264,7 @@ class Store:
         return self.folder / "progress" / f"{key}-{seed}.json"
 
     def _paths_of_unfinished(self, key: str, seed: int) -> tuple[Path, Path]:
-        """What an unfinished run leaves: its checkpoint and its progress."""
+        """Paths of the checkpoint and of the progress of an unfinished run."""
         return self.checkpoint_path(key, seed), self.progress_path(key, seed)
 
     @contextlib.contextmanager
