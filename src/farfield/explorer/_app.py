@@ -1,4 +1,4 @@
-"""The web application: addresses, errors and what browsers are told; reads, and writes nothing.
+"""The web application: addresses, errors and headers; it reads, and writes nothing.
 
 Nothing here loads torch, so that the first page is there at once. The pages do (`_pages`); a
 thread imports them meanwhile.
