@@ -244,7 +244,7 @@ def test_companions_of_torch_stay_out(name: str) -> None:
         importlib.metadata.distribution(name)
 
 
-@pytest.mark.parametrize("module", ["farfield", "farfield.cli"])
+@pytest.mark.parametrize("module", ["farfield", "farfield.cli", "farfield.explorer"])
 def test_the_command_line_answers_without_torch(module: str) -> None:
     heavy = "{'torch', 'numpy', 'scipy', 'matplotlib'}"
     code = f"import {module}, sys; print(sorted({heavy} & {{*sys.modules}}))"

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from farfield.execution import Here, Job, News, jobs_of, results, run
+from farfield.execution import Here, Job, News, UnderWay, jobs_of, results, run, runs_under_way
 from farfield.experiments import Spec
 from farfield.records import Store
 from small import small_experiment, tiny_experiment
@@ -165,3 +165,34 @@ def test_an_objective_of_ones_own_serves(tmp_path: Path, monkeypatch: pytest.Mon
     first, second = (record.environment["engine"] for record in results(jobs, store))
     assert first == "1 single-threaded processes"
     assert second.startswith("one after another")  # it has no name to import it by
+
+
+def test_progress_lies_in_the_folder_until_a_run_has_finished(tmp_path: Path) -> None:
+    store, seen = Store(tmp_path), list[UnderWay]()
+    jobs = jobs_of([tiny_experiment()], [0])
+
+    def look(news: News) -> None:
+        if news.progress is not None:
+            seen.extend(runs_under_way(tmp_path))
+
+    run(jobs, store, Here(), report=look)
+    (first,) = seen
+    assert (first.key, first.seed, first.step, first.steps) == (jobs[0].experiment.key, 0, 1, 4)
+    assert (first.metric, first.task.partition("(")[0]) == ("accuracy", "SameDifferent")
+    assert first.silent < 100
+    assert runs_under_way(tmp_path) == []
+
+
+def test_progress_stays_where_a_run_was_stopped(tmp_path: Path) -> None:
+    def stop(news: News) -> None:
+        if news.progress is not None:
+            raise KeyboardInterrupt
+
+    store, jobs = Store(tmp_path), jobs_of([tiny_experiment()], [0])
+    with pytest.raises(KeyboardInterrupt):
+        run(jobs, store, Here(), report=stop)
+    assert [under_way.step for under_way in runs_under_way(tmp_path)] == [1]
+    (tmp_path / "progress" / "cut.json").write_text('{"key": ')
+    assert len(runs_under_way(tmp_path)) == 1
+    run(jobs, store, Here())
+    assert runs_under_way(tmp_path) == []

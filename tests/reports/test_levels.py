@@ -135,3 +135,11 @@ def test_every_table_has_its_levels_kept(monkeypatch):
     kept = Levels(RESULTS)
     for claim in claims():
         kept.of(claim)
+
+
+def test_a_level_that_is_not_known_stays_so_where_nothing_may_be_measured(tmp_path, drawn):
+    levels = Levels(tmp_path, measure=False)
+    assert all(math.isnan(level) for level in levels.of(CLAIM))
+    assert [*tmp_path.iterdir()] == drawn == []
+    known = Levels(tmp_path).of(CLAIM)
+    assert Levels(tmp_path, measure=False).of(CLAIM) == known

@@ -5,6 +5,7 @@ from farfield.analysis._activation import active_of as active_of
 from farfield.analysis._activation import phase_difference as phase_difference
 from farfield.analysis._attacks import FGSM as FGSM
 from farfield.analysis._attacks import PGD as PGD
+from farfield.analysis._attention import attention_of as attention_of
 from farfield.analysis._class_spectra import ClassSpectra as ClassSpectra
 from farfield.analysis._class_spectra import class_spectra as class_spectra
 from farfield.analysis._deformations import Rotation as Rotation
@@ -92,6 +93,7 @@ __all__ = [
     "WatchedEpisode",
     "Zoom",
     "active_of",
+    "attention_of",
     "class_spectra",
     "clustering",
     "confidence_between",

@@ -234,6 +234,22 @@ class Report:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Explore:
+    """Open a page for the browser: claims, profiles, problems, trained networks, runs under way.
+
+    Only this machine can see it, and nothing is run or written. Needs the extra `web`.
+    """
+
+    records: Path = RECORDS
+    """Folder of records, or one that `report --export` wrote."""
+    results: Path = Path("results")
+    """Folder that `report --export` wrote to."""
+    port: int = 8080
+    """Port of 127.0.0.1."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Cite:
     """Print the BibTeX of the papers behind Farfield, a table or a key."""
 
@@ -351,6 +367,7 @@ Command = (
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Plan, tyro.conf.subcommand("plan")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[OfRuns, tyro.conf.subcommand("runs")]
     | Annotated[Fetch, tyro.conf.subcommand("fetch")]
     | Annotated[Cite, tyro.conf.subcommand("cite")]
@@ -367,6 +384,7 @@ COMMANDS: Final[dict[str, type]] = {
     "reproduce": Reproduce,
     "plan": Plan,
     "report": Report,
+    "explore": Explore,
     "runs": OfRuns,
     "fetch": Fetch,
     "cite": Cite,

@@ -29,6 +29,7 @@ from farfield.cli._arguments import (
     Cite,
     Command,
     Completion,
+    Explore,
     Fetch,
     List,
     OfRuns,
@@ -57,6 +58,7 @@ ACTIONS: Final[dict[type, str]] = {
     Reproduce: "_reproduce.reproduce",
     Plan: "_plan.plan",
     Report: "_reproduce.report",
+    Explore: "_explore.explore",
     Runs: "_runs.do",
     Fetch: "_fetch.fetch_data",
     Cite: "_list.cite",
@@ -199,7 +201,7 @@ def _check(command: object) -> None:
         from farfield.execution import check_machine
 
         check_machine(command.device, command.workers)
-    if isinstance(command, Bench | Training | Reproduce | Report | Runs):
+    if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs):
         _nearest_folder("records", command.records)
     if isinstance(command, Bench | Reproduce | Report):
         _check_writable("out", command.out or REPORTS)

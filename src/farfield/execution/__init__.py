@@ -20,6 +20,8 @@ from farfield.execution._processes import Processes as Processes
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
+from farfield.execution._under_way import UnderWay as UnderWay
+from farfield.execution._under_way import runs_under_way as runs_under_way
 from farfield.training import vmap_error as vmap_error
 
 __all__ = [
@@ -35,12 +37,14 @@ __all__ = [
     "Processes",
     "Stacked",
     "Trial",
+    "UnderWay",
     "WorkerError",
     "check_machine",
     "jobs_of",
     "keep_freed_memory",
     "results",
     "run",
+    "runs_under_way",
     "train_order",
     "trial",
     "vmap_error",

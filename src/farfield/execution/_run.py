@@ -22,6 +22,7 @@ from farfield.execution._job import (
 )
 from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
+from farfield.execution._under_way import note_progress
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
 from farfield.training import Clock, complete_runs, trained_weights
@@ -94,7 +95,7 @@ def run(
         raise ValueError("executor must be given without device and workers, got them as well")
     check_machine(device, workers)
     jobs = distinct_jobs(jobs)
-    report = log_divergence(report)
+    report = note_progress(log_divergence(report), store)
     missing = _incomplete(jobs, store)
     for job in jobs:
         if job not in missing:

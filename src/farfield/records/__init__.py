@@ -14,6 +14,7 @@ from farfield.records._frame import scores_frame as scores_frame
 from farfield.records._record import DIVERGED as DIVERGED
 from farfield.records._record import Record as Record
 from farfield.records._record import Score as Score
+from farfield.records._record import in_words as in_words
 from farfield.records._selection import selection_of as selection_of
 from farfield.records._selection import trials_frame as trials_frame
 from farfield.records._states import JSON as JSON
@@ -33,6 +34,7 @@ __all__ = [
     "environment",
     "frame",
     "from_tensors",
+    "in_words",
     "read_tensors",
     "score_rows",
     "scores_frame",

@@ -169,7 +169,7 @@ class Store:
         for seed in gone:
             with self.lock(key, seed):
                 self._database.delete(key, seed)
-                for path in (self.weights_path(key, seed), self.checkpoint_path(key, seed)):
+                for path in (self.weights_path(key, seed), *self._paths_of_unfinished(key, seed)):
                     path.unlink(missing_ok=True)
         return gone
 
@@ -275,7 +275,7 @@ class Store:
         set_aside(self.weights_path(key, seed), reason)
 
     def sweep(self, key: str, seed: int) -> None:
-        """Remove the checkpoint and temporary files of a finished run.
+        """Remove the checkpoint, the progress and temporary files of a finished run.
 
         What another process holds stays.
 
@@ -283,8 +283,8 @@ class Store:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        checkpoint = self.checkpoint_path(key, seed)
-        left = [*scraps(checkpoint), *([checkpoint] if os.path.lexists(checkpoint) else [])]
+        unfinished = self._paths_of_unfinished(key, seed)
+        left = [*scraps(unfinished[0]), *filter(os.path.lexists, unfinished)]
         if left:
             held = (key, seed) in self._locks
             lock = contextlib.nullcontext() if held else self.lock(key, seed)
@@ -299,6 +299,14 @@ class Store:
     def checkpoint_path(self, key: str, seed: int) -> Path:
         """Path of the checkpoint of an unfinished run."""
         return self.folder / "checkpoints" / key / f"{seed}.safetensors"
+
+    def progress_path(self, key: str, seed: int) -> Path:
+        """Path of the last report of an unfinished run."""
+        return self.folder / "progress" / f"{key}-{seed}.json"
+
+    def _paths_of_unfinished(self, key: str, seed: int) -> tuple[Path, Path]:
+        """Paths of the checkpoint and of the progress of an unfinished run."""
+        return self.checkpoint_path(key, seed), self.progress_path(key, seed)
 
     @contextlib.contextmanager
     def lock(self, key: str, seed: int) -> Iterator[None]:
@@ -338,7 +346,8 @@ class Store:
     def _check_folders(self, key: str) -> None:
         """Raise `StoreError` if a subfolder is a link that leads elsewhere."""
         own = Path(os.path.realpath(self.folder))
-        for name in ("locks", "weights", f"weights/{key}", "checkpoints", f"checkpoints/{key}"):
+        parts = ("locks", "progress", "weights", "checkpoints")
+        for name in (*parts, f"weights/{key}", f"checkpoints/{key}"):
             place = Path(os.path.realpath(self.folder / name))
             if not place.is_relative_to(own):
                 raise StoreError(

@@ -45,7 +45,10 @@ from farfield.reports._export._figure_export import TrainedNetwork as TrainedNet
 from farfield.reports._export._figure_export import export_figure as export_figure
 from farfield.reports._export._figure_export import load_figure as load_figure
 from farfield.reports._export._pages import results_pages as results_pages
+from farfield.reports._export._recorded import recorded_reports as recorded_reports
 from farfield.reports._figures._registry import FIGURES as FIGURES
+from farfield.reports._problems._problem_sheet import one_problem as one_problem
+from farfield.reports._problems._problem_sheet import problem_picture as problem_picture
 from farfield.reports._problems._problem_sheet import problem_sheet as problem_sheet
 from farfield.reports._profile._comparison import Comparison as Comparison
 from farfield.reports._profile._comparison import Pair as Pair
@@ -136,11 +139,14 @@ __all__ = [
     "load_export",
     "load_figure",
     "markdown",
+    "one_problem",
     "pdf",
     "png",
+    "problem_picture",
     "problem_sheet",
     "profiles",
     "recorded_profile",
+    "recorded_reports",
     "records_at",
     "results_pages",
     "svg",

@@ -35,6 +35,11 @@ class Kind(NamedTuple):
         """True if the images are those of a command without options."""
         return self.images in {"", BUILT_IN}
 
+    @property
+    def title(self) -> str:
+        """The images in words, where they are not those of a command without options."""
+        return "" if self.is_default else self.images
+
 
 @final
 class Basis(NamedTuple):
@@ -79,7 +84,7 @@ class Recorded:
                 raise ValueError(f"{printable(path)}: {UnknownNameError('table', key, TABLES)}")
         levels = Levels(folder)
         self.reports = {
-            key: _reports(table, paths[key], levels)
+            key: recorded_reports(table, paths[key], levels)
             for key, table in TABLES.items()
             if key in paths
         }
@@ -143,8 +148,17 @@ class Recorded:
         }
 
 
-def _reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Report]:
-    """The reports of a file by their kind."""
+def recorded_reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Report]:
+    """The reports of a file of records by their kind, those with the most steps first.
+
+    Args:
+        table: The claims that they are of.
+        path: What `export` wrote of the table.
+        levels: Floors and ceilings.
+
+    Raises:
+        ValueError: If the file is damaged, or holds what belongs to no claim, naming file and line.
+    """
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     checked: dict[tuple[str, str, int], Kind] = {}
     for number, line in enumerate(load_export(path), 1):  # no line is skipped

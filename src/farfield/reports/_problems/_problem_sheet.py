@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from torch import Tensor
 
-from farfield.core import Problems, expand_home, stream
+from farfield.core import Problems, UnknownNameError, expand_home, stream
 from farfield.records import write_whole
 from farfield.reports._problems._ink import DOTS, EDGE, FAINT, RIGHT, image, moved, to_dot, write
 from farfield.reports._problems._layout import GAP, Corner, Layout
@@ -44,16 +44,12 @@ def problem_sheet(
     seed: int = 0,
     problems_per_regime: int = 4,
 ) -> Path:
-    """Draw problems of every regime with the right answer marked, as a PNG.
+    """Draw problems of every regime with the right answer marked, as a PNG file.
 
-    The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
-    problems of each. Of an environment the beginnings of episodes are drawn. The file is whole or
-    absent.
+    It shows what `problem_picture` draws. The file is whole or absent.
 
     Args:
-        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
-            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8; or an environment
-            with pictures.
+        task: As of `problem_picture`.
         path: Where the picture goes, a name that ends in `.png`.
         seed: The run whose sets are shown.
         problems_per_regime: Number of problems of each regime, at least 1; wide ones take several
@@ -69,6 +65,33 @@ def problem_sheet(
     path = expand_home(path)
     if path.suffix.lower() != ".png":
         raise ValueError(f"path must end in .png, got {str(path)!r}")
+    write_whole(path, problem_picture(task, seed, problems_per_regime))
+    return path
+
+
+def problem_picture(
+    task: ProblemTask | Environment,
+    seed: int = 0,
+    problems_per_regime: int = 4,
+    regime: str | None = None,
+) -> bytes:
+    """Problems of a task with the right answer marked, as a PNG.
+
+    The kinds of problem (same and different, ABA and ABB, …) take turns as far as there are
+    problems of each. Of an environment the beginnings of episodes are drawn.
+
+    Args:
+        task: A task whose items are images: grey ones, `(height, width)`, in 0 (black) to 1
+            (white) or in uint8, or colored ones, `(height, width, 3)`, in uint8; or an environment
+            with pictures.
+        seed: The run whose sets are shown.
+        problems_per_regime: Number of problems of each regime, at least 1.
+        regime: Name of the regime to show; all if `None`.
+
+    Raises:
+        UnknownNameError: If there is no such regime.
+        ValueError: If the items are no images, or fewer than one problem is asked for.
+    """
     if problems_per_regime < 1:
         raise ValueError(f"problems_per_regime must be at least 1, got {problems_per_regime}")
     if isinstance(task, Environment):
@@ -76,14 +99,43 @@ def problem_sheet(
     else:
         layout = _layout(task)
         sets, extents = _sets(task, seed, layout.things)
+    if regime is not None:
+        if regime not in sets:
+            raise UnknownNameError("regime", regime, sets)
+        sets = {regime: sets[regime]}
+    return _png(task, layout, sets, extents, problems_per_regime)
+
+
+def one_problem(task: ProblemTask, problem: Problems, regime: str, caption: str) -> bytes:
+    """A single problem with the right answer marked, as a PNG.
+
+    Args:
+        task: As of `problem_picture`.
+        problem: A set of one problem.
+        regime: The heading over it.
+        caption: What stands at the other end of the heading.
+
+    Raises:
+        ValueError: If the items are no images.
+    """
+    return _png(task, _layout(task), {regime: problem}, {regime: caption}, 1)
+
+
+def _png(
+    task: ProblemTask | Environment,
+    layout: Layout,
+    sets: Mapping[str, Problems],
+    extents: Mapping[str, str],
+    most: int,
+) -> bytes:
+    """The picture of some sets; fine where items are."""
     picture = io.BytesIO()
     is_fine = isinstance(task, Environment) or max(task.item_shape[:2]) > DOTS // 2
     with own_settings({}):
-        figure = _sheet(layout, sets, extents, problems_per_regime)
+        figure = _sheet(layout, sets, extents, most)
         FigureCanvasAgg(figure)
         figure.savefig(picture, format="png", dpi=(1 + is_fine) * _DPI)
-    write_whole(path, picture.getvalue())
-    return path
+    return picture.getvalue()
 
 
 def _layout(task: ProblemTask) -> Layout:

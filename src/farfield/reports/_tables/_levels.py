@@ -102,14 +102,17 @@ class Levels:
 
     Args:
         folders: Folders of records or of exports; the first is written to. None keeps nothing.
+        measure: Whether a level that no folder holds is measured; else it is unknown, and nothing
+            is written.
 
     Raises:
         ValueError: If a file is damaged, naming file and line.
     """
 
-    def __init__(self, *folders: Path) -> None:
+    def __init__(self, *folders: Path, measure: bool = True) -> None:
         places = [expand_home(folder) for folder in folders]
         self._folder = places[0] if places else None
+        self._measures = measure
         self._known = {line.key: line for folder in places for line in _load(folder / FILE)}
         self._asked: dict[_Key, _Line] = {}
 
@@ -122,6 +125,8 @@ class Levels:
         task: Any = claim.experiment.task
         described = _described(claim.experiment)
         key = _key(described, claim.regime, claim.metric)
+        if key not in self._known and not self._measures:
+            return Level(math.nan, math.nan)
         if key not in self._known and not is_at_hand(task):
             is_error = measure_of(claim.metric).lower_is_better
             known = _is_of_task(task, claim.metric) and not isinstance(task, Environment)

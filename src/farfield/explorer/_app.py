@@ -1,0 +1,181 @@
+"""The web application: addresses, errors and headers; it reads, and writes nothing.
+
+Nothing here loads torch, so that the first page is there at once. The pages do (`_pages`); a
+thread imports them meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from farfield._errors import FarfieldError
+from farfield._text import printable
+
+HOSTS: Final = ("127.0.0.1", "localhost")
+"""Names by which a browser may ask: a page elsewhere whose name leads here is refused."""
+
+PAGES: Final = {
+    "/claims": "claims",
+    "/profiles": "profiles",
+    "/problems": "problems",
+    "/runs": "runs",
+    "/network": "network",
+}
+"""Addresses of pages, with their function in `_pages` and their template."""
+
+PICTURES: Final = {"/problems.png": "problems_picture", "/network.png": "network_picture"}
+"""Addresses of pictures, with their function there."""
+
+HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Sent with every answer."""
+
+TEMPLATES: Final = jinja2.Environment(
+    loader=jinja2.PackageLoader("farfield.explorer"),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=lambda value: printable(value) if type(value) is str else value,
+)
+TEMPLATES.filters["span"] = lambda seconds: str(timedelta(seconds=round(seconds)))
+
+
+def application(records: Path, results: Path) -> Starlette:
+    """The application that a server runs.
+
+    Args:
+        records: Folder of records; it may be absent, or one that `report --export` wrote.
+        results: Folder that `report --export` wrote to; it may be absent.
+    """
+    app = Starlette(
+        routes=[
+            Route("/", _front),
+            *(Route(path, _page(name)) for path, name in PAGES.items()),
+            *(Route(path, _picture(name)) for path, name in PICTURES.items()),
+            Mount("/static", StaticFiles(packages=[("farfield.explorer", "static")])),
+        ],
+        middleware=[
+            Middleware(_Guard),
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*HOSTS], www_redirect=False),
+        ],
+        exception_handlers=dict.fromkeys((HTTPException, *_STATUS), _refuse),
+        lifespan=_import_pages,
+    )
+    app.state.folders = (records, results)
+    return app
+
+
+def serve(records: Path, results: Path, port: int) -> None:
+    """Serve the application to this machine alone, until it is interrupted.
+
+    Args:
+        records: Folder of records.
+        results: Folder of exports.
+        port: Port of 127.0.0.1.
+    """
+    uvicorn.run(application(records, results), host=HOSTS[0], port=port, log_level="warning")
+
+
+@contextlib.asynccontextmanager
+async def _import_pages(_: Starlette) -> AsyncIterator[None]:
+    threading.Thread(target=import_module, args=("farfield.explorer._pages",), daemon=True).start()
+    yield
+
+
+class _Guard:
+    """Refuse requests that another site's page makes, and add headers to every answer.
+
+    Args:
+        app: What answers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        app = self.app
+        if scope["type"] == "http":
+            site = Request(scope).headers.get("sec-fetch-site", "none")
+            if site not in ("none", "same-origin"):
+                app = PlainTextResponse("asked for by another site", status_code=403)
+        await app(scope, receive, send_with_headers)
+
+
+def _rendered(name: str, request: Request, status: int = 200, **context: Any) -> HTMLResponse:
+    template = TEMPLATES.get_template(f"{name}.html.jinja")
+    records, results = request.app.state.folders
+    page = template.render(
+        here=request.url.path, pages=PAGES, records=records, results=results, **context
+    )
+    return HTMLResponse(page, status_code=status)
+
+
+def _front(request: Request) -> Response:
+    return _rendered("front", request)
+
+
+def _called(name: str, request: Request) -> Any:
+    """Result of a function of `_pages` for a request."""
+    pages: Any = import_module("farfield.explorer._pages")
+    source = pages.source_of(*request.app.state.folders)
+    return getattr(pages, name)(source, request.query_params)
+
+
+def _page(name: str) -> Callable[[Request], Response]:
+    """Endpoint of a page; not a coroutine, so it is called in a thread."""
+
+    def answer(request: Request) -> Response:
+        return _rendered(name, request, **_called(name, request))
+
+    return answer
+
+
+def _picture(name: str) -> Callable[[Request], Response]:
+    """Endpoint of a PNG."""
+
+    def answer(request: Request) -> Response:
+        return Response(_called(name, request), media_type="image/png")
+
+    return answer
+
+
+_STATUS: Final[dict[type[Exception], int]] = {ValueError: 400, FarfieldError: 404, OSError: 404}
+"""Errors whose message says all, and their status."""
+
+
+def _refuse(request: Request, error: Exception) -> Response:
+    """The page of an error."""
+    if isinstance(error, HTTPException):
+        return _rendered("error", request, error.status_code, message=error.detail)
+    status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+    return _rendered("error", request, status, message=str(error))

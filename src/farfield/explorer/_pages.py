@@ -1,0 +1,285 @@
+"""The pages: from what was asked to what their templates show. Of these modules torch is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, get_type_hints
+
+import msgspec
+
+from farfield.core import UnknownNameError
+from farfield.execution import runs_under_way
+from farfield.explorer._inside import answer_of, maps_of
+from farfield.explorer._source import Curve, Looked, Source
+from farfield.reports import one_problem, problem_picture, tabular_of
+from farfield.reproductions import PRINTED, TABLES, Verdict
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, is_at_hand
+
+Query = Mapping[str, str]
+Context = dict[str, Any]
+
+FIRST: Final = "webb2021/table-11"
+"""The table that is shown where none is asked for."""
+
+DRAWING: Final = threading.Lock()
+"""One picture at a time: matplotlib's settings are those of the whole process."""
+
+MOST_PROBLEMS: Final = 24
+"""Problems of a regime on one picture."""
+
+PLAIN: Final = (int, float, bool, str, int | None, float | None, bool | None)
+"""Types of the fields of a task that can be set in a form."""
+
+SILENT: Final = 60.0
+"""Seconds without a report after which a run may have been stopped."""
+
+
+@lru_cache(1)
+def source_of(records: Path, results: Path) -> Source:
+    """Contents of two folders.
+
+    Args:
+        records: Folder of records.
+        results: Folder of exports.
+    """
+    return Source(records, results)
+
+
+def claims(source: Source, query: Query) -> Context:
+    """Tables of claims of a paper, or of all, by verdict, table and mechanism.
+
+    Args:
+        source: What was run.
+        query: `paper`, `table`, `verdict` and `mechanism`, a part of the name of a row.
+    """
+    papers = ["all", *PRINTED]
+    first_paper, _, _ = FIRST.partition("/")
+    paper = _known("paper", query.get("paper") or first_paper, papers)
+    names = [name for name in TABLES if paper in ("all", name.partition("/")[0])]
+    table = query.get("table", "") if query else FIRST
+    if table not in names:
+        table = ""  # that of another paper
+    verdict, mechanism = query.get("verdict", ""), query.get("mechanism", "").strip()
+    found = [source.results(name) for name in ([table] if table else names)]
+    rows = [row for one in found for row in one.report.rows]
+    shown = []
+    for report, curve_of, _ in found:
+        kept = tuple(
+            row
+            for row in report.rows
+            if verdict in ("", row.judgement.verdict.value)
+            and mechanism.casefold() in row.claim.row.casefold()
+        )
+        if kept:
+            one = dataclasses.replace(report, rows=kept)
+            shown.append((one, tabular_of(one).cells, curve_of))
+    return {
+        "papers": papers,
+        "paper": paper,
+        "tables": {name: TABLES[name].title for name in names},
+        "table": table,
+        "verdicts": Counter(row.judgement.verdict.value for row in rows),
+        "verdict": verdict,
+        "all_verdicts": [*Verdict],
+        "mechanism": mechanism,
+        "mechanisms": sorted({row.claim.row for row in rows}),
+        "headings": tabular_of(found[0].report).headings,
+        "shown": shown,
+        "count": sum(len(report.rows) for report, _, _ in shown),
+    }
+
+
+def profiles(source: Source, query: Any) -> Context:
+    """Curves to choose from, and those that were chosen, by the unit of their distance.
+
+    Args:
+        source: What was run.
+        query: `table`, whose curves are listed, and any number of `curve`, those to overlay.
+    """
+    table = _known("table", query.get("table") or FIRST, TABLES)
+    curves = [source.curve(key) for key in dict.fromkeys(query.getlist("curve"))]
+    groups: dict[str, list[Curve]] = {}
+    for curve in (*source.results(table).curves.values(), *source.run_curves):
+        groups.setdefault(curve.group, []).append(curve)
+    listed = {curve.key for group in groups.values() for curve in group}
+    if others := [curve for curve in curves if curve.key not in listed]:
+        groups = {"Shown": others, **groups}
+    charts: dict[tuple[str, str], list[Curve]] = {}
+    for curve in curves:
+        charts.setdefault((curve.unit, curve.score), []).append(curve)
+    return {
+        "tables": {name: one.title for name, one in TABLES.items()},
+        "table": table,
+        "groups": groups,
+        "chosen": {curve.key for curve in curves},
+        "charts": [(unit, score, some, _chart(some)) for (unit, score), some in charts.items()],
+    }
+
+
+def _chart(curves: list[Curve]) -> str:
+    """Curves over the union of their distances, as JSON for the picture."""
+    distances = sorted({mark.distance for curve in curves for mark in curve.marks})
+
+    def column(curve: Curve, name: str) -> list[float | None]:
+        found = {mark.distance: getattr(mark, name) for mark in curve.marks}
+        values = [found.get(distance) for distance in distances]
+        return [None if v is None or not math.isfinite(v) else v for v in values]
+
+    names = ("mean", "low", "high", "published")
+    series = [
+        {"label": curve.label, **{name: column(curve, name) for name in names}} for curve in curves
+    ]
+    return json.dumps({"x": distances, "series": series})
+
+
+def problems(_: Source, query: Query) -> Context:
+    """A form of what can be drawn, and the address of the drawing.
+
+    Args:
+        query: As of `problems_picture`.
+    """
+    task, fields = _task(query)
+    regime = query.get("regime", "")
+    names = [one.name for one in task.regimes]
+    if regime not in names:
+        regime = ""  # that of another task, or of other fields
+    known = {**dict(query), "task": task.name, "regime": regime}
+    asked = {
+        name: known[name] for name in ("task", "regime", "seed", "number", *fields) if name in known
+    }
+    return {
+        "tasks": [*TASKS, *ENVIRONMENTS],
+        "task": task.name,
+        "about": (type(task).__doc__ or "").strip().partition("\n")[0],
+        "fields": fields,
+        "regimes": task.regimes,
+        "regime": regime,
+        "seed": query.get("seed", "0"),
+        "number": query.get("number", "4"),
+        "most": MOST_PROBLEMS,
+        "asked": asked,
+        "reason": "" if is_at_hand(task) else "Its files, or its package, are not on this machine.",
+    }
+
+
+def problems_picture(_: Source, query: Query) -> bytes:
+    """Problems of a task as a PNG.
+
+    Args:
+        query: `task`, its fields by name, `regime` (all if empty), `seed` and `number` of problems.
+    """
+    task, _fields = _task(query)
+    regime = query.get("regime") or None
+    number = _whole("number", query.get("number", "4"), 1, MOST_PROBLEMS)
+    return _drawn(task, _whole("seed", query.get("seed", "0")), number, regime)
+
+
+@lru_cache(16)
+def _drawn(task: Any, seed: int, number: int, regime: str | None) -> bytes:
+    with DRAWING:
+        return problem_picture(task, seed, number, regime)
+
+
+def _task(query: Query) -> tuple[Any, dict[str, Any]]:
+    """The task that is asked for, and its fields that a form can set."""
+    known = {**TASKS, **ENVIRONMENTS}
+    name = _known("task", query.get("task") or "distribution-of-three", known)
+    hints = get_type_hints(known[name])
+    fields = {
+        field.name: field.default
+        for field in dataclasses.fields(known[name])
+        if hints[field.name] in PLAIN
+    }
+    given = {field: query[field] for field in fields if query.get(field, "") != ""}
+    for field, text in given.items():
+        try:
+            fields[field] = msgspec.convert(text, hints[field], strict=False)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{field} of {name}: {error}, got {text!r}") from error
+    task: ProblemTask | Environment = known[name](**{field: fields[field] for field in given})
+    return task, fields
+
+
+def runs(source: Source, _: Query) -> Context:
+    """Runs under way, and the experiments of the store.
+
+    Args:
+        source: The records.
+    """
+    under_way = runs_under_way(source.folder)
+    return {
+        "going": [run for run in under_way if run.silent < SILENT],
+        "stopped": [run for run in under_way if run.silent >= SILENT],
+        "runs": source.runs,
+    }
+
+
+def network(source: Source, query: Query) -> Context:
+    """A trained network's answer to a problem, with what stands behind it.
+
+    Args:
+        source: The records.
+        query: `key` of the experiment, `seed`, `regime`, and `problem`, its number from 0 on.
+    """
+    looked, seed, regime, problem = _looked(source, query)
+    one = looked.sets[regime][problem : problem + 1]
+    records = source.records(looked.experiment.key)
+    return {
+        "key": looked.experiment.key,
+        "seed": seed,
+        "seeds": [record.seed for record in records],
+        "record": records[0],
+        "regime": regime,
+        "regimes": list(looked.sets),
+        "problem": problem,
+        "problems": len(looked.sets[regime]),
+        "answer": answer_of(looked.network, looked.experiment.problem_task, one),
+        "maps": maps_of(looked.network, one),
+    }
+
+
+def network_picture(source: Source, query: Query) -> bytes:
+    """The problem that a network is shown, as a PNG.
+
+    Args:
+        source: The records.
+        query: As of `network`.
+    """
+    looked, _, regime, problem = _looked(source, query)
+    shown = looked.sets[regime][problem : problem + 1]
+    task = looked.experiment.problem_task
+    with DRAWING:
+        return one_problem(task, shown, regime, f"problem {problem:,}")
+
+
+def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
+    """The network that is asked for, its seed, and a regime and a problem of it."""
+    key = query.get("key", "")
+    seed = _whole("seed", query.get("seed") or str(source.records(key)[0].seed))
+    looked = source.looked(key, seed)
+    far = [one.name for one in looked.experiment.problem_task.regimes if one.distance > 0]
+    first = next((name for name in far if name in looked.sets), next(iter(looked.sets)))
+    regime = _known("regime", query.get("regime") or first, looked.sets)
+    most = len(looked.sets[regime]) - 1
+    problem = _whole("problem", query.get("problem") or "0")
+    return looked, seed, regime, min(problem, most)
+
+
+def _known(kind: str, name: str, names: Any) -> str:
+    if name not in names:
+        raise UnknownNameError(kind, name, names)
+    return name
+
+
+def _whole(name: str, text: str, low: int = 0, high: int = 2**63 - 1) -> int:
+    """A whole number within bounds."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and low <= int(text) <= high):
+        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {text!r}")
+    return int(text)

@@ -1,0 +1,267 @@
+"""Pages say what records say, whatever is asked for and whatever a record holds."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+import tomllib
+from pathlib import Path
+from urllib.parse import urlencode
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from starlette.testclient import TestClient
+
+from explorer.conftest import EXPORTED, PERCENTS, TABLE, Explored
+from farfield.core import Problems
+from farfield.execution import UnderWay
+from farfield.explorer import application
+from farfield.explorer._inside import maps_of
+from farfield.models import SequenceModel
+from farfield.nn import RIMs
+from farfield.records import Record, Score, Store
+from made import generator
+
+VENDORED = Path(__file__).resolve().parents[2] / "src/farfield/explorer/static/vendored"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def asked(explored: Explored, page: str, **query: object) -> str:
+    """The text of a page that must be there."""
+    found = explored.pages.get(f"{page}?{urlencode(query, doseq=True)}")
+    assert found.status_code == 200, found.text
+    return found.text
+
+
+def rows(page: str) -> list[str]:
+    """Names of the cells that a page of claims shows."""
+    return [
+        html.unescape(name) for name in re.findall(r'<th scope="row">(?:<a[^>]*>)?([^<]*)', page)
+    ]
+
+
+# --- Security ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["/", "/claims", "/static/explorer.css", "/nowhere"])
+def test_browsers_are_told_to_load_nothing_from_elsewhere(explored: Explored, page: str) -> None:
+    headers = explored.pages.get(page).headers
+    assert headers["content-security-policy"].startswith("default-src 'self';")
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "127.0.0.1:9"}, 200),
+        ({"host": "localhost"}, 200),
+        ({"host": "evil.example"}, 400),  # a name that was made to lead here
+        ({"host": "127.0.0.1.evil.example:8080"}, 400),
+        ({"sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),  # another port of this machine
+    ],
+)
+def test_pages_of_others_are_refused(explored: Explored, headers: dict, status: int) -> None:
+    assert explored.pages.get("/", headers=headers).status_code == status
+
+
+def test_there_is_nothing_to_change(explored: Explored) -> None:
+    for page in ("/", "/claims", "/runs", "/problems.png"):
+        assert explored.pages.post(page).status_code == 405
+    assert explored.pages.get("/static/../_app.py").status_code == 404
+    assert explored.pages.get("/static/%2e%2e/_app.py").status_code == 404
+
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def test_labels_of_records_are_text(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    score = Score(step=1, regime=HOSTILE, metric="accuracy", value=0.5, count=1)
+    described = {"task": {"class": HOSTILE, "note": HOSTILE}, "model": {"class": HOSTILE}}
+    hostile = Record(
+        key="0" * 20, experiment=described, seed=0, steps=1, scores=(score,), seconds=1.0,
+        environment={"finished": HOSTILE},
+    )  # fmt: skip
+    store.write(hostile, {"weight": torch.zeros(1)})
+    line = UnderWay(
+        key="1", seed=0, task=HOSTILE, model='"><img src=x onerror=alert(1)>', step=1, steps=2,
+        metric=HOSTILE, score=0.5, seconds=1.0, reported=2e9,
+    )  # fmt: skip
+    path = store.progress_path("1", 0)
+    path.parent.mkdir()
+    path.write_bytes(msgspec.json.encode(line))
+    with TestClient(application(tmp_path, tmp_path), base_url="http://127.0.0.1") as pages:
+        shown = [
+            pages.get("/runs"),
+            pages.get("/profiles"),
+            pages.get("/network", params={"key": "0" * 20}),
+            pages.get("/claims", params={"mechanism": HOSTILE, "verdict": '"><script>'}),
+            pages.get("/claims", params={"paper": HOSTILE}),
+            pages.get("/problems", params={"task": "same-different", "withheld": HOSTILE}),
+            pages.get(f"/{HOSTILE}"),
+        ]
+    assert [page.status_code for page in shown] == [200, 200, 400, 200, 400, 400, 404]
+    for page in shown:
+        assert "<script>alert" not in page.text
+        assert "<img src=x" not in page.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown[0].text
+
+
+def test_files_of_others_are_those_that_were_published() -> None:
+    said = tomllib.loads((VENDORED / "vendored.toml").read_text())
+    digests = {name: digest for one in said.values() for name, digest in one["sha256"].items()}
+    files = [path for path in VENDORED.iterdir() if path.suffix in {".js", ".css"}]
+    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files} == digests
+    assert all((VENDORED / f"{name}.LICENSE").is_file() for name in said)
+
+
+# --- Claims --------------------------------------------------------------------------------------
+
+
+def test_claims_of_a_table_are_all_shown_with_their_verdicts(explored: Explored) -> None:
+    page = asked(explored, "/claims", table=TABLE.key)
+    assert rows(page) == [f"{claim.row}, {claim.column}" for claim in TABLE.claims]
+    assert "1 reproduced</span>" in page
+    assert "1 underpowered</span>" in page
+    assert f"{len(TABLE.claims) - 2} not run</span>" in page
+
+
+def test_claims_are_filtered(explored: Explored) -> None:
+    table = {"table": TABLE.key}
+    assert rows(asked(explored, "/claims", **table, verdict="reproduced")) == ["LSTM + TCN, m = 98"]
+    found = rows(asked(explored, "/claims", **table, verdict="not run", mechanism="lstm + "))
+    assert found == ["LSTM + TCN, m = 0", "LSTM + TCN, m = 50", "LSTM + TCN, m = 85"]
+    assert "No claim is like that" in asked(explored, "/claims", **table, mechanism="xyz")
+    other = asked(explored, "/claims", paper="ren2017", table=TABLE.key, mechanism="nothing")
+    assert "ren2017/table-5" in other  # the table of another paper is dropped
+
+
+# --- Profiles ------------------------------------------------------------------------------------
+
+
+def charts(page: str) -> list[dict]:
+    return [json.loads(html.unescape(one)) for one in re.findall(r'data-chart="([^"]*)"', page)]
+
+
+def test_a_cell_leads_to_its_profile_with_interval_and_print(explored: Explored) -> None:
+    page = asked(explored, "/claims", table=TABLE.key, verdict="reproduced")
+    (link,) = re.findall(r'href="(/profiles\?[^"]*curve[^"]*)"', page)
+    (chart,) = charts(explored.pages.get(html.unescape(link)).text)
+    (series,) = chart["series"]
+    low, high = stats.t.interval(0.95, 9, loc=np.mean(PERCENTS), scale=stats.sem(PERCENTS))
+    assert chart["x"] == [98]
+    assert series["label"] == "LSTM + TCN"  # without the cell of fewer steps
+    found = [series[name][0] for name in ("mean", "low", "high", "published")]
+    assert found == pytest.approx([np.mean(PERCENTS), low, high, EXPORTED.published.mean])
+
+
+def test_curves_of_several_tables_and_runs_are_laid_over_each_other(explored: Explored) -> None:
+    listed = asked(explored, "/profiles", table=TABLE.key)
+    keys = [html.unescape(key) for key in re.findall(r'name="curve" id="([^"]*)"', listed)]
+    assert [key.split("|")[0] for key in keys].count(TABLE.key) == 2
+    assert f"run|{explored.esbn}" in keys
+    page = asked(explored, "/profiles", table="webb2021/table-10", curve=keys)
+    assert page.count(" checked>") == len(keys)
+    labels = {curve["label"] for chart in charts(page) for curve in chart["series"]}
+    assert {"LSTM + TCN", "LSTM + TCN, 10 % of steps"} < labels
+    assert len(labels) == len(keys)
+
+
+def test_a_run_has_the_scores_of_its_record(explored: Explored) -> None:
+    (chart,) = charts(asked(explored, "/profiles", curve=f"run|{explored.esbn}"))
+    (record,) = Store(explored.folder / "runs").records(explored.esbn)
+    scores = [100 * record.final(regime) for regime in ("training", "withheld-95")]
+    assert chart["series"][0]["mean"] == pytest.approx(scores)
+    assert chart["series"][0]["low"] == [None, None]
+
+
+# --- Problems ------------------------------------------------------------------------------------
+
+
+def test_problems_of_a_regime_are_drawn_as_one_asks(explored: Explored) -> None:
+    query = {"task": "same-different", "withheld": 98, "max_problems": 40, "number": 2}
+    page = asked(explored, "/problems", **query, regime="withheld-98")
+    (source,) = re.findall(r'<img class="sheet" src="([^"]*)"', page)
+    one = explored.pages.get(html.unescape(source))
+    every = explored.pages.get("/problems.png", params=query)
+    assert one.headers["content-type"] == "image/png"
+    sizes = []
+    for picture in (one.content, every.content):
+        assert picture.startswith(PNG)
+        sizes.append(int.from_bytes(picture[20:24], "big"))
+    assert sizes[0] < sizes[1]  # one regime is less high than all
+    assert "withheld-98" in page
+    assert "withheld-98" not in asked(explored, "/problems", task="same-different")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"task": "no-task"}, "unknown task"),
+        ({"task": "same-different", "withheld": "many"}, "withheld of same-different"),
+        ({"task": "same-different", "regime": "withheld-7"}, "unknown regime"),
+        ({"task": "same-different", "number": "99"}, "number must be a whole number from 1 to 24"),
+        ({"task": "same-different", "seed": "-1"}, "seed must be a whole number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(explored: Explored, query: dict, message: str) -> None:
+    found = explored.pages.get("/problems.png", params=query)
+    assert found.status_code == 400
+    assert message in html.unescape(found.text)
+
+
+# --- Networks ------------------------------------------------------------------------------------
+
+
+def numbers(page: str) -> np.ndarray:
+    """The cells of the first map of a page."""
+    body = page.partition('class="map"')[2].partition("</table>")[0]
+    lines = [re.findall(r"<td class=\"w\d+\">([\d.]+)", line) for line in body.split("<tr>")[2:]]
+    return np.array(lines, dtype=float)
+
+
+def test_an_answer_is_shown_with_its_probabilities_and_keys(explored: Explored) -> None:
+    page = asked(explored, "/network", key=explored.esbn, problem=1)
+    shares = [float(share) for share in re.findall(r"<td>([\d.]+) %</td>", page)]
+    assert len(shares) == 4
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+    assert page.count(", the right one") == 1
+    assert "Keys: likeness" in page
+    assert numbers(page).shape == (8, 9)  # nothing is read at the first of nine places
+    picture = explored.pages.get("/network.png", params={"key": explored.esbn})
+    assert picture.content.startswith(PNG)
+
+
+def test_the_attention_of_a_transformer_is_shown(explored: Explored) -> None:
+    page = asked(explored, "/network", key=explored.transformer)
+    assert page.count("Attention, head") == 2 * 2  # in the caption, and for readers of screens
+    np.testing.assert_allclose(numbers(page).sum(1), 1, atol=0.05)
+
+
+def test_active_mechanisms_are_shown_in_stretches() -> None:
+    core = RIMs(6, 12, num_mechanisms=4, num_active=2, generator=generator(), batch_first=True)
+    encoder = torch.nn.Linear(3, 6)
+    network = SequenceModel(encoder, core, num_outputs=2, answers_everywhere=False).eval()
+    index = torch.arange(130).unsqueeze(0) % 5
+    problem = Problems(items=torch.randn(5, 3), index=index, target=torch.zeros(1))
+    (shown,) = maps_of(network, problem)
+    assert shown.rows == ("1", "2", "3", "4")
+    assert shown.columns[:2] == ("1–3", "4–6")
+    assert len(shown.columns) == 44
+    np.testing.assert_allclose(np.sum(shown.values, axis=0), 2)  # two of four at every step
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [({"key": "0" * 20}, 400), ({"seed": "0"}, 404), ({"regime": "x"}, 400), ({"seed": "x"}, 400)],
+)
+def test_what_is_no_network_is_refused(explored: Explored, query: dict, status: int) -> None:
+    found = explored.pages.get("/network", params={"key": explored.esbn, **query})
+    assert found.status_code == status
