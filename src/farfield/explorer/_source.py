@@ -189,7 +189,7 @@ class Source:
             for kind, report in recorded_reports(table, path, self._levels).items()
         ]
         for budget in Budget if runs else ():
-            find = records_at(lambda key: runs.get(key, ()), budget)
+            find = records_at(lambda key, _: runs.get(key, ()), budget)
             reports.append(("", tabulate(table, find, budget, self._levels)))
         found: dict[tuple[str, str], Row] = {}  # by cell and curve
         for images, report in reports:
