@@ -1,7 +1,8 @@
 """The documentation as a site: `make docs`, or `sphinx-build -c docs . build/site`.
 
 Sphinx reads the pages where they stand, as they stand. Here is only what Markdown has no words for:
-the order of the pages, formulas as MathML, and links to folders. Nothing is fetched by a reader.
+the order of the pages, formulas as MathML, and links to folders and scripts. A reader fetches
+nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -62,7 +63,13 @@ CONTENTS = {
         "docs/tasks",
         "docs/command-line",
     ],
-    "Results": ["docs/results/*", "docs/findings", "docs/deviations", "benchmarks/results/*/*"],
+    "Results": [
+        "docs/results/*",
+        "docs/findings",
+        "docs/deviations",
+        "benchmarks/results/*",
+        "benchmarks/results/*/*",
+    ],
     "Cards": ["docs/README", "docs/cards/*"],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
@@ -102,19 +109,25 @@ def block(writer: Any, node: Element) -> None:
     raise SkipNode
 
 
-def folder_page(page: Path, link: str) -> str:
-    """What a link to a folder leads to on the site: its cards, or its last page.
+def site_link(page: Path, link: str) -> str:
+    """What a link leads to on the site: of an example its page, of a folder its cards or last page.
 
     Args:
         page: Where the link stands.
         link: The link.
     """
-    folder = (page.parent / link).resolve()
-    if not folder.is_dir():
+    target = (page.parent / link).resolve()
+    if target.suffix == ".py" and target.parent == CHECKOUT / "examples":
+        target = CHECKOUT / "docs" / "gallery" / f"{target.stem}.rst"
+    elif target.is_dir():
+        pages = CHECKOUT / "docs"
+        cards = pages / "cards" / f"{target.name}.md"
+        known = {"examples": pages / "gallery" / "index.rst", "cli": pages / "command-line.md"}
+        found = [cards] if cards.exists() else sorted(target.rglob("*.md"))
+        target = known.get(target.name) or found[-1]
+    else:
         return link
-    cards = CHECKOUT / "docs" / "cards" / f"{folder.name}.md"
-    pages = [cards] if cards.exists() else sorted(folder.rglob("*.md"))
-    return os.path.relpath((pages or [CHECKOUT / "docs" / "command-line.md"])[-1], page.parent)
+    return os.path.relpath(target, page.parent)
 
 
 def adapt(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -129,7 +142,7 @@ def adapt(app: Sphinx, docname: str, source: list[str]) -> None:
     if page.suffix != ".md":
         return
     text = re.sub(r"\$`([^`\n]*)`\$", r"$\1$", source[0])
-    text = re.sub(r"\]\(([^):#\s]+)\)", lambda link: f"]({folder_page(page, link[1])})", text)
+    text = re.sub(r"\]\(([^):#\s]+)\)", lambda link: f"]({site_link(page, link[1])})", text)
     if docname == root_doc:
         for title, pages in CONTENTS.items():
             text += "\n".join(
