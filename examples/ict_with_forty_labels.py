@@ -29,7 +29,7 @@ from farfield.records import Store
 from farfield.tasks import TRAINING, GlyphSet, Regime
 
 SEEDS = 2
-STEPS = 500
+STEPS = 800
 GLYPHS = F.avg_pool2d(GlyphSet.glyphs().items[:10].unsqueeze(1), 2).squeeze(1)  # ten of 16 × 16
 
 # %%
@@ -121,6 +121,6 @@ for place, (name, jobs) in enumerate(JOBS.items()):
     scores.barh(name, sum(values) / len(values), height=0.5, color=f"C{place}", alpha=0.5)
     scores.plot(values, [place] * len(values), "o", color=f"C{place}")
 scores.axvline(10, color="gray", linestyle=":")
-scores.set(xlabel="new images: right answers, percent (dots: networks)", xlim=(0, 100))
+scores.set(title="new images", xlabel="right answers, percent", xlim=(0, 100))
 scores.invert_yaxis()
 figure.savefig("ict_with_forty_labels.png")
