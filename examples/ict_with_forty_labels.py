@@ -6,7 +6,8 @@ consistency training (ICT) learns from the others too: what a network answers to
 images has to be the mixture of what a running mean of its own weights answers to each.
 
 An experiment is a task, a model, a recipe and an objective. Both experiments here differ in the
-objective alone.
+objective alone. So small a network gains little in so short a time, no more than its two runs lie
+apart; a CNN on a hundred labels of MNIST makes half the mistakes with it (see which mechanism when).
 """
 
 import tempfile
