@@ -49,6 +49,7 @@ default_role = "code"  # the words of the examples, which have single backquotes
 html_theme = "furo"
 html_title = "Farfield"
 html_extra_path = ["site"]  # a first page that leads to README.html
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
@@ -63,14 +64,9 @@ CONTENTS = {
         "docs/tasks",
         "docs/command-line",
     ],
-    "Results": [
-        "docs/results/*",
-        "docs/findings",
-        "docs/deviations",
-        "benchmarks/results/*",
-        "benchmarks/results/*/*",
-    ],
+    "Results": ["docs/results/index", "docs/findings", "docs/deviations", "docs/results/*"],
     "Cards": ["docs/README", "docs/cards/*"],
+    "Speed": ["benchmarks/results/*", "benchmarks/results/*/*"],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
 """The pages in the order of the sidebar."""
@@ -105,7 +101,8 @@ def inline(writer: Any, node: Element) -> None:
 
 def block(writer: Any, node: Element) -> None:
     """Write a formula that has a line of its own."""
-    writer.body.append(mathml(node.astext(), "block"))
+    made = mathml(node.astext(), "block")
+    writer.body.append(f'<div style="overflow: auto hidden; padding: 0.5em 0">{made}</div>')
     raise SkipNode
 
 

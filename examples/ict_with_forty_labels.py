@@ -7,7 +7,7 @@ images has to be the mixture of what a running mean of its own weights answers t
 
 An experiment is a task, a model, a recipe and an objective. Both experiments here differ in the
 objective alone. So small a network gains little in so short a time, no more than its two runs lie
-apart; a CNN on a hundred labels of MNIST makes half the mistakes with it (see which mechanism when).
+apart; a CNN on a hundred labels of MNIST makes half the mistakes with it (which mechanism when).
 """
 
 import tempfile
