@@ -9,6 +9,8 @@ The file of this page holds short records of a sensor that swings faster or slow
 which. Later files come from sensors whose zero has drifted.
 """
 
+from __future__ import annotations
+
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,6 +10,8 @@ objective alone. So small a network gains little in so short a time, no more tha
 apart; a CNN on a hundred labels of MNIST makes half the mistakes with it (which mechanism when).
 """
 
+from __future__ import annotations
+
 import tempfile
 from dataclasses import dataclass
 from typing import ClassVar, final
