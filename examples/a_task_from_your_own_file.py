@@ -9,8 +9,6 @@ The file of this page holds short records of a sensor that swings faster or slow
 which. Later files come from sensors whose zero has drifted.
 """
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,27 +35,7 @@ STEPS = 150
 DRIFTS = (0, 1, 2, 4)
 FOLDER = Path(tempfile.mkdtemp())
 
-
-def sensor(n: int, drift: float, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty readings of each of `n` sensors, and whether it swings fast."""
-    fast = generator.permuted(np.arange(n) % 2)
-    phase, time = generator.uniform(0, 6.3, (n, 1)), np.arange(20)
-    readings = np.sin(phase + np.where(fast, 0.9, 0.6)[:, None] * time)
-    noise = 0.3 * generator.standard_normal((n, 20))
-    return (readings + noise + drift).astype(np.float32), fast
-
-
-# %%
-# This stands for your measurements: arrays `x-…` and `y-…` for each set.
-
-generator = np.random.default_rng(0)
-sets = {f"drift-{drift}": sensor(500, drift, generator) for drift in DRIFTS}
-sets[TRAINING] = sensor(1000, 0, generator)
-arrays = {f"x-{name}": x for name, (x, _) in sets.items()}
-np.savez(FOLDER / "sensors.npz", **arrays, **{f"y-{name}": y for name, (_, y) in sets.items()})
-
-# %%
-# And this is the task. `items` holds every reading once, `index` says which readings make up which
+# The task. `items` holds every reading once, `index` says which readings make up which
 # record. Raise `version` when the file changes: results of another file are not results of this.
 
 
@@ -104,6 +82,25 @@ class Sensors:
     def oracle(self, problems: Problems) -> Tensor:
         return F.one_hot(problems.target, 2).float()
 
+
+# %%
+# What stands for your measurements: arrays `x-…` and `y-…` for each set.
+
+
+def sensor(n: int, drift: float, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty readings of each of `n` sensors, and whether it swings fast."""
+    fast = generator.permuted(np.arange(n) % 2)
+    phase, time = generator.uniform(0, 6.3, (n, 1)), np.arange(20)
+    readings = np.sin(phase + np.where(fast, 0.9, 0.6)[:, None] * time)
+    noise = 0.3 * generator.standard_normal((n, 20))
+    return (readings + noise + drift).astype(np.float32), fast
+
+
+generator = np.random.default_rng(0)
+sets = {f"drift-{drift}": sensor(500, drift, generator) for drift in DRIFTS}
+sets[TRAINING] = sensor(1000, 0, generator)
+arrays = {f"x-{name}": x for name, (x, _) in sets.items()}
+np.savez(FOLDER / "sensors.npz", **arrays, **{f"y-{name}": y for name, (_, y) in sets.items()})
 
 # %%
 # A mechanism with and without: an LSTM that reads the record as it is, and one that reads it after

@@ -10,8 +10,6 @@ objective alone. So small a network gains little in so short a time, no more tha
 apart; a CNN on a hundred labels of MNIST makes half the mistakes with it (which mechanism when).
 """
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -35,7 +33,6 @@ SEEDS = 2
 STEPS = 800
 GLYPHS = F.avg_pool2d(GlyphSet.glyphs().items[:10].unsqueeze(1), 2).squeeze(1)  # ten of 16 × 16
 
-# %%
 # The task. A set that is named among the regimes is scored; `unlabelled` is only learned from, and
 # its targets say nothing.
 
