@@ -14,14 +14,15 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
 
-.PHONY: help env test thorough lint format docs demo bench gpu mutants clean
+.PHONY: help env test thorough lint format docs pages demo bench gpu mutants clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     forty networks of the ESBN paper beside the print, and the recorded curves'
 	@echo 'make test     format, lint, types, layers, spelling and tests; some as on an older processor'
 	@echo 'make format   what ruff can mend of format and lint'
-	@echo 'make docs     make cards and names from the code, the pages of results from records'
+	@echo 'make docs     make cards, names and pages of results anew, then the site: build/site/index.html'
+	@echo 'make pages    only the cards, names and pages, which are committed'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
@@ -68,10 +69,21 @@ demo: env
 	$(BIN)/farfield report webb2021/table-9 --records results --out reports/recorded --cell $(FOUR:%='%/*')
 	$(BIN)/farfield report webb2021/beyond --records results --out reports/recorded --cell 'relational-match-to-sample/*'
 
-docs: env
+pages: env
 	$(BIN)/python docs/cards.py
 	$(BIN)/python docs/names.py
 	$(BIN)/python docs/results.py
+	$(BIN)/python docs/measured.py
+
+# Runs the examples, but for those that have not changed since. No part of `make test`, which looks
+# at links, numbers and examples in seconds; this takes minutes and needs the tools of `[docs]`.
+docs: pages $(VENV)/.docs
+	$(SINGLE) $(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees . build/site
+	@echo 'Open build/site/index.html'
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
 
 bench: env
 	$(BIN)/python -m benchmarks.throughput
@@ -112,4 +124,4 @@ mutants: env
 	$(foreach part,$(or $(ONLY),metrics objectives training functional tasks),$(call mutate,$(part)))
 
 clean:
-	rm -rf $(VENV) mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) docs/gallery mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,4 +1,7 @@
-"""One line against a change of light: digits read row by row, with and without `ContextNorm`.
+"""One line against a change of light
+==================================
+
+Digits are read row by row, with and without `ContextNorm`::
 
     python examples/digits_under_brightness.py          # the table, from the record beside it
     python examples/digits_under_brightness.py --train  # trains again and writes that record

@@ -1,0 +1,47 @@
+"""What the site is made of holds together; `make docs`, which takes minutes, builds it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DOCS = CHECKOUT / "docs"
+
+
+def test_every_page_has_a_place_in_the_sidebar() -> None:
+    text = (DOCS / "conf.py").read_text(encoding="utf-8")
+    contents = re.search(r"^CONTENTS = ({.*?^})", text, re.MULTILINE | re.DOTALL)
+    assert contents
+    patterns = [name for names in ast.literal_eval(contents[1]).values() for name in names]
+    pages = [*CHECKOUT.glob("*.md"), *DOCS.rglob("*.md"), *CHECKOUT.glob("benchmarks/**/*.md")]
+    names = {path.relative_to(CHECKOUT).with_suffix("").as_posix() for path in pages}
+    assert {n for n in names if not any(fnmatch(n, p) for p in patterns)} == {"README"}
+    made = {"docs/gallery/index"}
+    assert [p for p in patterns if p not in made and not any(fnmatch(n, p) for n in names)] == []
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, object]:
+    """The script that fills in numbers."""
+    return runpy.run_path(str(DOCS / "measured.py"))
+
+
+def test_the_numbers_of_pages_are_those_of_the_records(measured: dict) -> None:
+    pages = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+    assert [name for name, page in pages.items() if measured["fill"](page) != page] == []
+    assert len(measured["NUMBER"].findall(pages["which-mechanism.md"])) > 50
+
+
+def test_a_number_that_is_wrong_or_of_no_cell_is_noticed(measured: dict) -> None:
+    link = '[{}](results/webb2020.md#beyond "moments+context-norm/{}")'
+    right = measured["fill"](link.format("99.6", "region-6"))
+    assert re.fullmatch(r"\[\d+\.\d ± \d\.\d \(\d\)\].*", right)
+    assert measured["fill"](link.format("12.3 ± 4.5 (5)", "region-6")) == right
+    with pytest.raises(ValueError, match="region-7"):
+        measured["fill"](link.format("", "region-7"))
