@@ -76,7 +76,7 @@ _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_
 
 
 class Found(NamedTuple):
-    """What was read of the runs of an experiment.
+    """Runs of an experiment as they were read.
 
     Attributes:
         records: By seed.
