@@ -136,6 +136,7 @@ def test_ctrl_c_waits_until_torch_is_loaded() -> None:
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_killed_and_started_again_ends_with_the_same_bytes(
     tmp_path: Path, experiment: Experiment
 ) -> None:
@@ -164,6 +165,7 @@ def test_killed_and_started_again_ends_with_the_same_bytes(
     assert_as_if_alone(store, experiment)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by a POSIX shell")
 def test_a_full_disk_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:
     """A limit on the size of files stands in for a full disk; the system answers alike."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from each import some
 from farfield.execution import (
     Failed,
     Finished,
@@ -68,7 +69,10 @@ exec(compile(text, "<cell>", "exec"))
 """What IPython does with a cell: `__main__` has no file, and the source is known all the same."""
 
 
-@pytest.mark.parametrize("words", [["script.py"], ["-m", "script"], ["-c", NOTEBOOK]])
+WORDS = [["script.py"], ["-m", "script"], ["-c", NOTEBOOK]]
+
+
+@pytest.mark.parametrize("words", some([WORDS[2]], WORDS))
 def test_a_script_without_a_guard_and_a_notebook_run_once_and_in_processes(
     tmp_path: Path, words: list[str]
 ) -> None:
