@@ -94,6 +94,7 @@ def test_a_script_without_a_guard_and_a_notebook_run_once_and_in_processes(
     assert (tmp_path / "count").read_text() == "x"
 
 
+@pytest.mark.thorough
 def test_threads_and_a_coroutine_run_side_by_side(tmp_path: Path) -> None:
     store, news = Store(tmp_path), list[News]()
     jobs = jobs_of([tiny_experiment()], (0, 1, 2))

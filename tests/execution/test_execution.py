@@ -21,6 +21,7 @@ import pytest
 import torch
 from torch import nn
 
+from each import some
 from farfield.core import Problems, Stream
 from farfield.execution import (
     ExecutionError,
@@ -173,9 +174,13 @@ def flipped(content: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda content: content[:-5], "it must be of"),
+        pytest.param(lambda content: content[:-5], "it must be of", marks=pytest.mark.thorough),
         (flipped, "it is not the file that the run wrote"),
-        (None, "No such file or directory; the network is trained anew"),
+        pytest.param(
+            None,
+            "No such file or directory; the network is trained anew",
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["cut short", "flipped", "missing"],
 )
@@ -314,7 +319,7 @@ def made_here() -> tuple[type[nn.Module], type[nn.Module]]:
 LocallyUnlucky, TooNarrow = made_here()
 
 
-@pytest.mark.parametrize("cls", [Unlucky, LocallyUnlucky], ids=["in a worker", "here"])
+@pytest.mark.parametrize("cls", some([LocallyUnlucky], [Unlucky, LocallyUnlucky]))
 def test_a_run_that_fails_leaves_the_others(tmp_path: Path, cls: type[nn.Module]) -> None:
     bad = Experiment(
         task=SameDifferent(withheld=98),

@@ -138,9 +138,17 @@ def test_a_module_that_prints_and_reads_disturbs_nobody(tmp_path: Path, module: 
             "sys.exit(3)",
             r"cannot import {0}: SystemExit: 3 \({0}.py:6 in <module>\)",
         ),
-        ("import nowhere_at_all", r"cannot import {0}: ModuleNotFoundError: .*nowhere_at_all"),
-        ("input()", r"cannot import {0}: EOFError: "),
-        ("os._exit(9)", r"the worker process ended \(exit status 9\) while it imported {0}"),
+        pytest.param(
+            "import nowhere_at_all",
+            r"cannot import {0}: ModuleNotFoundError: .*nowhere_at_all",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param("input()", r"cannot import {0}: EOFError: ", marks=pytest.mark.thorough),
+        pytest.param(
+            "os._exit(9)",
+            r"the worker process ended \(exit status 9\) while it imported {0}",
+            marks=pytest.mark.thorough,
+        ),
         (
             "os.kill(os.getpid(), 9)",
             r"ended \(signal 9\) while it imported {0}; the system sends it when memory runs out",

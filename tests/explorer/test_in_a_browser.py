@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import uvicorn
@@ -19,6 +20,14 @@ CHROMIUM = next(
 )
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on the path")
+
+
+def wait_until(page: Any, expression: str) -> None:
+    """Wait for a condition; the pages forbid the way that Playwright has, which evaluates text."""
+    end = time.monotonic() + 120
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, expression
+        page.wait_for_timeout(20)
 
 
 @pytest.fixture
@@ -53,7 +62,7 @@ def test_pages_work_in_a_browser(address: str) -> None:
         page.evaluate("window.stays = true")
         page.get_by_label("Verdict").select_option("reproduced")
         cells = page.locator('tbody th[scope="row"]')
-        page.wait_for_function("document.querySelectorAll('tbody th[scope=row]').length === 1")
+        wait_until(page, "document.querySelectorAll('tbody th[scope=row]').length === 1")
         assert cells.inner_text() == f"{EXPORTED.row}, {EXPORTED.column}"
         assert page.evaluate("window.stays")  # replaced in place
         assert "verdict=reproduced" in page.url
@@ -62,12 +71,12 @@ def test_pages_work_in_a_browser(address: str) -> None:
         page.wait_for_selector(".chart canvas")
         assert page.locator(".u-legend .u-series:visible").count() == 2  # distance and curve
         page.get_by_label("10 % of steps").check()
-        page.wait_for_function("document.querySelectorAll('.u-marker').length > 5")
+        wait_until(page, "document.querySelectorAll('.u-marker').length > 5")
         assert page.locator(".u-legend .u-series:visible").count() == 3
 
         page.goto(f"{address}/problems?task=same-different&withheld=98&max_problems=40&number=1")
         drawn = "document.querySelector('.sheet').naturalWidth > 100"
-        page.wait_for_function(drawn)
+        wait_until(page, drawn)
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
