@@ -223,7 +223,19 @@ def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
     assert set(guessing.get_ydata()) == {0.0}
     assert list(line.get_xdata()) == [1, 2, 3, 4]
     np.testing.assert_allclose(line.get_ydata(), np.mean(curves, axis=0), rtol=1e-6)
-    assert removed.draw(LIGHT).axes[0].get_xlabel() == "functions removed"
+    picture = removed.draw(LIGHT)
+    assert picture.axes[0].get_xlabel() == "functions removed"
+    named = ["NI, R²", "± standard error", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
+
+
+def test_what_all_lines_share_is_said_once(store: Store) -> None:
+    ran(store, SMALL)
+    shared = [claim("NI", f"{name}, test", SMALL, f"points-{name}") for name in ("few", "many")]
+    picture = plate_of(IterationsAtTest(numbers=(1, 2)), store, *shared).draw(LIGHT)
+    names = [text.get_text() for text in picture.legends[0].get_texts()]
+    assert names == ["few", "many", "± standard error", "floor (chance)"]
+    assert any("NI, test, 2 networks each" in text.get_text() for text in picture.axes[0].texts)
 
 
 def test_rows_are_compared_in_every_column(store: Store) -> None:
@@ -252,8 +264,14 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
         apart = ends[0].low > ends[1].high or ends[1].low > ends[0].high
         assert finding.ours.endswith(", apart" if apart else ", not apart")
     picture = plate.draw(LIGHT)
-    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["NI", "ViT"]
-    assert list(picture.axes[0].get_xticks()) == [100, 150]
+    named = ["NI", "ViT", "95 % interval", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
+    axes = picture.axes[0]
+    assert axes.get_title("left") == "A figure"
+    assert "2 networks each" in {text.get_text().split(", ")[-1] for text in axes.texts}
+    first, second = (bars.lines[0].get_xdata() for bars in axes.containers)
+    assert not set(first) & set(second)
+    assert list(axes.get_xticks()) == [100, 150]
     assert any(set(line.get_ydata()) == {0.0} for line in picture.axes[0].lines)
     assert "mean of the networks, with its 95 % interval" in plate.caption
 
@@ -299,7 +317,9 @@ def test_one_network_has_no_interval(store: Store) -> None:
     plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")
     assert "of one network each" in plate.caption
-    plate.draw(LIGHT)
+    picture = plate.draw(LIGHT)
+    named = ["NI", "ViT", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
 
 
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
