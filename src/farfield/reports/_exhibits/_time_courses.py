@@ -270,9 +270,8 @@ def _lines(
                 settled, means[course.steps.index(settled)], "o", markersize=4.4,
                 color=one.color, markerfacecolor=theme.background, markeredgewidth=1.1, zorder=4,
             )  # fmt: skip
-        if _is_at_floor(one.rows[0], course, measure):
-            one = replace(one, label=f"{one.label}, at chance")
-        ends.append((float(means[-1]), one))
+        idle = ", at chance" * _is_at_floor(one.rows[0], course, measure)
+        ends.append((float(means[-1]), replace(one, label=one.label + idle)))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
