@@ -129,7 +129,7 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
     target = int(problem.target[0])
     height = 2 + 0.25 * len(answers)
     picture = Picture(figsize=(WIDTH, height + FOOT))
-    whole, foot = picture.subfigures(2, 1, height_ratios=(height, FOOT))
+    whole, foot = picture.subfigures(2, 1, height_ratios=(height, FOOT), squeeze=False)[:, 0]
     halves = whole.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
     for part in (whole, foot, *halves):
         part.set_facecolor(theme.background)
