@@ -90,6 +90,8 @@ def test_the_picture_shows_who_is_active_when(store: Store) -> None:
     expected = {(int(step) + 1, int(who) + 1) for step, who in np.argwhere(active.numpy())}
     assert found == expected
     assert [line.get_xdata()[0] for line in axes.lines] == [10.5, 15.5]
+    assert "dormant phase 11–15" in axes.get_xlabel()
+    assert "not run" not in axes.get_xlabel()
 
 
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:

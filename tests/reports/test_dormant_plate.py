@@ -91,11 +91,15 @@ def test_what_is_said_is_measured_over_the_networks(store: Store) -> None:
 
 
 def test_the_picture_has_a_line_for_each_network(store: Store) -> None:
-    first, second = plate(store).draw(LIGHT).axes
+    picture = plate(store).draw(LIGHT)
+    first, second = picture.axes
     assert [line.get_xdata()[0] for line in (first.lines[0], second.lines[0])] == [3, 3]
-    drawn = [line.get_ydata() for line in (*first.lines[1:], *second.lines[1:])]
+    drawn = [line.get_ydata() for line in (*first.lines[2:], *second.lines[2:])]
     wanted = [recalled(NTM, 0, store), recalled(NTM, 1, store), recalled(GRU, 0, store)]
     np.testing.assert_array_equal(drawn, wanted)
+    assert {axes.lines[1].get_ydata()[0] for axes in picture.axes} == {12.5}
+    said = {text.get_text() for text in picture.legends[0].get_texts()}
+    assert said == {"one network", "length of training", "floor (chance)"}
 
 
 def test_lengths_with_one_remainder() -> None:

@@ -147,13 +147,25 @@ def test_paths_are_compared_over_the_networks_and_drawn(store: Store) -> None:
         shares.append(100 * path_similarity(routing.compatibility))
     assert [finding.ours for finding in plate.findings] == [over(shares)]
     assert plate.findings[0].paper == "so the paper says"
-    panels = plate.draw(LIGHT).axes
+    picture = plate.draw(LIGHT)
+    panels = picture.axes
     assert len(panels) == 3
+    flows = []
+    for sample in range(3):
+        own = first.compatibility[:, sample]
+        shown = own / own.sum(1, keepdim=True)
+        flows.append((shown[:-1] @ shown[1:].transpose(1, 2)).flatten() / own.shape[-1])
+    least, most = min(map(min, flows)), max(map(max, flows))
+    for axes, expected in zip(panels, flows, strict=True):
+        widths = [line.get_linewidth() for line in axes.lines]
+        wanted = 0.2 + 3.8 * (expected - least) / (most - least)
+        assert widths == pytest.approx(wanted.tolist(), rel=1e-4)
+    said = [text.get_text() for text in picture.legends[0].get_texts()]
+    assert said[0] == f"{100 * least:.1f} % of elements"
+    assert said[-1] == f"{100 * most:.1f} % of elements"
+    assert picture.get_suptitle() == f"NI, 100 % of steps, seed {SEEDS[0]}"
     own = first.compatibility[:, 0]
     shown = own / own.sum(1, keepdim=True)
-    flows = [line.get_linewidth() for line in panels[0].lines]
-    expected = (shown[:-1] @ shown[1:].transpose(1, 2)).flatten() / own.shape[-1]
-    assert flows == pytest.approx((12 * expected).tolist(), rel=1e-5)
     sizes = np.stack([dots.get_sizes() for dots in panels[0].collections], axis=1)
     np.testing.assert_allclose(sizes, 200 * shown.mean(2), rtol=1e-5)
 
@@ -223,7 +235,19 @@ def test_fewer_iterations_and_fewer_functions_are_scored(store: Store) -> None:
     assert set(guessing.get_ydata()) == {0.0}
     assert list(line.get_xdata()) == [1, 2, 3, 4]
     np.testing.assert_allclose(line.get_ydata(), np.mean(curves, axis=0), rtol=1e-6)
-    assert removed.draw(LIGHT).axes[0].get_xlabel() == "functions removed"
+    picture = removed.draw(LIGHT)
+    assert picture.axes[0].get_xlabel() == "functions removed"
+    named = ["NI, R²", "± standard error", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
+
+
+def test_what_all_lines_share_is_said_once(store: Store) -> None:
+    ran(store, SMALL)
+    shared = [claim("NI", f"{name}, test", SMALL, f"points-{name}") for name in ("few", "many")]
+    picture = plate_of(IterationsAtTest(numbers=(1, 2)), store, *shared).draw(LIGHT)
+    names = [text.get_text() for text in picture.legends[0].get_texts()]
+    assert names == ["few", "many", "± standard error", "floor (chance)"]
+    assert any("NI, test, 2 networks each" in text.get_text() for text in picture.axes[0].texts)
 
 
 def test_rows_are_compared_in_every_column(store: Store) -> None:
@@ -252,8 +276,14 @@ def test_rows_are_compared_in_every_column(store: Store) -> None:
         apart = ends[0].low > ends[1].high or ends[1].low > ends[0].high
         assert finding.ours.endswith(", apart" if apart else ", not apart")
     picture = plate.draw(LIGHT)
-    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["NI", "ViT"]
-    assert list(picture.axes[0].get_xticks()) == [100, 150]
+    named = ["NI", "ViT", "95 % interval", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
+    axes = picture.axes[0]
+    assert axes.get_title("left") == "A figure"
+    assert "2 networks each" in {text.get_text().split(", ")[-1] for text in axes.texts}
+    first, second = (bars.lines[0].get_xdata() for bars in axes.containers)
+    assert not set(first) & set(second)
+    assert list(axes.get_xticks()) == [100, 150]
     assert any(set(line.get_ydata()) == {0.0} for line in picture.axes[0].lines)
     assert "mean of the networks, with its 95 % interval" in plate.caption
 
@@ -299,7 +329,9 @@ def test_one_network_has_no_interval(store: Store) -> None:
     plate = plate_of(AgainstColumns(label="points", pairs=(("NI", "ViT"),)), store, *claims)
     assert plate.findings[0].ours.endswith("(too few networks for an interval)")
     assert "of one network each" in plate.caption
-    plate.draw(LIGHT)
+    picture = plate.draw(LIGHT)
+    named = ["NI", "ViT", "floor (chance)"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == named
 
 
 def test_without_runs_there_is_nothing_to_show(store: Store) -> None:
@@ -352,7 +384,7 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
             share = 100 * network(whole.table(), whole.index)[0].softmax(-1)
         shares[row], chosen[row] = [f"{value:.0f}" for value in share.tolist()], int(share.argmax())
     picture = plate.draw(LIGHT)
-    candidates = picture.subfigs[1].axes
+    candidates = picture.subfigs[0].subfigs[1].axes
     for place, axes in enumerate(candidates):
         # The names stand once a line, beside its first candidate.
         first_of_line = place % (len(candidates) // 2) == 0
@@ -366,7 +398,9 @@ def test_a_matrix_is_shown_with_the_scores_of_its_candidates(store: Store) -> No
     assert int(np.argmax(widths)) == target
     shown = candidates[3].images[0].get_array()
     assert np.array_equal(shown, problems.sequences()[0, 8 + 3])
-    assert [axes.texts[0].get_text() for axes in picture.subfigs[0].axes if axes.texts] == ["?"]
+    assert [
+        axes.texts[0].get_text() for axes in picture.subfigs[0].subfigs[0].axes if axes.texts
+    ] == ["?"]
     *_, who = plate.findings
     assert (who.what, who.paper) == ("the matrix that is shown: who is right", "so the paper says")
     assert who.ours == (", ".join(row for row in readers if chosen[row] == target) or "none")

@@ -132,6 +132,19 @@ def test_marks_that_do_not_occur_in_courses_are_not_explained(store: Store) -> N
     assert explained(curved) - explained(alone) == {"± standard error", "stays at 95 %"}
 
 
+def test_courses_that_end_at_chance_say_so(store: Store) -> None:
+    def said(course: tuple[float, ...]) -> list[str]:
+        _, (plate,) = illustrated(
+            8, lambda claim: [with_curve(one, course, 0.0) for one in curved(claim)], store
+        )
+        return [text.get_text() for text in plate.draw(LIGHT).axes[0].texts]
+
+    idle, learned = said((0.5,) * 5), said((0.5, 0.5, 0.6, 0.6, 0.7))
+    assert any("untrained: all at chance" in one for one in idle)
+    assert any(one.startswith("● ESBN") and one.endswith("at chance") for one in idle)
+    assert not any("at chance" in one for one in learned)
+
+
 LOSSES = {
     "Context norm.": ((1.9, 1.0, 0.1, 0.5, 0.05), (2.1, 0.1, 0.1, 0.1, 0.05)),
     "No norm.": ((1.9, 1.9, 1.9, 1.9, 1.8), (1.9, 1.9, 1.9, 1.9, 1.8)),
@@ -276,6 +289,18 @@ def test_conditions_with_fewer_steps_or_networks_are_pale(store: Store) -> None:
         assert ours.count(1.0) == strong
         assert len(ours) == 2 * 17
         assert any("networks each" in text.get_text() for text in axes.texts)
+
+
+def test_conditions_with_both_rows_at_their_floor_are_crosses(store: Store) -> None:
+    def floored(claim) -> list[Record]:
+        idle = claim.row.startswith("Transformer") and claim.subject == "Same/different"
+        return made_up.records(claim, [51.0, 52.0] if idle else [89.0, 91.0], steps=1)
+
+    _, (plate,) = illustrated(6, floored, store)
+    picture = plate.draw(LIGHT)
+    for axes, crosses in zip(picture.axes, (0, 2 * 5), strict=True):
+        assert sum(line.get_marker() == "x" for line in axes.lines) == crosses
+    assert "both at the floor" in {text.get_text() for text in picture.legends[0].get_texts()}
 
 
 def test_every_condition_is_a_dot(store: Store) -> None:

@@ -90,7 +90,12 @@ class ActivationOverTime:
             name="activation",
             title="Which mechanisms are active",
             caption=CAPTION.format(seed=seed, sequences=SEQUENCES),
-            draw=partial(_draw, [(row, networks[0]) for row, networks in shown], self),
+            draw=partial(
+                _draw,
+                [(row, networks[0]) for row, networks in shown],
+                [row.claim.row for row in report.rows if not row.records],
+                self,
+            ),
             findings=tuple(
                 finding for row, networks in shown for finding in _findings(figure, row, networks)
             ),
@@ -128,10 +133,13 @@ def _findings(figure: Figure, row: Row, networks: Sequence[_Network]) -> tuple[F
 
 @in_style
 def _draw(
-    rows: Sequence[tuple[Row, _Network]], analysis: ActivationOverTime, theme: Theme
+    rows: Sequence[tuple[Row, _Network]],
+    absent: Sequence[str],
+    analysis: ActivationOverTime,
+    theme: Theme,
 ) -> Picture:
-    """A strip for each row: mechanisms against steps."""
-    picture = Picture(figsize=(WIDTH, 0.45 + 0.85 * len(rows)))
+    """A strip for each row: mechanisms against steps, with the phases named at the foot."""
+    picture = Picture(figsize=(WIDTH, 0.6 + 0.85 * len(rows)))
     panels = picture.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, network) in zip(panels, rows, strict=True):
         steps, mechanisms = np.nonzero(network.active.numpy())
@@ -144,8 +152,11 @@ def _draw(
         axes.set(xlim=(0.5, length + 0.5), ylim=(count + 0.6, 0.4), ylabel="mechanism")
         axes.set_yticks(range(1, count + 1))
         axes.yaxis.label.set(fontsize=7, color=theme.foreground)
-        axes.set_title(
-            f"{row.claim.row}, {text.budget(row)} of steps",
-            )  # fmt: skip
-    panels[-1].set_xlabel("step")
+        axes.set_title(f"{row.claim.row}, {text.budget(row)} of steps, seed {network.seed}")
+    start, stop = analysis.dormant
+    phases = (
+        f"step: reading to {start}, dormant phase {start + 1}–{stop} (between the lines), "
+        f"recall from {stop + 1}"
+    )
+    panels[-1].set_xlabel(phases + f"\nnot run: {', '.join(absent)}" * bool(absent))
     return picture

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Final, final
 
+from matplotlib.artist import Artist
+from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from farfield.metrics import mean_and_standard_error, t_interval, welch_interval
 from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, draw_floors, legend, score_label
+from farfield.reports._profile._axes import (
+    WIDTH,
+    draw_floors,
+    floor_mark,
+    legend,
+    networks_note,
+    score_label,
+    states_of,
+    title,
+)
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -22,6 +34,8 @@ from farfield.reproductions import Verdict
 CAPTION: Final = "Score against the number of {label}{of}; dashed: answers that ignore the problem."
 SEVERAL: Final = ", mean of the networks, with its 95 % interval where there are several"
 ONE: Final = ", of one network each"
+APART: Final = 0.06
+"""Offset between rows, in steps of the axis, so that their intervals do not cover each other."""
 PAIRED: Final = " Apart: whether the 95 % intervals of both means do not overlap."
 
 
@@ -79,7 +93,7 @@ class AgainstColumns:
                 label=self.label, of=SEVERAL if any(len(row.values) > 1 for row in run) else ONE
             )
             + (PAIRED if self.pairs else ""),
-            draw=partial(_draw, run, self.label),
+            draw=partial(_draw, report, self.label),
             findings=tuple(findings),
         )
 
@@ -141,23 +155,32 @@ def _difference(first: Row, second: Row) -> str:
 
 
 @in_style
-def _draw(rows: Sequence[Row], label: str, theme: Theme) -> Picture:
+def _draw(report: Report, label: str, theme: Theme) -> Picture:
     """A line for each row."""
-    picture = Picture(figsize=(WIDTH, 2.8))
-    axes = picture.subplots()
+    picture = Picture(figsize=(WIDTH, 3.0))
+    axes, rows, states = picture.subplots(), report.run, states_of(report.run)
     draw_floors(axes.axhline, rows, theme)
-    for place, name in enumerate(dict.fromkeys(row.claim.row for row in rows)):
+    numbers = sorted({_number(row) for row in rows})
+    step = min((after - one for one, after in pairwise(numbers)), default=1)
+    marks: dict[str, Artist | Container] = {}
+    for place, (name, state) in enumerate(states.items()):
         own = sorted((row for row in rows if row.claim.row == name), key=_number)
         means = [mean_and_standard_error(row.values).mean for row in own]
         halves = [t_interval(row.values).half_width if len(row.values) > 1 else 0 for row in own]
-        axes.errorbar(
-            [_number(row) for row in own], means, yerr=halves if any(halves) else None,
+        aside = APART * step * (place - (len(states) - 1) / 2)
+        marks[name + state] = axes.errorbar(
+            [_number(row) + aside for row in own], means, yerr=halves if any(halves) else None,
             color=theme.models[place % len(theme.models)], marker="o", markersize=3,
-            linewidth=1.3, capsize=2, label=name,
+            linewidth=1.3, capsize=2,
         )  # fmt: skip
-    axes.set_xticks(sorted({_number(row) for row in rows}))
+    if any(len(row.values) > 1 for row in rows):
+        marks["95 % interval"] = Line2D([], [], color=theme.foreground, linestyle="", marker="|")
+    absent = [row.claim.row for row in report.rows if row.claim.row not in states]
+    counts = [len(row.values) for row in rows]
+    note = networks_note(counts, [*dict.fromkeys(absent)])
+    title(axes, report.title, rows, "", theme, size=8.2, note=note)
+    axes.set_xticks(numbers)
     axes.set_xlabel(label)
     axes.set_ylabel(score_label(rows[0]))
-    handles, names = axes.get_legend_handles_labels()
-    legend(picture, dict(zip(names, handles, strict=True)), columns=3)
+    legend(picture, marks | floor_mark(theme), columns=4)
     return picture

@@ -9,6 +9,7 @@ from typing import Final, final
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from farfield.analysis import recall_by_length
 from farfield.core import stream
@@ -17,7 +18,7 @@ from farfield.records import Record, Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, score_label
+from farfield.reports._profile._axes import WIDTH, draw_floors, floor_mark, legend, score_label
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -27,7 +28,7 @@ SEQUENCES: Final = 50
 
 CAPTION: Final = (
     "Symbols recalled of {sequences} sequences, the same after every length of the dormant phase; "
-    "a line for each network. Upright: the length of training."
+    "a line for each network. Upright: the length of training; dashed: guessing."
 )
 
 Courses = list[list[float]]
@@ -131,16 +132,22 @@ def spread_of_remainders(lengths: Sequence[int], course: Sequence[float], slots:
 @in_style
 def _draw(shown: Sequence[tuple[Row, Courses]], analysis: DormantPhases, theme: Theme) -> Picture:
     """A strip for each row: recall against the length."""
-    picture = Picture(figsize=(WIDTH, 0.45 + 1.0 * len(shown)))
+    picture = Picture(figsize=(WIDTH, 0.7 + 1.0 * len(shown)))
     panels = picture.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (row, courses) in zip(panels, shown, strict=True):
         axes.axvline(analysis.trained, color=theme.models[0], linewidth=1.0)
+        draw_floors(axes.axhline, [row], theme)
         for course in courses:
             axes.plot(analysis.lengths, course, color=theme.foreground, linewidth=1.0)
         axes.set(xlim=(analysis.lengths[0], analysis.lengths[-1]), ylim=(0, 104))
         axes.set_title(
-            f"{row.claim.row}, {text.budget(row)} of steps",
-            )  # fmt: skip
+            f"{row.claim.row}, {text.budget(row)} of steps, {text.networks(len(courses))}"
+        )
     picture.supylabel(score_label(shown[0][0]))
-    panels[-1].set_xlabel("length of the dormant phase")
+    panels[-1].set_xlabel("length of the dormant phase (steps)")
+    marks = {
+        "one network": Line2D([], [], color=theme.foreground, linewidth=1.0),
+        "length of training": Line2D([], [], color=theme.models[0], linewidth=1.0),
+    }
+    legend(picture, marks | floor_mark(theme), columns=3)
     return picture

@@ -26,12 +26,15 @@ from farfield.reproductions import Published, Verdict
 CAPTION: Final = (
     "Each dot is a condition, a task and a number of withheld shapes: difference of the mean test "
     "accuracies in percentage points, ours filled (pale where a network had fewer steps or there "
-    "were fewer networks than published), published open. Bar: mean of the differences with its "
+    "were fewer networks than published; a cross where both rows are at their floor, so that the "
+    "difference tells nothing), published open. Bar: mean of the differences with its "
     "95 % interval. The test takes conditions for independent draws, as the paper does."
 )
 
 PALE: Final = 0.35
 """Opacity of the dots of conditions that had fewer steps or networks than published."""
+LEARNED: Final = 5.0
+"""Points above its floor that tell a row that has learned something from one that has not."""
 
 Place = tuple[str, str]
 """A condition: subject and column."""
@@ -70,6 +73,7 @@ class _Pairing:
         printed: Differences of the published means, by condition.
         ours: Differences of our means, by condition where both rows have been run.
         short: Conditions of ours with fewer steps or networks than published.
+        floored: Conditions in which neither of our rows answers better than its floor.
         networks: Networks of each row and condition of ours, fewest and most.
         fractions: Shares of the paper's steps of ours, smallest and largest.
     """
@@ -78,6 +82,7 @@ class _Pairing:
     printed: Mapping[Place, float]
     ours: Mapping[Place, float]
     short: frozenset[Place]
+    floored: frozenset[Place]
     networks: tuple[int, int]
     fractions: tuple[float, float]
 
@@ -138,6 +143,9 @@ def _pair(test: PublishedTest, report: Report) -> _Pairing:
             place
             for place, *pair in run
             if any(row.judgement.verdict is Verdict.UNDERPOWERED for row in pair)
+        ),
+        floored=frozenset(
+            place for place, *pair in run if all(_mean(row) < row.floor + LEARNED for row in pair)
         ),
         networks=(min(counts, default=0), max(counts, default=0)),
         fractions=(min(shares, default=0.0), max(shares, default=0.0)),
@@ -216,10 +224,13 @@ def _draw(pairings: list[_Pairing], report: Report, theme: Theme) -> Picture:
         "fewer steps or networks": Line2D(
             [], [], color=ink, marker="o", markersize=3.6, linestyle="", alpha=PALE
         ),
+        "both at the floor": Line2D([], [], color=ink, marker="x", markersize=3.6, linestyle=""),
         "published": Line2D(
             [], [], color=ink, marker="D", markersize=3.6, linestyle="", markerfacecolor="none"
         ),
     }
+    if not any(pairing.floored for pairing in pairings):
+        del marks["both at the floor"]
     legend(picture, {**tasks, **marks}, columns=4)
     return picture
 
@@ -243,8 +254,8 @@ def _panel(axes: Axes, found: list[_Pairing], colors: Mapping[str, str], theme: 
     axes.axhline(0, color=theme.muted, linewidth=0.8, zorder=1)
     for place, pairing in enumerate(found):
         for side, differences in ((-0.2, pairing.ours), (0.2, pairing.printed)):
-            pale = pairing.short if side < 0 else frozenset()
-            _dots(axes, place + side, differences, colors, theme, filled=side < 0, pale=pale)
+            shown = pairing if side < 0 else None
+            _dots(axes, place + side, differences, colors, theme, ours=shown)
     labels = [
         " − ".join(row.partition(" (")[2].rstrip(")") for row in (one.test.first, one.test.second))
         for one in found
@@ -261,16 +272,18 @@ def _dots(
     colors: Mapping[str, str],
     theme: Theme,
     *,
-    filled: bool,
-    pale: frozenset[Place],
+    ours: _Pairing | None,
 ) -> None:
     """One side of a test: its conditions, and their mean with its interval."""
     for number, ((subject, column), difference) in enumerate(differences.items()):
         spot = place + 0.16 * ((number * GOLDEN) % 1 - 0.5)
+        where = subject, column
+        marker = "D" if ours is None else "x" if where in ours.floored else "o"
         axes.plot(
-            spot, difference, "o" if filled else "D", markersize=3.6, color=colors[subject],
-            markerfacecolor=colors[subject] if filled else theme.background, markeredgewidth=0.8,
-            zorder=3, alpha=PALE if (subject, column) in pale else 1.0,
+            spot, difference, marker, markersize=3.6, color=colors[subject],
+            markerfacecolor=theme.background if ours is None else colors[subject],
+            markeredgewidth=0.8, zorder=3,
+            alpha=PALE if ours and where in ours.short - ours.floored else 1.0,
         )  # fmt: skip
     if len(differences) < 2:
         return

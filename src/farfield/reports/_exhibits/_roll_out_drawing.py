@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from farfield.reports._problems._ink import RIGHT, image
+from farfield.reports._problems._ink import image
 from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._theme import CEILING, FLOOR, Theme, in_style
 
@@ -27,6 +27,8 @@ GAP: Final = 0.08
 """Between two frames, in widths of one."""
 NAMES: Final = 2.05
 """Room for the names of strips, in widths of a frame."""
+CURTAIN: Final = "#56b4e9"
+"""Tint of what is behind the curtain, bright enough on black."""
 COURSE: Final = 1.35
 """Height of a panel of errors, inches."""
 
@@ -86,12 +88,13 @@ class Panel:
 
 
 @in_style
-def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture:
+def draw(panels: Sequence[Panel], shown: Sequence[int], note: str, theme: Theme) -> Picture:
     """Films above, courses below.
 
     Args:
         panels: The plots, each with the same networks.
         shown: Which frames are drawn, counted from 1.
+        note: Steps and networks behind them.
         theme: Colors.
     """
     lines = -(-len(panels) // ACROSS)
@@ -103,6 +106,7 @@ def draw(panels: Sequence[Panel], shown: Sequence[int], theme: Theme) -> Picture
     above, below = picture.subfigures(2, 1, height_ratios=heights, squeeze=False)[:, 0]
     for part in (above, below):
         part.set_facecolor(theme.background)
+    above.suptitle(note, x=0.006, ha="left", fontsize=7, color=theme.muted)
     places = above.subplots(lines, ACROSS, squeeze=False).ravel()
     for axes in places:
         axes.set_axis_off()
@@ -155,7 +159,7 @@ def _frame(axes: Axes, corner: tuple[float, float], frame: Tensor, hidden: tuple
     (start, stop), side = hidden, frame.shape[-1]
     if stop > start:
         where, width = (corner[0] + start / side, corner[1]), (stop - start) / side
-        axes.add_patch(Rectangle(where, width, 1.0, color=RIGHT, alpha=0.35, linewidth=0))
+        axes.add_patch(Rectangle(where, width, 1.0, color=CURTAIN, alpha=0.5, linewidth=0))
 
 
 def _course(axes: Axes, panel: Panel, number: int, theme: Theme) -> None:

@@ -18,6 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._exhibits._roll_out_drawing import Course, Film, Panel, draw
+from farfield.reports._profile._axes import networks_note
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 from farfield.tasks import BouncingBalls
@@ -109,7 +110,9 @@ class RollOuts:
                 sequences=SEQUENCES,
                 cutoff=first.task.side / 4,
             ),
-            draw=partial(draw, [_panel(seen) for seen in plots.values()], self.shown),
+            draw=partial(
+                draw, [_panel(seen) for seen in plots.values()], self.shown, _note(report.run)
+            ),
             findings=tuple(
                 finding for name, seen in plots.items() for finding in _findings(figure, name, seen)
             ),
@@ -142,6 +145,13 @@ def _seen(row: Row, store: Store) -> _Seen:
         },
         still={name: tuple(values.mean(0).tolist()) for name, values in still.items()},
     )
+
+
+def _note(rows: Sequence[Row]) -> str:
+    """Steps and networks behind the picture."""
+    fractions = [row.judgement.fraction or 0.0 for row in rows]
+    steps = text.shares(min(fractions), max(fractions))
+    return f"{steps} of steps, {networks_note([len(row.records) for row in rows])}"
 
 
 def _panel(seen: Sequence[_Seen]) -> Panel:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 from torch import Tensor
 
 from farfield.analysis import path_similarity
@@ -17,24 +18,24 @@ from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH
+from farfield.reports._profile._axes import WIDTH, legend
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._report import Report
+from farfield.reports._tables._report import Report, Row
 
 SHOWN: Final = 3
 """Samples whose paths are drawn."""
 SAMPLES: Final = 50
 """Samples whose paths are compared."""
-STRENGTH: Final = 12.0
-"""Width in points of a line that all elements follow."""
+WIDTHS: Final = (0.2, 4.0)
+"""Widths in points of the lines that the fewest and the most elements follow."""
 AREA: Final = 200.0
 """Of a dot with access to all elements, square points."""
 
 CAPTION: Final = (
     "Three samples of {row}, seed {seed}. A dot is a function in an iteration, one color each, "
-    "its area the share of the elements that it has access to; a line is as wide as the share of "
-    "the elements that go from one function to the next. Similarity of paths: what the routing of "
+    "its area the share of the elements that it has access to; a line is the wider, the more "
+    "of the elements go from one function to the next. Similarity of paths: what the routing of "
     "two samples has in common, element by element, over all pairs of {samples} samples; 100 % "
     "where all are routed alike."
 )
@@ -80,37 +81,51 @@ class RoutingPaths:
             name="paths",
             title="Paths through the functions",
             caption=CAPTION.format(row=row.claim.row, seed=row.records[0].seed, samples=SAMPLES),
-            draw=partial(_draw, found[0].compatibility[:, :SHOWN]),
+            draw=partial(_draw, row, found[0].compatibility[:, :SHOWN]),
             findings=(finding,),
         )
 
 
 @in_style
-def _draw(compatibility: Float[Tensor, "iteration batch function item"], theme: Theme) -> Picture:
+def _draw(
+    row: Row, compatibility: Float[Tensor, "iteration batch function item"], theme: Theme
+) -> Picture:
     """A panel for each sample: functions from top to bottom, iterations from left to right."""
     samples = compatibility.shape[1]
-    picture = Picture(figsize=(WIDTH, 2.1))
+    shares = compatibility / compatibility.sum(2, keepdim=True).clamp(min=1e-12)
+    flows = (shares[:-1] @ shares[1:].transpose(2, 3) / shares.shape[-1]).numpy()
+    ends = float(flows.min()), float(flows.max())
+    picture = Picture(figsize=(WIDTH, 2.5))
+    head = f"{row.claim.row}, {text.budget(row)} of steps, seed {row.records[0].seed}"
+    picture.suptitle(head, x=0.005, ha="left", fontsize=7.5, color=theme.muted)
     panels = picture.subplots(1, samples, sharey=True, squeeze=False)[0]
     for number, axes in enumerate(panels):
-        _draw_paths(axes, compatibility[:, number], theme)
+        _draw_paths(axes, shares[:, number], np.interp(flows[:, number], ends, WIDTHS), theme)
         axes.set_title(f"sample {number + 1}")
         axes.set_xlabel("iteration")
     panels[0].set_ylabel("function")
+    marks = {
+        f"{100 * share:.1f} % of elements": Line2D(
+            [], [], color=theme.muted, linewidth=float(np.interp(share, ends, WIDTHS))
+        )
+        for share in np.linspace(*ends, 3)
+    }
+    legend(picture, marks, columns=len(marks))
     return picture
 
 
 def _draw_paths(
-    axes: Axes, compatibility: Float[Tensor, "iteration function item"], theme: Theme
+    axes: Axes,
+    shares: Float[Tensor, "iteration function item"],
+    widths: Float[np.ndarray, "step function function"],
+    theme: Theme,
 ) -> None:
-    shares = compatibility / compatibility.sum(1, keepdim=True).clamp(min=1e-12)
-    iterations, functions, items = shares.shape
-    flows = (shares[:-1] @ shares[1:].transpose(1, 2) / items).numpy()
-    for step, flow in enumerate(flows):
-        for first, second in np.ndindex(functions, functions):
-            axes.plot(
-                (step + 1, step + 2), (first + 1, second + 1), color=theme.muted, zorder=1,
-                linewidth=STRENGTH * flow[first, second], solid_capstyle="round",
-            )  # fmt: skip
+    iterations, functions, _ = shares.shape
+    for step, first, second in np.ndindex(widths.shape):
+        axes.plot(
+            (step + 1, step + 2), (first + 1, second + 1), color=theme.muted, zorder=1,
+            linewidth=widths[step, first, second], solid_capstyle="round",
+        )  # fmt: skip
     sizes = shares.mean(2).numpy()
     for function in range(functions):
         axes.scatter(

@@ -26,6 +26,11 @@ from farfield.training import score_problems
 PROBLEMS: Final = 200
 """Problems that are answered, the first of the regime."""
 SIDE: Final = 3
+FOOT: Final = 0.25
+"""Height of what stands at the foot, inches."""
+SAYS: Final = (
+    "Share of each candidate, %; bold: the choice of the model; green frame: the right answer."
+)
 CONTEXT: Final = SIDE * SIDE - 1
 
 CAPTION: Final = (
@@ -122,8 +127,17 @@ def _draw(problem: Problems, answers: Sequence[_Answers], theme: Theme) -> Pictu
     """The matrix on the left, the candidates on the right with a line of shares for each row."""
     panels = problem.sequences()[0].numpy()
     target = int(problem.target[0])
-    picture = Picture(figsize=(WIDTH, 2 + 0.25 * len(answers)))
-    halves = picture.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
+    height = 2 + 0.25 * len(answers)
+    picture = Picture(figsize=(WIDTH, height + FOOT))
+    whole, foot = picture.subfigures(2, 1, height_ratios=(height, FOOT), squeeze=False)[:, 0]
+    halves = whole.subfigures(1, 2, width_ratios=(1, 1.75), squeeze=False)[0]
+    for part in (whole, foot, *halves):
+        part.set_facecolor(theme.background)
+    fractions = [answer.row.judgement.fraction or 0.0 for answer in answers]
+    foot.text(
+        0.006, 0.5, f"{SAYS} {text.shares(min(fractions), max(fractions))} of steps.",
+        va="center", fontsize=7, color=theme.muted,
+    )  # fmt: skip
     for place, axes in enumerate(halves[0].subplots(SIDE, SIDE).flat):
         _frame(axes, theme.muted)
         axes.set_anchor("SCN"[place // SIDE])  # the rows close to each other

@@ -8,7 +8,10 @@ from functools import partial
 from typing import Final, final
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.container import Container
 from matplotlib.figure import Figure as Picture
+from matplotlib.patches import Patch
 
 from farfield.analysis import scores_by_iterations, scores_without_functions
 from farfield.core import Problems, stream
@@ -16,7 +19,15 @@ from farfield.records import Store
 from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import LookedInto, looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
-from farfield.reports._profile._axes import WIDTH, draw_floors, legend, score_label
+from farfield.reports._profile._axes import (
+    WIDTH,
+    draw_floors,
+    floor_mark,
+    legend,
+    networks_note,
+    score_label,
+    title,
+)
 from farfield.reports._profile._theme import Theme, in_style
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -81,7 +92,9 @@ class IterationsAtTest:
             )
             for row, found in courses
         )
-        return _plate("iterations", "Fewer iterations", ITERATIONS, self.numbers, courses, findings)
+        return _plate(
+            report, "iterations", "Fewer iterations", ITERATIONS, self.numbers, courses, findings
+        )
 
 
 @final
@@ -124,7 +137,9 @@ class FunctionsRemoved:
             )
             for row, found in courses
         )
-        return _plate("functions", "Fewer functions", FUNCTIONS, self.numbers, courses, findings)
+        return _plate(
+            report, "functions", "Fewer functions", FUNCTIONS, self.numbers, courses, findings
+        )
 
 
 def _courses(
@@ -143,8 +158,9 @@ def _courses(
 
 
 def _plate(
+    report: Report,
     name: str,
-    title: str,
+    head: str,
     caption: str,
     numbers: Sequence[int],
     courses: Sequence[tuple[Row, Courses]],
@@ -154,11 +170,13 @@ def _plate(
         return None
     return Plate(
         name=name,
-        title=title,
+        title=head,
         caption=caption.format(problems=PROBLEMS)
         + (BANDS if any(len(found) > 1 for _, found in courses) else "")
         + DASHED,
-        draw=partial(_draw, numbers, courses, f"{name} {'removed' if name == 'functions' else ''}"),
+        draw=partial(
+            _draw, report, numbers, courses, f"{name} {'removed' * (name == 'functions')}".strip()
+        ),
         findings=findings,
     )
 
@@ -169,24 +187,40 @@ def _place(row: Row) -> str:
 
 @in_style
 def _draw(
-    numbers: Sequence[int], courses: Sequence[tuple[Row, Courses]], label: str, theme: Theme
+    report: Report,
+    numbers: Sequence[int],
+    courses: Sequence[tuple[Row, Courses]],
+    label: str,
+    theme: Theme,
 ) -> Picture:
-    """A line for each row, named at the foot."""
-    picture = Picture(figsize=(WIDTH, 2.8))
-    axes = picture.subplots()
-    draw_floors(axes.axhline, [row for row, _ in courses], theme)
-    for number, (row, found) in enumerate(courses):
+    """A line for each row, named at the foot by what others do not share."""
+    picture = Picture(figsize=(WIDTH, 3.0))
+    axes, rows = picture.subplots(), [row for row, _ in courses]
+    draw_floors(axes.axhline, rows, theme)
+    words = [_place(row).split(", ") for row in rows]
+    common = [word for word in words[0] if all(word in others for others in words)]
+    common = common if len(words) > 1 else []
+    marks: dict[str, Artist | Container] = {}
+    for number, (own, (row, found)) in enumerate(zip(words, courses, strict=True)):
         color = theme.models[number % len(theme.models)]
         scores = row.claim.published.scale * np.array(found)
         mean = scores.mean(0)
-        axes.plot(numbers, mean, color=color, marker="o", markersize=3, linewidth=1.3,
-                  label=_place(row))  # fmt: skip
+        name = ", ".join(word for word in own if word not in common)
+        (marks[name],) = axes.plot(
+            numbers, mean, color=color, marker="o", markersize=3, linewidth=1.3
+        )
         if len(scores) > 1:
             error = scores.std(0, ddof=1) / np.sqrt(len(scores))
             axes.fill_between(numbers, mean - error, mean + error, color=color, alpha=0.2, lw=0)
+    counts = [len(found) for _, found in courses]
+    if max(counts) > 1:
+        marks["± standard error"] = Patch(color=theme.foreground, alpha=0.2, linewidth=0)
+    absent = [_place(row) for row in report.rows if row not in rows]
+    note = ", ".join([*common, networks_note(counts, absent)])
+    title(axes, report.title, rows, "", theme, size=8.2, note=note)
     axes.set_xticks(numbers)
-    axes.set_xlabel(label.strip())
-    axes.set_ylabel(score_label(courses[0][0]))
-    handles, names = axes.get_legend_handles_labels()
-    legend(picture, dict(zip(names, handles, strict=True)), columns=3)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(label)
+    axes.set_ylabel(score_label(rows[0]))
+    legend(picture, marks | floor_mark(theme), columns=4)
     return picture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, final
 
@@ -23,6 +23,7 @@ from farfield.reports._profile._axes import (
     WIDTH,
     frame,
     legend,
+    networks_note,
     series_of,
     shared_suffix,
     title,
@@ -38,6 +39,8 @@ LEVEL: Final = (0, (5, 1.5, 1, 1.5))
 """Line of the level to reach."""
 GAP: Final = 0.055
 """Least distance of two labels, as a share of an axis of losses."""
+LEARNED: Final = 0.05
+"""Share of the way from the floor to the best score that tells a trained network from another."""
 
 CAPTION: Final = (
     "Mean {metric} on training problems over our networks; band: ± standard error of the mean. "
@@ -189,11 +192,13 @@ def _draw(
         _frame(axes, rows, courses, measure, theme)
         shared = shared_suffix(rows)
         _lines(axes, rows, courses, measure, shared, theme)
-        counts = [courses[row.name].count for row in rows]
-        note = f"{text.networks(min(counts), max(counts))} each"
         absent = [row.claim.row for row in report.subjects[subject] if row.name not in courses]
-        missing = absent[0] if len(absent) == 1 else f"{len(absent)} rows"
-        note += f"; not run: {missing}" if absent else ""
+        note = networks_note([courses[row.name].count for row in rows], absent)
+        if all(_is_at_floor(row, courses[row.name], measure) for row in rows):
+            axes.text(
+                0.5, 0.5, "untrained: all at chance", transform=axes.transAxes, ha="center",
+                fontsize=9, color=theme.muted,
+            )  # fmt: skip
         title(axes, subject, rows, shared, theme, size=8.2, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -213,13 +218,26 @@ def _frame(
     """Axes of scores or losses, with the level and the floor."""
     means = [measure.scale * mean for row in rows for mean in courses[row.name].means]
     if measure.exhibit.falling:
-        evenly = max(-math.log(row.claim.experiment.task.chance(TRAINING)) for row in rows)
+        evenly = max(map(_evenly, rows))
         axes.set_ylim(0, 1.08 * max(evenly, *means))
         axes.axhline(evenly, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
     else:
         frame(axes, rows, theme, min(*means, *(row.floor for row in rows)) - 5)
     level = measure.scale * measure.exhibit.level
     axes.axhline(level, color=theme.muted, linewidth=0.8, linestyle=LEVEL)
+
+
+def _evenly(row: Row) -> float:
+    """The loss of answers that are held equally likely."""
+    return -math.log(row.claim.experiment.task.chance(TRAINING))
+
+
+def _is_at_floor(row: Row, course: TimeCourse, measure: _Measure) -> bool:
+    """True if a course ends where it would without any training."""
+    last = measure.scale * course.means[-1]
+    if measure.exhibit.falling:
+        return last > (1 - LEARNED) * _evenly(row)
+    return last < row.floor + LEARNED * (measure.scale - row.floor)
 
 
 def _lines(
@@ -252,7 +270,8 @@ def _lines(
                 settled, means[course.steps.index(settled)], "o", markersize=4.4,
                 color=one.color, markerfacecolor=theme.background, markeredgewidth=1.1, zorder=4,
             )  # fmt: skip
-        ends.append((float(means[-1]), one))
+        idle = ", at chance" * _is_at_floor(one.rows[0], course, measure)
+        ends.append((float(means[-1]), replace(one, label=one.label + idle)))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))

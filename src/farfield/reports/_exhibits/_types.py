@@ -19,7 +19,8 @@ from farfield.reports._exhibits._looked_into import routings
 from farfield.reports._exhibits._plates import Finding, OneNetwork, Plate
 from farfield.reports._profile._axes import LEGEND, WIDTH, legend
 from farfield.reports._profile._theme import Theme, in_style
-from farfield.reports._tables._report import Report
+from farfield.reports._tables import _text as text
+from farfield.reports._tables._report import Report, Row
 
 SAMPLES: Final = 12
 """Samples whose elements are drawn."""
@@ -88,24 +89,26 @@ class TypesByIteration:
                 seeds=" and ".join(str(record.seed) for record in row.records[:DRAWN]),
             )
             + (SCRIPTS if found[0].script.any() else ""),
-            draw=partial(_draw, [record.seed for record in row.records[:DRAWN]], found[:DRAWN]),
+            draw=partial(_draw, row, found[:DRAWN]),
             findings=findings,
         )
 
 
 @in_style
-def _draw(seeds: Sequence[int], found: Sequence[Routing], theme: Theme) -> Picture:
+def _draw(row: Row, found: Sequence[Routing], theme: Theme) -> Picture:
     """A row for each network, a panel for each of a few iterations, and the functions' colors."""
     iterations = len(found[0].types)
     count = min(PANELS, iterations)
     chosen = [round(place * (iterations - 1) / max(1, count - 1)) for place in range(count)]
-    picture = Picture(figsize=(WIDTH, 1.9 * len(found) + LEGEND))
+    picture = Picture(figsize=(WIDTH, 1.9 * len(found) + LEGEND + 0.2))
     grid = picture.subplots(len(found), count, squeeze=False)
     functions: dict[int, PathCollection] = {}
-    for row, seed, routing in zip(grid, seeds, found, strict=True):
-        for axes, step in zip(row, chosen, strict=True):
+    head = f"{row.claim.row}, {text.budget(row)} of steps, {text.networks(len(found))}"
+    picture.suptitle(head, x=0.005, ha="left", fontsize=7.5, color=theme.muted)
+    for panels, record, routing in zip(grid, row.records, found, strict=False):
+        for axes, step in zip(panels, chosen, strict=True):
             functions = _panel(axes, routing, step, theme) | functions
-        row[0].set_ylabel(f"seed {seed}")
+        panels[0].set_ylabel(f"seed {record.seed}")
     marks = {f"function {number + 1}": functions[number] for number in sorted(functions)}
     legend(picture, marks, columns=len(marks))
     return picture

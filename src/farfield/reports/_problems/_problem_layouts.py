@@ -192,7 +192,7 @@ def _visual_analogies(_: VisualAnalogies) -> Layout:
 def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
     """The matrix beside two rows of candidates, and what holds below these."""
     matrix = [corner for row in (2, 1, 0) for corner in row_of(0.0, row * STEP, 3)]
-    beside, between = 3 * STEP + 0.625, 1.5
+    beside, between = 3 * STEP + 0.625, 1.75
     choices = [corner for row in (0, 1) for corner in row_of(beside, 2 * STEP - row * between, 4)]
     return Layout(
         title=f"Progressive matrices ({task.holdout})",
@@ -201,7 +201,7 @@ def _progressive_matrices(task: ProgressiveMatrices) -> Layout:
         labels=tuple((right + 0.5, up) for right, up in choices),
         blank=matrix[8],
         kind="num_triples",
-        name_of_kind=(beside, -0.125),
+        name_of_kind=(beside, -0.375),
         caption=_triples,
     )
 

@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from farfield.metrics import measure_of
 from farfield.reports._profile._panels import DASHES, MARKERS, Series
@@ -202,6 +203,29 @@ def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) 
     """
     for level in {row.floor for row in rows}:
         line(level, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1)
+
+
+def floor_mark(theme: Theme) -> dict[str, Line2D]:
+    """What a legend says of the lines of `draw_floors`.
+
+    Args:
+        theme: Colors.
+    """
+    return {
+        "floor (chance)": Line2D([], [], color=theme.muted, linewidth=0.8, linestyle=FLOOR),
+    }
+
+
+def networks_note(counts: Collection[int], absent: Sequence[str] = ()) -> str:
+    """Networks behind the rows of a panel, and the rows without any.
+
+    Args:
+        counts: Networks of each row that was run.
+        absent: Names of the rows that were not.
+    """
+    note = text.networks(min(counts), max(counts)) + " each" * (len(counts) > 1)
+    missing = absent[0] if len(absent) == 1 else f"{len(absent)} rows"
+    return f"{note}; not run: {missing}" if absent else note
 
 
 def title(
