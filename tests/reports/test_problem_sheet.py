@@ -175,7 +175,7 @@ def test_matrices_stand_over_what_holds() -> None:
     figure, problems = sheet_of(task, "withheld-triples", 4)
     latent = problems.latent
     assert latent["num_triples"].tolist() == [1, 2, 3, 4]
-    said = [word for word in words(figure)[0] if " of " in word][1:]
+    said = [word for word in words(figure)[0] if " of " in word]
     for text, triples, direction in zip(said, latent["triples"], latent["direction"], strict=True):
         held = [task.triples[number] for number in triples.tolist() if number >= 0]
         first, *more = text.rstrip("\n").split("\n")

@@ -37,6 +37,9 @@ _FOOT: Final = 1.125
 _NARROWEST: Final = 11.0
 _WIDEST: Final = 28.0
 
+_TALLEST: Final = 6_000
+"""Most dots of a sheet that is drawn fine."""
+
 
 def problem_sheet(
     task: ProblemTask | Environment,
@@ -128,13 +131,15 @@ def _png(
     extents: Mapping[str, str],
     most: int,
 ) -> bytes:
-    """The picture of some sets; fine where items are."""
+    """The picture of some sets; fine where items are, and the sheet is not too tall."""
     picture = io.BytesIO()
     is_fine = isinstance(task, Environment) or max(task.item_shape[:2]) > DOTS // 2
     with own_settings({}):
         figure = _sheet(layout, sets, extents, most)
         FigureCanvasAgg(figure)
-        figure.savefig(picture, format="png", dpi=(1 + is_fine) * _DPI)
+        fine = 2 * _DPI if is_fine else _DPI
+        is_small = fine * figure.get_figheight() <= _TALLEST
+        figure.savefig(picture, format="png", dpi=fine if is_small else _DPI)
     return picture.getvalue()
 
 
@@ -238,8 +243,10 @@ def _paper(figure: Figure) -> Axes:
 
 
 def _extent(problems: Problems, things: str) -> str:
-    """Text of the size of a regime."""
+    """Text of the size of a regime, with its images where problems share them."""
     shown = len(torch.unique(problems.index))
+    if shown == problems.index.numel():
+        return f"{len(problems):,} problems"
     return f"{len(problems):,} problems over {shown:,} of {len(problems.items):,} {things}"
 
 
