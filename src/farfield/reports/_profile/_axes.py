@@ -206,7 +206,7 @@ def draw_floors(line: Callable[..., object], rows: Iterable[Row], theme: Theme) 
 
 
 def floor_mark(theme: Theme) -> dict[str, Line2D]:
-    """What a legend says of the lines of `draw_floors`.
+    """Entries of a legend for the lines of `draw_floors`.
 
     Args:
         theme: Colors.
