@@ -287,7 +287,8 @@ def test_together_equals_alone_where_weights_have_two_names(cls: type[nn.Module]
         found, wanted = together.weights()[position], alone.weights()[0]
         assert found.keys() == wanted.keys()
         for name, tensor in wanted.items():
-            torch.testing.assert_close(found[name], tensor, rtol=1e-8, atol=1e-9, msg=name)
+            # Adam divides small gradients by their size, rounding errors and all.
+            torch.testing.assert_close(found[name], tensor, rtol=1e-8, atol=1e-8, msg=name)
         assert [s.value for s in scores[position]] == pytest.approx(
             [s.value for s in own], rel=1e-8
         )
