@@ -119,7 +119,9 @@ def site_link(page: Path, link: str) -> str:
     elif target.is_dir():
         pages = CHECKOUT / "docs"
         cards = pages / "cards" / f"{target.name}.md"
-        known = {"examples": pages / "gallery" / "index.rst", "cli": pages / "command-line.md"}
+        command_line = pages / "command-line.md"
+        known = {"cli": command_line, "explorer": command_line}
+        known["examples"] = pages / "gallery" / "index.rst"
         found = [cards] if cards.exists() else sorted(target.rglob("*.md"))
         target = known.get(target.name) or found[-1]
     else:
