@@ -7,7 +7,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks._mixing_report import Json, ratios
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 
 NONE: Final = "none"
 BATCH: Final = "BN"
@@ -36,24 +36,11 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, machine = results["settings"], results["environment"]
-    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    settings = results["settings"]
     compared = (
         f"A step of `QuickCNN` on {settings['batch']} images of {settings['side']}×"
         f"{settings['side']} in color, with windows of 5, 3 and 3 pixels; all in one process and "
         f"one thread, in turns; medians of {settings['rounds']} rounds of processor time. A ratio "
         "is the median of the rounds' ratios."
     )
-    parts = [
-        "# Normalizers in a network of images",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, results["lines"])) for line in results["lines"]),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Normalizers in a network of images", compared, COLUMNS, cells)

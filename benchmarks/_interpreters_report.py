@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 
 VIT: Final = "nn.TransformerEncoder of as many FLOPs"
@@ -50,8 +50,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, machine, lines = results["settings"], results["environment"], results["lines"]
-    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    settings = results["settings"]
     compared = (
         f"A training step, forward and backward, on {settings['batch']} sets of "
         f"{settings['items']} elements. Memory is the most that the tensors made in a step hold at "
@@ -59,16 +58,4 @@ def markdown(results: Json) -> str:
         f"{settings['rounds']} rounds of processor time. A ratio is the median of the rounds' "
         "ratios."
     )
-    parts = [
-        "# Neural Interpreters",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, lines)) for line in lines),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Neural Interpreters", compared, COLUMNS, cells)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 
 COLUMNS = (
     "normalizer", "run", "shape", "beside", "its time (ms)", "time (ms)",
@@ -41,25 +41,12 @@ def cells(line: Json) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, machine = results["settings"], results["environment"]
+    settings = results["settings"]
     clock = "processor times" if settings["busy"] else "times"
-    described = ", ".join(f"{name} {value}" for name, value in machine.items())
     compared = (
         "Forward and backward together, beside a kernel of torch that moves as much memory: both "
         "in one process and one thread on the same tensor, in turns; medians of "
         f"{settings['rounds']} rounds, {clock}. The ratio is the median of the rounds' ratios; "
         "compiled normalizers too are measured beside torch's eager kernel."
     )
-    parts = [
-        "# Normalizers",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line)) for line in results["lines"]),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Normalizers", compared, COLUMNS, lambda line, _: cells(line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -155,6 +155,29 @@ def introduction(results: Json) -> list[str]:
 def bar(entries: Iterable[str]) -> str:
     """A row of a Markdown table."""
     return "| " + " | ".join(entries) + " |"
+
+
+def page_of_table(
+    results: Json,
+    title: str,
+    said: str,
+    columns: Sequence[str],
+    cells: Callable[[Json, list[Json]], Iterable[str]],
+) -> str:
+    """Markdown of results that are one table: what they are, what ran beside, the machine, rows.
+
+    Args:
+        results: All of them, the lines of the table by `"lines"`.
+        title: Heading of the page.
+        said: Paragraphs on what was compared and how.
+        columns: Headings of the columns.
+        cells: Makes the row of a line, beside all lines.
+    """
+    machine = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    beside, lines = results["settings"]["beside"], results["lines"]
+    rows = [columns, ["---" for _ in columns], *(cells(line, lines) for line in lines)]
+    texts = [f"# {title}", said, *([beside] if beside else []), f"Machine and versions: {machine}."]
+    return "\n\n".join([*texts, "\n".join(map(bar, rows))]) + "\n"
 
 
 def terminal(results: Json, width: int) -> list[Table]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 
 LSTM: Final = "nn.LSTM"
 DIRECT: Final = "direct transcription, zeroed dense weights"
@@ -46,8 +46,7 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, machine, lines = results["settings"], results["environment"], results["lines"]
-    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    settings = results["settings"]
     compared = (
         f"A pass forward and backward over {settings['time']} steps of {settings['units']} "
         f"numbers, {settings['batch']} sequences at a time, by a layer of {settings['units']} "
@@ -55,16 +54,4 @@ def markdown(results: Json) -> str:
         f"one process and one thread, in turns; medians of {settings['rounds']} rounds of "
         "processor time. A ratio is the median of the rounds' ratios."
     )
-    parts = [
-        "# Recurrent independent mechanisms",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, lines)) for line in lines),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Recurrent independent mechanisms", compared, COLUMNS, cells)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 
 WORKS: Final = {
     "write": "a new seed of the large experiment is stored with its network",
@@ -40,26 +40,13 @@ def cells(line: Json, lines: Sequence[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, machine, lines = results["settings"], results["environment"], results["lines"]
-    described = ", ".join(f"{name} {value}" for name, value in machine.items())
+    settings = results["settings"]
     compared = (
         "A store of some finished runs, a tenth of them seeds of one experiment, the others "
         f"{settings['seeds']} seeds each; {settings['scores']} scores a run. Processor time in "
         f"one process, medians of {settings['rounds']} rounds, and in brackets how often it is "
         "that in the smallest store. Peak memory is that of the whole process, with torch."
     )
-    parts = [
-        "# The folder of records",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, lines)) for line in lines),
-        "",
-        *(f"- **{name}**: {what}." for name, what in WORKS.items()),
-    ]
-    return "\n".join(parts) + "\n"
+    table = page_of_table(results, "The folder of records", compared, COLUMNS, cells)
+    works = "\n".join(f"- **{name}**: {what}." for name, what in WORKS.items())
+    return f"{table}\n{works}\n"

@@ -22,7 +22,7 @@ import torch
 import tyro
 
 from benchmarks import _pages
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 from benchmarks._rounds import Lines, publish
 from farfield.experiments import Experiment
 from farfield.reproductions import TABLES, Claim
@@ -135,8 +135,7 @@ def row(line: Json, lines: Lines) -> tuple[str, ...]:
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
     lines, settings = results["lines"], results["settings"]
-    described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
-    total, beside = sum(map(hours, lines)), settings["beside"]
+    total = sum(map(hours, lines))
     said = (
         f"Steps of ten networks as one program on {settings['device']}, {settings['rounds']} of "
         f"each model and task after the first {WARM_UP}, by the wall. *As they are*: the same "
@@ -147,21 +146,7 @@ def markdown(results: Json) -> str:
         f"All models and tasks of this page: {total:.1f} hours (goal for the grid: "
         f"{GOAL_HOURS:g}). Ten seeds are to take at most {GOAL_TIMES:g} times as long as one."
     )
-    parts = [
-        "# Networks together on a GPU",
-        "",
-        said,
-        *(["", beside] if beside else []),
-        "",
-        judged,
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(row(line, lines)) for line in lines),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Networks together on a GPU", f"{said}\n\n{judged}", COLUMNS, row)
 
 
 def main(options: Options) -> None:

@@ -27,7 +27,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks import _pages
 from benchmarks._products import flops
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
 from benchmarks.rims import WARM_UP, seconds_of
@@ -163,8 +163,7 @@ def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, lines = results["settings"], results["lines"]
-    described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    settings = results["settings"]
     compared = (
         f"A pass forward and backward of PreActResNet18 of width {settings['width']} over "
         f"{settings['batch']} images of {settings['side']}×{settings['side']} pixels, with a read "
@@ -174,19 +173,7 @@ def markdown(results: Json) -> str:
         "rounds' ratios. Memory is the most that a step holds at once, weights and momentum with "
         "it."
     )
-    parts = [
-        "# Neural function modules",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, lines)) for line in lines),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Neural function modules", compared, COLUMNS, cells)
 
 
 def main(options: Options) -> None:

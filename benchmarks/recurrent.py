@@ -22,7 +22,7 @@ import tyro
 from torch import Tensor, nn
 
 from benchmarks import _pages
-from benchmarks._report import bar
+from benchmarks._report import page_of_table
 from benchmarks._rims_report import ratios
 from benchmarks._rounds import Options, publish
 from benchmarks.rims import WARM_UP, seconds_of
@@ -88,8 +88,7 @@ def cells(line: Json, lines: list[Json]) -> tuple[str, ...]:
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
-    settings, lines = results["settings"], results["lines"]
-    described = ", ".join(f"{name} {value}" for name, value in results["environment"].items())
+    settings = results["settings"]
     compared = (
         f"A pass forward and backward over {settings['batch']} sequences of {settings['time']} "
         f"steps through {settings['layers']} layers of {settings['units']} units, windows of "
@@ -97,19 +96,7 @@ def markdown(results: Json) -> str:
         f"{settings['rounds']} rounds of processor time. A ratio is the median of the rounds' "
         "ratios."
     )
-    parts = [
-        "# Recurrent layers with normalizers",
-        "",
-        compared,
-        *(["", settings["beside"]] if settings["beside"] else []),
-        "",
-        f"Machine and versions: {described}.",
-        "",
-        bar(COLUMNS),
-        bar("---" for _ in COLUMNS),
-        *(bar(cells(line, lines)) for line in lines),
-    ]
-    return "\n".join(parts) + "\n"
+    return page_of_table(results, "Recurrent layers with normalizers", compared, COLUMNS, cells)
 
 
 def main(options: Options) -> None:

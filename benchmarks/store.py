@@ -17,8 +17,6 @@ import hashlib
 import resource
 import sqlite3
 import tempfile
-import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -27,9 +25,11 @@ from typing import Any, Final, final
 
 import torch
 import tyro
+from msgspec.structs import replace
 
 from benchmarks import _pages, _store_report
 from benchmarks._rounds import Lines, publish
+from benchmarks.rims import seconds_of
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.models import ESBN
 from farfield.records import Record, Score, Store, environment
@@ -106,12 +106,6 @@ def example() -> Record:
     )
 
 
-def copy_of(record: Record, key: str, seed: int) -> Record:
-    """The same record of another run."""
-    fields = {name: getattr(record, name) for name in record.__struct_fields__}
-    return Record(**{**fields, "key": key, "seed": seed})
-
-
 def fill(store: Store, count: int) -> None:
     """Rows that stand for other runs, in the order of their keys."""
     names = {"count": count, "large": LARGE, "seeds": SEEDS, "scores": SCORES}
@@ -121,13 +115,6 @@ def fill(store: Store, count: int) -> None:
             connection.execute(statement, names)
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Processor time of a piece of work."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def measure(count: int, rounds: int, folder: Path) -> dict[str, Any]:
@@ -141,12 +128,12 @@ def measure(count: int, rounds: int, folder: Path) -> dict[str, Any]:
     store, record, weights = Store(folder), example(), {"w": torch.ones(1_000)}
     keys = [hashlib.sha256(str(number).encode()).hexdigest()[:20] for number in range(TIMED)]
     runs = [(key, seed) for key in keys for seed in range(SEEDS)]
-    store.write_all([(copy_of(record, *run), weights) for run in runs])
+    store.write_all([(replace(record, key=run[0], seed=run[1]), weights) for run in runs])
     fill(store, count - len(runs))
     samples: dict[str, list[float]] = {name: [] for name in _store_report.WORKS}
     for number in range(rounds + 1):
         key, seed = keys[number % TIMED], count + number
-        new = copy_of(record, LARGE, seed)
+        new = replace(record, seed=seed)
         works = {
             "write": partial(store.write, new, weights),
             "find": partial(store.find, LARGE, seed),
