@@ -119,9 +119,10 @@ def site_link(page: Path, link: str) -> str:
     elif target.is_dir():
         pages = CHECKOUT / "docs"
         cards = pages / "cards" / f"{target.name}.md"
-        command_line = pages / "command-line.md"
-        known = {"cli": command_line, "explorer": command_line}
-        known["examples"] = pages / "gallery" / "index.rst"
+        known = {
+            "examples": pages / "gallery" / "index.rst",
+            **dict.fromkeys(("cli", "explorer"), pages / "command-line.md"),
+        }
         found = [cards] if cards.exists() else sorted(target.rglob("*.md"))
         target = known.get(target.name) or found[-1]
     else:

@@ -63,10 +63,10 @@ def run(
 
     On a CPU, one single-threaded process per core; on a GPU, the seeds of an experiment as one
     program under `vmap`, or one after another in each of `workers` processes; elsewhere if an
-    executor is given. What cannot be sent to another process
-    or mapped runs here, one network after another; the record's `environment["engine"]` says how,
-    and why. A network whose loss is not finite is logged as a warning at once, with experiment,
-    seed and step; it is trained to the end, and its record says so (`Record.diverged`).
+    executor is given. What cannot be sent to another process or mapped runs here, one network after
+    another; the record's `environment["engine"]` says how, and why. A network whose loss is not
+    finite is logged as a warning at once, with experiment, seed and step; it is trained to the end,
+    and its record says so (`Record.diverged`).
 
     Scripts, notebooks, threads and coroutines can call it alike. A script needs no guard
     (`if __name__ == "__main__":`); a module of one's own that an experiment takes classes from does

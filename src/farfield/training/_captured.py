@@ -42,15 +42,14 @@ class Captured:
         self._programs: dict[Any, tuple[torch.cuda.CUDAGraph, list[Tensor], Any]] = {}
         self._replays = replay
 
-    def __call__(self, inputs: Inputs, *, replay: bool = True) -> Any:
+    def __call__(self, inputs: Inputs) -> Any:
         """Outputs of the function.
 
         Args:
             inputs: Its groups of tensors.
-            replay: False to call it as it is this time.
         """
         given = _flat(inputs)
-        if not (replay and self._replays and all(tensor.is_cuda for tensor in given)):
+        if not (self._replays and all(tensor.is_cuda for tensor in given)):
             return self._function(inputs)
         shapes = tuple((tensor.shape, tensor.dtype) for tensor in given)
         if shapes not in self._programs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, final
@@ -34,7 +34,7 @@ from farfield.training._learner import train_subset
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
-from farfield.training._stacked_batches import StackedBatches
+from farfield.training._stacked_batches import StackedBatches, stacked
 from farfield.training._start import first_network
 from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
 
@@ -108,14 +108,15 @@ class Stack:
         self._turns = turns_of(experiment, self._learned)
         self._batches = [self._batches_of(turn) for turn in self._turns]
         for turn in self._turns:
-            turn.state = _stacked(
+            starting = [
                 turn.objective.start(
                     Bound(module=model, build=partial(build, place)),
                     self._sets[place],
                     turn.place(self._streams[place], "start"),
                 )
                 for place, model in enumerate(models)
-            )
+            ]
+            turn.state = stacked(starting)
         self._programs = [
             Captured(partial(self._differentiate, turn), [*self._fixed.values()], replay=replay)
             for turn in self._turns
@@ -201,7 +202,7 @@ class Stack:
         return losses
 
     def _gradients(
-        self, turn: Turn, number: int, step: int, *, replay: bool = True
+        self, turn: Turn, number: int, step: int
     ) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
         """Gradients and losses of an update, and what the objective remembers."""
         self._model.train()
@@ -216,16 +217,17 @@ class Stack:
         progress = step / self._experiment.recipe.steps
         inputs = {
             **{f"batch {name}": batch for name, (batch, _) in drawn.items()},
-            "draws": _stacked(draws),
+            "draws": stacked(draws),
             "state": turn.state,
             "progress": {"": torch.full((), progress, dtype=torch.float64, device=self._device)},
         }
-        program = self._programs[turn.number]
-        gradients, (losses, state) = program(inputs, replay=replay)
+        gradients, (losses, state) = self._programs[turn.number](inputs)
         return gradients, losses, state
 
     def rehearse(self) -> None:
         """Try an update and a score as one program; the networks are unusable afterwards.
+
+        The stack must not replay: a recorded step would not draw again.
 
         Raises:
             ValueError: If an update or a score depends on Python's or NumPy's global generator,
@@ -235,7 +237,7 @@ class Stack:
         for seed in (0, 1):
             fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
             with forked_generators(stream(seed, "noise")):
-                moves = [self._gradients(turn, 0, 0, replay=False) for turn in self._turns]
+                moves = [self._gradients(turn, 0, 0) for turn in self._turns]
                 shown = self.training_metrics(0)
             values = torch.tensor([[score.value for score in scores] for scores in shown])
             tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
@@ -350,7 +352,7 @@ def vmap_error(experiment: Experiment, device: str) -> str | None:
     drawn = dataclasses.replace(experiment, starts_from=None)  # which weights does not matter
     try:
         with fixed_settings():
-            Stack(drawn, [0, 1], device=device).rehearse()
+            Stack(drawn, [0, 1], device=device, replay=False).rehearse()
     except Exception as error:  # noqa: BLE001 — what it is shows where the networks run alone
         return str(error).strip().partition("\n")[0][:200] or type(error).__name__
     return None
@@ -360,9 +362,3 @@ def _problems(items: Tensor, index: Tensor, target: Tensor, rows: Tensor) -> Pro
     """The batch of one seed from its tensors."""
     del rows
     return Problems(items=items, index=index, target=target)
-
-
-def _stacked(parts: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Tensors of each seed, by name, as tensors with an axis of seeds."""
-    listed = list(parts)
-    return {name: torch.stack([part[name] for part in listed]) for name in listed[0]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -35,7 +35,7 @@ class StackedBatches:
         if all(isinstance(problems.items, Tensor) for problems in sets):
             parts = [_part(problems) for problems in sets]
             if len({tuple(tensor.shape for tensor in part.values()) for part in parts}) == 1:
-                self._whole = _stacked(parts)
+                self._whole = stacked(parts)
 
     def __call__(self, step: int) -> tuple[Part, list[Problems]]:
         """The batches of update `step`, counted from 0: stacked, and one by one."""
@@ -43,7 +43,7 @@ class StackedBatches:
             alone = [batches(step) for batches in self._several]
             pairs = zip(alone, self._several, strict=True)
             parts = [_part(batch) | {"rows": batches.rows(step)} for batch, batches in pairs]
-            return _stacked(parts), alone
+            return stacked(parts), alone
         items, index, target = self._whole.values()
         numbers = torch.from_numpy(np.stack([one.numbers(step) for one in self._several]))
         rows = numbers.to(items.device)
@@ -65,5 +65,10 @@ def _part(problems: Problems) -> Part:
     return {"items": problems.table(), "index": problems.index, "target": problems.target}
 
 
-def _stacked(parts: Sequence[Part]) -> Part:
+def stacked(parts: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Tensors of each seed, by name, as tensors with an axis of seeds.
+
+    Args:
+        parts: Those of each seed.
+    """
     return {name: torch.stack([part[name] for part in parts]) for name in parts[0]}
