@@ -260,6 +260,17 @@ def test_a_network_with_its_size_and_time_is_not_read_again_before_it_is_used(
         store.weights("k", 1)
 
 
+def test_a_network_that_was_just_written_is_read_whatever_its_size_and_time(tmp_path: Path) -> None:
+    """The clock of the disk may show the same time for what was written after it."""
+    store = Store(tmp_path)
+    store.write(make_record(seed=0), WEIGHTS)
+    path = store.weights_path("k", 0)
+    written = path.stat().st_mtime_ns
+    flip(path, -1)
+    os.utime(path, ns=(written, written))
+    assert not store.is_complete("k", 0)
+
+
 def test_one_run_is_found_in_as_few_steps_where_there_are_many(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
