@@ -8,6 +8,8 @@ STAMP := $(VENV)/.installed
 # Sums depend on the number of threads, and two threads on two busy cores are slower than one.
 SINGLE := OMP_NUM_THREADS=1
 WORKERS ?= 2
+# Tests start many processes, and each would compile the library again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What a processor of a generation before has: AVX2 for AVX-512, and SSE 4.1 for AVX2.
 OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
