@@ -18,7 +18,7 @@ from typing import Any, Final, TextIO
 import tyro
 
 import farfield
-from farfield._errors import FarfieldError, UnknownNameError
+from farfield._errors import FarfieldError, UnknownNameError, lacks_memory
 from farfield._files import expand_home
 from farfield._interrupts import held_interrupts
 from farfield._text import printable
@@ -174,12 +174,10 @@ def _do(command: object, rest: Sequence[str]) -> int:
         return _say("\n\n".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except OverflowError as error:
         return _say(f"a number is too large: {error}", 2)
-    except MemoryError as error:
-        return _say(f"the memory does not suffice: {error}", 1)
-    except RuntimeError as error:
-        if "alloc" not in str(error):
+    except (MemoryError, RuntimeError) as error:
+        if not lacks_memory(error):
             raise
-        return _say(f"the memory does not suffice: {str(error).splitlines()[0]}", 1)
+        return _say(f"the memory does not suffice: {' '.join(str(error).splitlines()[:1])}", 1)
     return 0
 
 
