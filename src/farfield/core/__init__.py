@@ -1,5 +1,14 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+import gc
+
+import torch  # noqa: F401 — before what is below
+
+if not gc.get_freeze_count():
+    # Puts off the full collection that is due after torch, and takes as long as all imports here.
+    gc.freeze()
+    gc.unfreeze()
+
 from farfield._citations import REFERENCES as REFERENCES
 from farfield._citations import Reference as Reference
 from farfield._errors import FarfieldError as FarfieldError
