@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import io
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -161,7 +162,7 @@ def _do(command: object, rest: Sequence[str]) -> int:
     try:
         command = _expanded(command)
         check_names(command)
-        with held_interrupts():  # one that meets torch while it loads ends in an abort
+        with held_interrupts(), _uncollected():  # an interrupt of torch's loading is an abort
             act = _action(command, rest)
         _check(command)
         with warnings.catch_warnings():
@@ -179,6 +180,18 @@ def _do(command: object, rest: Sequence[str]) -> int:
             raise
         return _say(f"the memory does not suffice: {' '.join(str(error).splitlines()[:1])}", 1)
     return 0
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Never look for garbage in what is loaded in the block, which would take half a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+        gc.enable()
 
 
 def _expanded(command: Any) -> object:
