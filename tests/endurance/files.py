@@ -123,7 +123,8 @@ HURTS: tuple[Hurt, ...] = (
 
 def replaced(path: Path, draw: random.Random) -> str:
     """Put something else than a file at a path; returns what."""
-    kind = draw.choice(("a folder", "a circle of links", "a pipe", "endless zeros"))
+    kinds = ("a folder", "a circle of links", "a pipe", "endless zeros", "a terabyte of zeros")
+    kind = draw.choice(kinds)
     path.unlink()
     match kind:
         case "a folder":
@@ -132,6 +133,9 @@ def replaced(path: Path, draw: random.Random) -> str:
             path.symlink_to(path)
         case "a pipe":
             os.mkfifo(path)
+        case "a terabyte of zeros":
+            path.touch()
+            os.truncate(path, 1 << 40)  # which takes no room
         case _:
             path.symlink_to("/dev/zero")
     return kind

@@ -401,6 +401,13 @@ def test_a_linked_folder_that_leads_out_is_refused_by_name(tmp_path: Path, name:
     assert store.records("k") == []
 
 
+def test_a_database_that_links_lead_to_in_a_circle_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    path.symlink_to(path)
+    with pytest.raises(StoreError, match=rf"cannot use {path}.*: unable to open database file"):
+        Store(tmp_path)
+
+
 def test_the_home_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
