@@ -99,7 +99,8 @@ def main(minutes: float) -> tuple[str, bool]:
     for what, count in zip(("open files", "threads"), counts, strict=True):
         if count[-1] > count[0]:
             faults.append(f"{what} grow from {count[0]} to {count[-1]}")
-    print(*faults, sep="\n")
+    for fault in faults:
+        print(fault)
     line = (
         f"{len(seen):,} runs in {minutes:g} minutes, {refused:,} more refused for want of memory: "
         f"{1024 * slope:+.1f} kB a run, {growth:+.1f} MB in the later half"

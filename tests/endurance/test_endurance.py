@@ -15,6 +15,7 @@ from farfield.records import StoreError
 CHAIN = KINDS["chains"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # workers of pytest have threads
 def test_a_run_that_is_killed_ends_as_in_peace() -> None:
     one = Kind(CHAIN.jobs[:1])
     assert endure(one, Peace.of(one), random.Random(0), most=1) == 1  # at an event of its files
