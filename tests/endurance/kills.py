@@ -34,8 +34,7 @@ EVENTS = {"open", "os.mkdir", "os.remove", "os.rename", "sqlite3.connect"}
 """What Python tells of before it touches a file."""
 PAUSE = 0.004
 """Longest time between such an event and the kill that is aimed at what it begins, seconds."""
-
-MEMORY = next((path for path in (Path("/dev/shm"),) if path.is_dir()), None)
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """A folder in memory, where there is one: a process that is killed loses nothing of a disk."""
 
 
