@@ -16,7 +16,7 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
 
-.PHONY: help env test thorough lint format docs pages demo bench gpu mutants clean
+.PHONY: help env test thorough endurance lint format docs pages demo bench gpu mutants clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make thorough further cases of checks of which make test runs some'
+	@echo 'make endurance a thousand kills, two hundred hostile files (ENDURE="--soak 60": and an hour of runs)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
 
@@ -61,6 +62,10 @@ test: lint
 
 thorough: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m thorough
+
+# Many minutes: what `python -m endurance --help` says goes into ENDURE.
+endurance: env
+	$(SINGLE) PYTHONPATH=tests $(BIN)/python -m endurance $(ENDURE)
 
 # Four models, each after the context norm of the paper.
 FOUR := esbn+tcn transformer+tcn lstm+tcn rn+tcn

@@ -14,6 +14,16 @@ class FarfieldError(RuntimeError):
     """A failure whose message says all; a traceback adds nothing for its reader."""
 
 
+def lacks_memory(error: BaseException) -> bool:
+    """True if an error says that the memory does not suffice; torch has no class for that.
+
+    Args:
+        error: What was raised.
+    """
+    is_torch = isinstance(error, RuntimeError) and "alloc" in str(error)
+    return is_torch or isinstance(error, MemoryError)
+
+
 @final
 class UnknownNameError(ValueError):
     """An unknown name, with the three nearest known ones.

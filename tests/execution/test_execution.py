@@ -301,6 +301,20 @@ class Unlucky(nn.Module):
         raise ArithmeticError(f"out of luck with {in_features} features, {num_outputs} outputs")
 
 
+class Greedy(nn.Module):
+    """A reasoner that no machine has room for."""
+
+    def __init__(self, in_features: int, num_outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(1 << 50))
+
+
+def test_want_of_memory_is_said(tmp_path: Path) -> None:
+    jobs = jobs_of([small_experiment(reasoner=Spec(Greedy)), tiny_experiment()], (0,))
+    with pytest.raises(ExecutionError, match="1 of 2 runs did not finish: the memory does not suf"):
+        run(jobs, Store(tmp_path), Here())
+
+
 def made_here() -> tuple[type[nn.Module], type[nn.Module]]:
     """Classes of a function, which no other process can import."""
 

@@ -401,6 +401,13 @@ def test_a_linked_folder_that_leads_out_is_refused_by_name(tmp_path: Path, name:
     assert store.records("k") == []
 
 
+def test_a_database_that_links_lead_to_in_a_circle_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    path.symlink_to(path)
+    with pytest.raises(StoreError, match=rf"cannot use {path}.*: unable to open database file"):
+        Store(tmp_path)
+
+
 def test_the_home_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
@@ -419,9 +426,11 @@ def test_what_a_killed_process_left_is_swept_unless_another_holds_the_run(tmp_pa
     scraps = [
         checkpoint.with_name(".0.safetensors.0123abcd.tmp"),
         checkpoint,
+        store.progress_path("k", 0).with_suffix(".tmp"),
     ]
     others = [checkpoint.with_name(".1.safetensors.0123abcd.tmp"), checkpoint.with_name("1.x")]
     for path in (*scraps, *others):
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"half")
     with Store(tmp_path).lock("k", 0):
         store.sweep("k", 0)
@@ -429,10 +438,26 @@ def test_what_a_killed_process_left_is_swept_unless_another_holds_the_run(tmp_pa
     store.sweep("k", 0)
     assert not any(path.exists() for path in scraps)
     assert all(path.exists() for path in others)
+    locks = [tmp_path / "locks" / "k-0", store.weights_path("k", 0).with_suffix(".lock")]
     with store.lock("k", 0):
         checkpoint.write_bytes(b"half")
         store.sweep("k", 0)
         assert not checkpoint.exists()
+        assert all(path.exists() for path in locks)
+    for path in locks:
+        path.write_bytes(b"1")
+    store.sweep("k", 0)
+    assert not any(path.exists() for path in locks)
+
+
+def test_an_empty_database_beside_networks_is_told(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "records.sqlite").touch()
+    Store(tmp_path / "new")  # of a process that was killed before it wrote anything
+    Store(tmp_path).write(make_record(), WEIGHTS)
+    (tmp_path / "records.sqlite").write_bytes(b"")
+    with pytest.warns(DamageWarning, match=r"records\.sqlite is empty, and there are networks"):
+        assert Store(tmp_path).keys() == []
 
 
 READER = """

@@ -4,6 +4,7 @@ import csv
 import fnmatch
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,9 @@ def test_a_reason_stands_for_all_cells_that_it_names(tmp_path):
 def test_a_damaged_reason_is_refused(tmp_path):
     (tmp_path / "reasons.toml").write_text("[[reason]]\ncells = 3\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"reasons\.toml: not a list of notes: .*cells"):
+        results_pages(tmp_path)
+    os.truncate(tmp_path / "reasons.toml", 1 << 40)
+    with pytest.raises(ValueError, match=r"reasons\.toml: not a list of notes: .* at most"):
         results_pages(tmp_path)
 
 

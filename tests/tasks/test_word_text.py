@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -118,6 +119,13 @@ def test_what_is_no_text_is_refused(folder: Path, content: bytes, message: str) 
     (folder / "valid.txt").write_text("\n\n", encoding="utf-8")
     (folder / "test.txt").write_text("\n\n", encoding="utf-8")
     with pytest.raises(ValueError, match=message):
+        drawn(folder)
+
+
+def test_a_pipe_is_refused_by_name(folder: Path) -> None:
+    (folder / "valid.txt").unlink()
+    os.mkfifo(folder / "valid.txt")
+    with pytest.raises(ValueError, match=r"valid\.txt must be a text: it must be a regular file"):
         drawn(folder)
 
 

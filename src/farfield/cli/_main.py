@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import io
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, Final, TextIO
 import tyro
 
 import farfield
-from farfield._errors import FarfieldError, UnknownNameError
+from farfield._errors import FarfieldError, UnknownNameError, lacks_memory
 from farfield._files import expand_home
 from farfield._interrupts import held_interrupts
 from farfield._text import printable
@@ -161,7 +162,7 @@ def _do(command: object, rest: Sequence[str]) -> int:
     try:
         command = _expanded(command)
         check_names(command)
-        with held_interrupts():  # one that meets torch while it loads ends in an abort
+        with held_interrupts(), _uncollected():  # an interrupt of torch's loading is an abort
             act = _action(command, rest)
         _check(command)
         with warnings.catch_warnings():
@@ -174,13 +175,23 @@ def _do(command: object, rest: Sequence[str]) -> int:
         return _say("\n\n".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except OverflowError as error:
         return _say(f"a number is too large: {error}", 2)
-    except MemoryError as error:
-        return _say(f"the memory does not suffice: {error}", 1)
-    except RuntimeError as error:
-        if "alloc" not in str(error):
+    except (MemoryError, RuntimeError) as error:
+        if not lacks_memory(error):
             raise
-        return _say(f"the memory does not suffice: {str(error).splitlines()[0]}", 1)
+        return _say(f"the memory does not suffice: {' '.join(str(error).splitlines()[:1])}", 1)
     return 0
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Never look for garbage in what is loaded in the block, which would take half a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+        gc.enable()
 
 
 def _expanded(command: Any) -> object:

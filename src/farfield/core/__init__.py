@@ -1,9 +1,19 @@
 """Shared foundations: random streams, problems, errors, citations."""
 
+import gc
+
+import torch  # noqa: F401 — before what is below
+
+if not gc.get_freeze_count():
+    # Puts off the full collection that is due after torch, and takes as long as all imports here.
+    gc.freeze()
+    gc.unfreeze()
+
 from farfield._citations import REFERENCES as REFERENCES
 from farfield._citations import Reference as Reference
 from farfield._errors import FarfieldError as FarfieldError
 from farfield._errors import UnknownNameError as UnknownNameError
+from farfield._errors import lacks_memory as lacks_memory
 from farfield._files import expand_home as expand_home
 from farfield._files import open_regular as open_regular
 from farfield._files import read_regular as read_regular
@@ -88,6 +98,7 @@ __all__ = [
     "is_instance",
     "joined",
     "kind_of",
+    "lacks_memory",
     "layer_by_name",
     "num_cores",
     "open_regular",

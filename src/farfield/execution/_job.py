@@ -15,7 +15,7 @@ from typing import Final, final
 
 import torch
 
-from farfield.core import FarfieldError, NonNegativeInt, check_fields, kind_of
+from farfield.core import FarfieldError, NonNegativeInt, check_fields, kind_of, lacks_memory
 from farfield.experiments import Experiment
 from farfield.records import BusyError, Record, StoreError
 from farfield.training import Progress
@@ -135,6 +135,8 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, BusyError | StoreError | WorkerError):
         return said
     said = f"{type(error).__name__}: {said}"
+    if lacks_memory(error):
+        said = f"the memory does not suffice: {said}"
     frames = _frames(error)
     if not frames:
         return said

@@ -233,7 +233,7 @@ def _modes(path: Path, *, write: bool = False, create: bool = False) -> list[tup
 def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
     """A connection in the first of several ways that works."""
     for number, (access, locking) in enumerate(modes, 1):
-        address = f"{path.resolve().as_uri()}?mode={access}"
+        address = f"{Path(os.path.realpath(path)).as_uri()}?mode={access}"
         connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
         try:
             connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")

@@ -54,8 +54,15 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {self.folder}: {error.strerror}") from error
+        self._warn_of_empty(self.folder / "records.sqlite")
         self._database = Database(self.folder / "records.sqlite")
         self._locks: dict[tuple[str, int], list[Lock]] = {}
+
+    def _warn_of_empty(self, path: Path) -> None:
+        """Warn of a file of length 0, which SQLite takes for a new database, beside networks."""
+        if path.is_file() and not path.stat().st_size and (self.folder / "weights").is_dir():
+            text = f"{path} is empty, and there are networks beside it; they count as missing"
+            warnings.warn(text, DamageWarning, stacklevel=4)
 
     def write(self, record: Record, weights: Mapping[str, Any]) -> None:
         """Store a finished run; one that is already there stays as it is.
@@ -275,7 +282,7 @@ class Store:
         set_aside(self.weights_path(key, seed), reason)
 
     def sweep(self, key: str, seed: int) -> None:
-        """Remove the checkpoint, the progress and temporary files of a finished run.
+        """Remove what is left of a finished run: checkpoint, progress, locks, temporary files.
 
         What another process holds stays.
 
@@ -283,10 +290,10 @@ class Store:
             key: `Experiment.key`.
             seed: Number of the run.
         """
-        unfinished = self._paths_of_unfinished(key, seed)
+        unfinished, held = self._paths_of_unfinished(key, seed), (key, seed) in self._locks
         left = [*scraps(unfinished[0]), *filter(os.path.lexists, unfinished)]
-        if left:
-            held = (key, seed) in self._locks
+        locks = () if held else self._lock_paths(key, seed)
+        if left or any(map(os.path.lexists, locks)):
             lock = contextlib.nullcontext() if held else self.lock(key, seed)
             with contextlib.suppress(BusyError, StoreError, OSError), lock:
                 for path in left:
@@ -304,9 +311,10 @@ class Store:
         """Path of the last report of an unfinished run."""
         return self.folder / "progress" / f"{key}-{seed}.json"
 
-    def _paths_of_unfinished(self, key: str, seed: int) -> tuple[Path, Path]:
+    def _paths_of_unfinished(self, key: str, seed: int) -> tuple[Path, ...]:
         """Paths of the checkpoint and of the progress of an unfinished run."""
-        return self.checkpoint_path(key, seed), self.progress_path(key, seed)
+        progress = self.progress_path(key, seed)
+        return self.checkpoint_path(key, seed), progress, progress.with_suffix(".tmp")
 
     @contextlib.contextmanager
     def lock(self, key: str, seed: int) -> Iterator[None]:
@@ -325,14 +333,18 @@ class Store:
         """
         self._check_folders(key)
         run = f"seed {seed} of experiment {key} in {self.folder}"
-        network = self.weights_path(key, seed)
-        paths = (self.folder / "locks" / f"{key}-{seed}", network.with_suffix(".lock"))
+        paths = self._lock_paths(key, seed)
         with contextlib.ExitStack() as stack:
             self._locks[key, seed] = [stack.enter_context(hold(path, run)) for path in paths]
             try:
                 yield
             finally:
                 del self._locks[key, seed]
+
+    def _lock_paths(self, key: str, seed: int) -> tuple[Path, Path]:
+        """Paths of the two locks of a run."""
+        beside = self.weights_path(key, seed).with_suffix(".lock")
+        return self.folder / "locks" / f"{key}-{seed}", beside
 
     def _check_lock(self, key: str, seed: int) -> None:
         """Raise `StoreError` if the lock of a run was lost to another process."""

@@ -120,5 +120,5 @@ def _load(path: Path, form: type[Form]) -> Form:
         return form()
     try:
         return msgspec.toml.decode(read_regular(path, LARGEST_FILE), type=form)
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
+    except (msgspec.MsgspecError, OSError, ValueError) as error:
         raise ValueError(f"{printable(path)}: not a list of notes: {excerpt(error)}") from error

@@ -107,7 +107,15 @@ def are_in(folder: str) -> bool:
 def _texts_at(paths: tuple[Path, ...], stamps: tuple[tuple[int, int], ...]) -> Texts:
     """Texts of files, read again when they have changed."""
     del stamps
-    return _numbered([(printable(path), read_regular(path, _LARGEST)) for path in paths])
+    return _numbered([(printable(path), _content(path)) for path in paths])
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a text."""
+    try:
+        return read_regular(path, _LARGEST)
+    except OSError as error:
+        raise ValueError(f"{printable(path)} must be a text: {error.strerror}") from error
 
 
 def _stamp(path: Path) -> tuple[int, int]:
