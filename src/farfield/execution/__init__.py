@@ -15,6 +15,7 @@ from farfield.execution._order import Finished as Finished
 from farfield.execution._order import Order as Order
 from farfield.execution._order import train_order as train_order
 from farfield.execution._plan import Trial as Trial
+from farfield.execution._plan import cost_kind as cost_kind
 from farfield.execution._plan import trial as trial
 from farfield.execution._processes import Processes as Processes
 from farfield.execution._ray import Ray as Ray
@@ -44,6 +45,7 @@ __all__ = [
     "UnderWay",
     "WorkerError",
     "check_machine",
+    "cost_kind",
     "jobs_of",
     "keep_freed_memory",
     "results",
