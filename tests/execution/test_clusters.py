@@ -7,6 +7,7 @@ import multiprocessing
 import runpy
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,10 @@ from farfield.execution import (
     Here,
     Job,
     News,
+    Order,
     Ray,
     Slurm,
+    WorkerError,
     _run,
     _slurm,
     jobs_of,
@@ -31,6 +34,7 @@ from farfield.execution import (
     run,
     runs_under_way,
 )
+from farfield.execution._cluster import Call, call_of, run_on
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.tasks import GlyphSet, SameDifferent
@@ -220,6 +224,51 @@ def test_a_ray_cluster_loses_a_node_and_its_driver_and_nothing_else(
     assert "the driver's" not in {one.environment["processor"] for one in elsewhere}
     assert "is defined inside a function" in inner.environment["engine"]
     assert not list(store.folder.rglob("*.trained"))
+
+
+class Alone:
+    """A cluster of this process, with a GPU that is its CPU; some calls may be lost."""
+
+    on_gpu = True
+
+    def __init__(self, folder: Path, lost: int) -> None:
+        self.folder, self.lost, self.done = folder, lost, 0
+
+    def run(self, orders, report):
+        return run_on(self, orders, report)
+
+    def room(self) -> int:
+        return 1
+
+    def submit(self, orders: list[Order]) -> Call:
+        paths = [self.folder / str(order.job.seed) for order in orders]
+        orders = [replace(one, checkpoint=path) for one, path in zip(orders, paths, strict=True)]
+        return call_of(orders, "a call", 1, on_gpu=True, leave=True)
+
+    def wait(self, calls, report) -> list[Call]:
+        return [*calls]
+
+    def result(self, call: Call):
+        self.done += 1
+        return call.do(lambda _: None) if self.done > self.lost else WorkerError("it was lost")
+
+    def cancel(self, call: Call) -> None:
+        raise AssertionError("all calls have ended")
+
+
+def test_the_seeds_of_an_experiment_are_one_call_to_a_gpu_and_one_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farfield.execution._cluster._device", lambda **_: "cpu")
+    first, second = tiny_experiment(steps=2), tiny_experiment(steps=3)
+    store, cluster = Store(tmp_path / "runs"), Alone(tmp_path / "left", lost=1)
+    with pytest.raises(ExecutionError, match="2 of 4 runs did not finish: it was lost"):
+        run(jobs_of([first, second], (0, 2)), store, cluster)
+    assert cluster.done == 2
+    assert store.records(first.key) == []
+    engines = [record.environment["engine"] for record in store.records(second.key)]
+    assert engines == ["vmap over 2 seeds"] * 2
+    assert [*cluster.folder.iterdir()] == []
 
 
 def test_an_address_where_nothing_answers_is_named(tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ def _leave(answer: Answer, path: Path) -> Answer:
 
 def call_of(
     orders: Sequence[Order],
-    engine: str,
-    threads: int,
+    what: str,
+    cores: int,
     *,
     on_gpu: bool,
     leave: bool,
@@ -103,8 +103,8 @@ def call_of(
 
     Args:
         orders: Which ones.
-        engine: What their records say of how they ran.
-        threads: Threads of the worker.
+        what: What does them, for their records.
+        cores: Cores of the worker.
         on_gpu: Train on a GPU, the seeds of an experiment as one program.
         leave: Leave trained networks beside the checkpoints.
         with_arrays: Put the user's arrays in the text.
@@ -113,8 +113,8 @@ def call_of(
     return Call(
         orders=tuple(order.to_json(with_arrays=with_arrays) for order in orders),
         paths=tuple(import_paths(foreign(orders[0].job.experiment))),
-        engine=engine,
-        threads=threads,
+        engine=f"{what} with {cores} core{'s' * (cores > 1)}",
+        threads=cores,
         on_gpu=on_gpu,
         files=tuple(path.with_suffix(".trained") for path in paths),
     )

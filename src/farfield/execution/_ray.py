@@ -137,9 +137,8 @@ class _Tasks:
         """Have orders done by one task."""
         if not self._asked.shared:
             orders = [replace(order, checkpoint=None) for order in orders]
-        cores = self._asked.cores
         call = call_of(
-            orders, f"a Ray task with {cores} core{'s' * (cores > 1)}", cores,
+            orders, "a Ray task", self._asked.cores,
             on_gpu=self.on_gpu, leave=self._asked.shared, with_arrays=False,
         )  # fmt: skip
         arrays = arrays_of(orders[0].job.experiment)
@@ -168,7 +167,7 @@ class _Tasks:
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayError as error:
-            why = next(iter(str(error).split("\n")))
+            why = str(error).partition("\n")[0]
             kept = "; its last checkpoint is kept" if self._asked.shared else ""
             return WorkerError(f"the Ray task was lost ({type(error).__name__}: {why}){kept}")
 

@@ -94,10 +94,8 @@ class _Jobs:
         if job is None or not job.paths.result_pickle.exists():
             if job is not None:  # of a process that was killed: the new one goes on from there
                 job.cancel(check=False)
-            call = call_of(
-                orders, f"a Slurm job with {self._asked.cores} cores", self._asked.cores,
-                on_gpu=self.on_gpu, leave=False,
-            )  # fmt: skip
+            cores = self._asked.cores
+            call = call_of(orders, "a Slurm job", cores, on_gpu=self.on_gpu, leave=False)
             job = self._executor.submit(_Work(), call)
             note.write_text(job.job_id)
         self._notes[job] = note
