@@ -29,7 +29,7 @@ from farfield.execution._order import Failed, Finished, Order
 from farfield.records import DamageWarning
 
 Result = tuple[list[Answer], list[DamageWarning]]
-"""What comes back of a call: an answer an order, and what the user is to be warned of."""
+"""Result of a call: an answer for each order, and warnings for the user."""
 
 
 @final
@@ -138,7 +138,7 @@ class Cluster(Protocol):
         ...
 
     def result(self, call: Any) -> Result | WorkerError:
-        """What came back of a call that has ended, or why nothing did."""
+        """Result of a call that has ended, or the reason for none."""
         ...
 
     def cancel(self, call: Any) -> None:

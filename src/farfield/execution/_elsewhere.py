@@ -18,7 +18,7 @@ from farfield.execution._order import Failed, Finished, Order, state_from_bytes,
 from farfield.records import DamageWarning, Record, StoreError
 
 Answer = tuple[Record, bytes | Path] | WorkerError
-"""What comes back of an order: a record with the trained network, or its file; or why not."""
+"""Answer to an order: a record with the trained network, or its file; or the reason for none."""
 
 Outcomes = Generator[tuple[Sequence[Order], Finished | Failed], None, None]
 """Outcomes, each with its orders."""

@@ -75,7 +75,7 @@ class Ray:
 @contextlib.contextmanager
 def _connection(address: str | None) -> Iterator[Any]:
     """Ray, connected to a cluster."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics leave this machine
     ray = package("ray")
     if ray.is_initialized():
         yield ray
@@ -117,7 +117,7 @@ class _Tasks:
         self._queue = package("ray.util.queue").Queue(actor_options=options).actor
         self._news = self._queue.get.remote()
         self._arrays = dict[str, Any]()
-        self._is_told = False
+        self._has_warned = False
 
     def room(self) -> int:
         """Twice as many calls as are done at once, so that no machine waits for this one."""
@@ -125,8 +125,8 @@ class _Tasks:
         at_once = int(there.get("CPU", 0) // self._asked.cores)
         if self.on_gpu:
             at_once = min(at_once, int(there.get("GPU", 0) / self._asked.gpus))
-        if not at_once and not self._is_told:
-            self._is_told = True
+        if not at_once and not self._has_warned:
+            self._has_warned = True
             LOGGER.warning(
                 "no machine of the Ray cluster has %d cores and %g GPUs now; this waits for one",
                 self._asked.cores, self._asked.gpus,
@@ -163,7 +163,7 @@ class _Tasks:
         return ended
 
     def result(self, call: Any) -> Result | WorkerError:
-        """What a task gave back, or how it was lost."""
+        """Result of a task, or the way in which it was lost."""
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayError as error:

@@ -109,7 +109,7 @@ class _Jobs:
         return ended
 
     def result(self, call: Any) -> Result | WorkerError:
-        """What a job gave back, or why it did not."""
+        """Result of a job, or the reason for none."""
         self._notes.pop(call).unlink(missing_ok=True)
         error = call.exception()
         if error is None:
@@ -125,7 +125,7 @@ class _Jobs:
 
 @final
 class _Work:
-    """What a job does. Slurm may stop it before its end, and start it again."""
+    """Work of a job, which Slurm may stop before its end and start again."""
 
     def __init__(self) -> None:
         self._is_stopped = False
@@ -137,6 +137,6 @@ class _Work:
         return result
 
     def checkpoint(self, call: Call) -> Any:
-        """What is to be queued again, as submitit asks before it stops a job."""
+        """Work to queue again; submitit asks for it before it stops a job."""
         self._is_stopped = True
         return package("submitit").helpers.DelayedSubmission(_Work(), call)
