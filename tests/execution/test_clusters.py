@@ -44,7 +44,7 @@ from small import tiny_experiment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EVERY_STEP = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
-SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000}
+SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_log_monitor": False}
 SOON = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 500,
@@ -104,7 +104,7 @@ def two_nodes() -> Iterator[tuple[Any, Any]]:
     """A cluster of two nodes with one core each, and the node that is not its head."""
     from ray.cluster_utils import Cluster
 
-    head = SMALL | {"include_dashboard": False, "_system_config": SOON}
+    head = SMALL | {"include_dashboard": False, "no_monitor": True, "_system_config": SOON}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         yield cluster, cluster.add_node(**SMALL)
