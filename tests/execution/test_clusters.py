@@ -160,6 +160,7 @@ def check_page(folder: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # a dozen processes start, which on busy cores takes minutes
 def test_a_ray_cluster_loses_a_node_and_its_driver_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

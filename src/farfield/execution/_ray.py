@@ -113,7 +113,10 @@ class _Tasks:
         )
         node = ray.get_runtime_context().get_node_id()
         beside = package("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
-        options = {"num_cpus": 0, "scheduling_strategy": beside(node, soft=False)}
+        options = {
+            "num_cpus": 0, "scheduling_strategy": beside(node, soft=False),
+            "max_restarts": -1, "max_task_retries": -1,
+        }  # fmt: skip
         self._queue = package("ray.util.queue").Queue(actor_options=options).actor
         self._news = self._queue.get.remote()
         self._arrays = dict[str, Any]()
