@@ -135,6 +135,8 @@ def test_a_wrong_name_is_repeated_with_the_nearest_right_one(
         (f"{SEARCH} recipe.steps=1 --samples 0", "samples must be"),
         ("reproduce webb2021/demo --seeds 0", "seeds must be at least 1, got 0"),
         ("reproduce webb2021/demo --workers -1", "workers must be at least 1, got -1"),
+        ("reproduce webb2021/demo --executor rya", "unknown executor 'rya'; did you mean 'ray'"),
+        (f"{TRAIN} --executor ray --workers 2", "workers must be left out with this executor"),
         ("reproduce webb2021/demo --cell", "cell must name at least one cell, got none"),
         ("reproduce webb2021/demo --cell */lstm+tcn/* --cell", "cell must name at least one"),
         ("reproduce webb2021/demo --cell ''", "unknown cell ''"),

@@ -84,6 +84,12 @@ class Training:
     """Where networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
+    executor: str | None = None
+    """ray, ray://HOST:PORT or slurm: a cluster to train on, with a core or, for cuda, a GPU a
+    network or population; --workers is then how many share a GPU. This machine if not given."""
+    shared: bool = False
+    """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
+    kept there, so that a network whose machine is lost goes on from its last one."""
 
 
 @final
@@ -174,6 +180,12 @@ class Reproduce:
     """Where networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
+    executor: str | None = None
+    """ray, ray://HOST:PORT or slurm: a cluster to train on, with a core or, for cuda, a GPU a
+    network or population; --workers is then how many share a GPU. This machine if not given."""
+    shared: bool = False
+    """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
+    kept there, so that a network whose machine is lost goes on from its last one."""
 
 
 @final

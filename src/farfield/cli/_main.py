@@ -211,7 +211,12 @@ def _check(command: object) -> None:
     if isinstance(command, Bench | Plan | Training | Reproduce):
         from farfield.execution import check_machine
 
-        check_machine(command.device, command.workers)
+        if isinstance(command, Training | Reproduce) and command.executor is not None:
+            from farfield.cli._train import cluster_of
+
+            cluster_of(command)
+        else:
+            check_machine(command.device, command.workers)
     if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs):
         _nearest_folder("records", command.records)
     if isinstance(command, Bench | Reproduce | Report):

@@ -8,12 +8,12 @@ from farfield.cli._arguments import Plan
 from farfield.cli._console import make_console, say
 from farfield.cli._reproduce import networks_of, table_named
 from farfield.core import num_cores, printable
-from farfield.execution import Job, Trial, jobs_of, trial
+from farfield.execution import Job, Trial, cost_kind, jobs_of, trial
 from farfield.experiments import Experiment, source_of_value
 from farfield.records import Store
 from farfield.reports import FIGURES, Tabular
 from farfield.reproductions import Budget
-from farfield.tasks import Environment, is_at_hand
+from farfield.tasks import is_at_hand
 
 
 def plan(command: Plan) -> None:
@@ -35,7 +35,7 @@ def plan(command: Plan) -> None:
     hours = 0.0
     workers = command.workers or (num_cores() if command.device == "cpu" else 1)
     for experiment, networks in missing.items():
-        kind = _kind(experiment)
+        kind = cost_kind(experiment)
         if kind not in tried:
             tried[kind] = trial(experiment, range(networks), device=command.device)
         steps = experiment.recipe.steps
@@ -82,16 +82,6 @@ def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
         if record is None:
             counted[job.experiment] = counted.get(job.experiment, 0) + 1
     return counted
-
-
-def _kind(experiment: Experiment) -> tuple[object, ...]:
-    """Kind of an experiment, by which its steps take their time; one of each kind is tried."""
-    task = experiment.task
-    length = 0 if isinstance(task, Environment) else task.length
-    return (
-        type(task), length, experiment.model, experiment.objective, experiment.players,
-        experiment.recipe.batch_size, experiment.recipe.optimizer,
-    )  # fmt: skip
 
 
 def _grid(

@@ -22,8 +22,8 @@ from farfield.cli._names import (
     plain_dataclass,
 )
 from farfield.cli._readers import find_reader
-from farfield.core import printable, stream
-from farfield.execution import Display, Job, jobs_of, results, run
+from farfield.core import UnknownNameError, printable, stream
+from farfield.execution import Display, Executor, Job, Ray, Slurm, jobs_of, results, run
 from farfield.experiments import (
     TASK_ARGUMENTS,
     AgentNetwork,
@@ -102,9 +102,37 @@ def train_missing(
         store: Where the records are.
         console: Where to show it.
     """
+    if command.executor is not None:
+        with Display(jobs, labels, console, workers=1) as display:  # or as many as report
+            run(jobs, store, cluster_of(command), report=display.take)
+        return
     at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
         run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+
+
+def cluster_of(command: Training | Reproduce) -> Executor:
+    """The cluster that a command names; nothing is connected yet.
+
+    Args:
+        command: One with an executor.
+
+    Raises:
+        ValueError: If there is no such executor, or workers do not go with it.
+    """
+    name, _, address = str(command.executor).partition("://")
+    on_gpu = command.device == "cuda"
+    if command.workers is not None and not (on_gpu and name == "ray"):
+        raise ValueError(
+            "workers must be left out with this executor, but where tasks of Ray share a GPU, "
+            f"got {command.workers}"
+        )
+    if name == "ray":
+        gpus = 1 / (command.workers or 1) if on_gpu else 0
+        return Ray(address=address or None, gpus=gpus, shared=command.shared)
+    if command.executor == "slurm":
+        return Slurm(folder=command.records / "slurm", gpus=int(on_gpu))
+    raise UnknownNameError("executor", str(command.executor), ("ray", "ray://HOST:PORT", "slurm"))
 
 
 def check_trainable(experiment: Experiment) -> None:

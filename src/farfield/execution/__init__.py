@@ -1,4 +1,4 @@
-"""Execution of experiments: in one process per core, as one program on a GPU, or here."""
+"""Execution of experiments: in processes, as one program on a GPU, on a cluster, or here."""
 
 from farfield.execution._allocator import keep_freed_memory as keep_freed_memory
 from farfield.execution._display import Display as Display
@@ -15,11 +15,14 @@ from farfield.execution._order import Finished as Finished
 from farfield.execution._order import Order as Order
 from farfield.execution._order import train_order as train_order
 from farfield.execution._plan import Trial as Trial
+from farfield.execution._plan import cost_kind as cost_kind
 from farfield.execution._plan import trial as trial
 from farfield.execution._processes import Processes as Processes
+from farfield.execution._ray import Ray as Ray
 from farfield.execution._run import jobs_of as jobs_of
 from farfield.execution._run import results as results
 from farfield.execution._run import run as run
+from farfield.execution._slurm import Slurm as Slurm
 from farfield.execution._under_way import UnderWay as UnderWay
 from farfield.execution._under_way import runs_under_way as runs_under_way
 from farfield.training import vmap_error as vmap_error
@@ -35,11 +38,14 @@ __all__ = [
     "News",
     "Order",
     "Processes",
+    "Ray",
+    "Slurm",
     "Stacked",
     "Trial",
     "UnderWay",
     "WorkerError",
     "check_machine",
+    "cost_kind",
     "jobs_of",
     "keep_freed_memory",
     "results",

@@ -74,11 +74,15 @@ class Stacked:
             if reason is None:
                 yield _attempt(partial(train_together, device=self.device), together, report)
             else:
-                yield from one_after_another(together, self.device, report, reason)
+                engine = f"one after another: {reason}"
+                yield from one_after_another(together, self.device, report, engine)
 
 
 def one_after_another(
-    orders: Iterable[Order], device: str, report: Callable[[News], None], reason: str = ""
+    orders: Iterable[Order],
+    device: str,
+    report: Callable[[News], None],
+    engine: str = "one after another",
 ) -> Generator[Finished | Failed, None, None]:
     """Train networks in this process.
 
@@ -86,9 +90,8 @@ def one_after_another(
         orders: Which ones.
         device: Where they are.
         report: Takes the progress.
-        reason: Why they are not trained otherwise, for their records.
+        engine: What their records say of how they ran, and why so.
     """
-    engine = f"one after another{': ' if reason else ''}{reason}"
 
     def work(orders: list[Order], report: Callable[[Progress], None]) -> list[Run]:
         return [train_order(one, device=device, engine=engine, report=report) for one in orders]

@@ -53,8 +53,12 @@ class Order:
     checkpoint: Path | None = None
     clock: Clock = field(default_factory=Clock)
 
-    def to_json(self) -> str:
-        """The order in one line, for another process or machine."""
+    def to_json(self, *, with_arrays: bool = True) -> str:
+        """The order in one line, for another process or machine.
+
+        Args:
+            with_arrays: Put the user's arrays in it; else `from_json` must be given them.
+        """
         experiment = self.job.experiment
         return to_line(
             _Line(
@@ -70,24 +74,31 @@ class Order:
                 arrays={
                     digest: (a.dtype.str, a.shape, a.tobytes())
                     for digest, a in arrays_of(experiment).items()
+                    if with_arrays
                 },
             )
         )
 
     @classmethod
-    def from_json(cls, text: str, announce: Callable[[str], None]) -> Order:
+    def from_json(
+        cls,
+        text: str,
+        announce: Callable[[str], None],
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+    ) -> Order:
         """The order that a line describes.
 
         Args:
             text: What `to_json` gave.
             announce: Takes the name of a module before it is imported, and nothing after it.
+            arrays: Arrays that the line lacks, by digest.
 
         Raises:
             OtherThereError: If the experiment is not the same here, where its modules are fresh.
             WorkerError: If a module cannot be imported.
         """
         line = from_line(text, _Line)
-        arrays = {
+        arrays = {**arrays} | {
             digest: np.frombuffer(content, dtype=dtype).reshape(shape)
             for digest, (dtype, shape, content) in line.arrays.items()
         }

@@ -60,7 +60,7 @@ class Pace:
 
     Args:
         now: Clock of the wall, in seconds.
-        workers: Networks that train at once.
+        workers: Networks that train at once; more where more report.
     """
 
     now: Callable[[], float]
@@ -116,7 +116,7 @@ class Pace:
             trained += each * (one.done - one.before)
             ahead += each * (one.steps - one.done)
         running = sum(one.is_running for one in waiting)
-        at_once = min(self.workers, len(self._networks))
+        at_once = min(max(self.workers, running), len(self._networks))
         passed = self.now() - self._began
         spent = at_once * passed
         if finished:  # what was spent beside steps, by network; a running one is halfway through it

@@ -49,6 +49,20 @@ class Trial:
         return self.seconds * steps * networks / self.networks / workers / 3600
 
 
+def cost_kind(experiment: Experiment) -> tuple[object, ...]:
+    """Kind of an experiment, by which its steps take their time.
+
+    Args:
+        experiment: Any; those of one kind differ in steps, regimes and contents.
+    """
+    task = experiment.task
+    length = 0 if isinstance(task, Environment) else task.length
+    return (
+        type(task), length, experiment.model, experiment.objective, experiment.players,
+        experiment.recipe.batch_size, experiment.recipe.optimizer,
+    )  # fmt: skip
+
+
 @check_arguments
 def trial(
     experiment: Experiment, seeds: Sequence[int], *, device: str = "cpu", seconds: float = 1.0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -22,18 +20,18 @@ from typing import Any, Final, final
 from farfield._interrupts import held_interrupts
 from farfield.core import num_cores
 from farfield.execution._allocator import keep_freed_memory
-from farfield.execution._here import one_after_another
-from farfield.execution._imports import foreign, import_paths, spawn_error
-from farfield.execution._job import News, OtherThereError, WorkerError, check_machine, reason_of
-from farfield.execution._order import (
-    Failed,
-    Finished,
-    Order,
-    state_from_bytes,
-    state_to_bytes,
-    train_order,
+from farfield.execution._elsewhere import (
+    Answer,
+    Outcomes,
+    damage_to,
+    do_orders,
+    or_here,
+    outcomes_of,
 )
-from farfield.records import DamageWarning, Record, StoreError
+from farfield.execution._imports import foreign, import_paths, spawn_error
+from farfield.execution._job import News, OtherThereError, WorkerError, check_machine
+from farfield.execution._order import Failed, Finished, Order
+from farfield.records import DamageWarning
 from farfield.training import Progress
 
 
@@ -64,19 +62,9 @@ class Processes:
         self, orders: Iterable[Order], report: Callable[[News], None]
     ) -> Generator[Finished | Failed, None, None]:
         """Train networks, as `Executor.run` does."""
-        here = list[tuple[Order, str]]()
-        with contextlib.closing(self._run_elsewhere(orders, report)) as outcomes:
-            for order, outcome in outcomes:
-                if isinstance(outcome, Failed) and isinstance(outcome.error, OtherThereError):
-                    here.append((order, str(outcome.error)))
-                else:
-                    yield outcome
-        for order, reason in here:
-            yield from one_after_another([order], self.device, report, reason)
+        return or_here(self._run_elsewhere(orders, report), self.device, report)
 
-    def _run_elsewhere(
-        self, orders: Iterable[Order], report: Callable[[News], None]
-    ) -> Generator[tuple[Order, Finished | Failed], None, None]:
+    def _run_elsewhere(self, orders: Iterable[Order], report: Callable[[News], None]) -> Outcomes:
         count = self.workers or num_cores()
         source, fatal = iter(orders), dict[str, WorkerError]()
         idle, busy = list[_Worker](), dict[Any, _Worker]()
@@ -84,7 +72,7 @@ class Processes:
             while True:
                 while len(busy) < count and (order := next(source, None)) is not None:
                     if error := _refusal(order, fatal):
-                        yield order, Failed((order.job,), error)
+                        yield [order], Failed((order.job,), error)
                         continue
                     worker = idle.pop() if idle and idle[-1].is_alive else _Worker(fatal)
                     busy[worker.news] = worker
@@ -92,10 +80,10 @@ class Processes:
                 if not busy:
                     return
                 for news in wait([*busy]):
-                    if outcome := busy[news].take(report):
+                    if answer := busy[news].take(report):
                         worker = busy.pop(news)
                         idle.append(worker)
-                        yield worker.order, outcome
+                        yield from outcomes_of([worker.order], [answer])
         finally:
             for worker in [*idle, *busy.values()]:
                 worker.stop()
@@ -130,7 +118,7 @@ class _Worker:
         """Give the process an order; its news end with the outcome."""
         self.order, self._importing = order, ""
         paths = import_paths(foreign(order.job.experiment))
-        self._future: Future[tuple[Record, bytes] | WorkerError]
+        self._future: Future[Answer]
         try:
             self._future = self._pool.submit(_train, order.to_json(), paths, device, engine)
         except BrokenProcessPool as error:  # it was killed since `is_alive`
@@ -138,14 +126,14 @@ class _Worker:
             self._future.set_exception(error)
         self._end.close()  # the process has its own, so that the pipe ends when the process does
 
-    def take(self, report: Callable[[News], None]) -> Finished | Failed | None:
-        """Take one piece of news; returns the outcome if it was the last."""
+    def take(self, report: Callable[[News], None]) -> Answer | None:
+        """Take one piece of news; returns the answer if it was the last."""
         try:
             item = self.news.recv()
         except (EOFError, OSError):
             item = None
         if item is None:
-            return self._outcome()
+            return self._answer()
         if isinstance(item, Progress):
             report(News(job=self.order.job, progress=item))
         elif isinstance(item, DamageWarning):
@@ -154,15 +142,11 @@ class _Worker:
             self._importing = item
         return None
 
-    def _outcome(self) -> Finished | Failed:
+    def _answer(self) -> Answer:
         try:
-            found = self._future.result()
+            return self._future.result()
         except BrokenProcessPool:
-            found = self._ended()
-        if isinstance(found, WorkerError):
-            return Failed((self.order.job,), found)
-        record, weights = found
-        return Finished((self.order.job,), ((record, state_from_bytes(weights)),))
+            return self._ended()
 
     def _ended(self) -> WorkerError:
         """The end of the process in words, with the module of the user's that it imported then."""
@@ -241,16 +225,6 @@ def _begin(news: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_freed_memory()
     os.dup2(2, 1)  # what a module prints goes to standard error
-    show = warnings.showwarning
-
-    def warn(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
-        if isinstance(message, DamageWarning):
-            news.send(message)
-        else:
-            show(message, category, *where, **to)
-
-    warnings.showwarning = warn  # those of damage are for the parent to show
-    warnings.simplefilter("always", DamageWarning)
     _NEWS.append(news)
 
 
@@ -261,21 +235,15 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _train(
-    text: str, paths: Sequence[str], device: str, engine: str
-) -> tuple[Record, bytes] | WorkerError:
-    """Do an order in a worker; whatever goes wrong is returned, in words."""
-    sys.path[:] = paths
+def _train(text: str, paths: Sequence[str], device: str, engine: str) -> Answer:
+    """Do an order in a worker."""
     [news] = _NEWS
     try:
-        order = Order.from_json(text, news.send)
-        record, weights = train_order(order, device=device, engine=engine, report=news.send)
-        return record, state_to_bytes(weights)
-    except OtherThereError as error:
-        return error
-    except BaseException as error:  # noqa: BLE001 — whatever it was, the parent must hear of it
-        is_said = isinstance(error, StoreError)
-        trace = "" if is_said else "".join(traceback.format_exception(error))
-        return WorkerError(reason_of(error), trace)
+        with damage_to(news.send):
+            [answer] = do_orders(
+                [text], paths, device, engine, lambda item: news.send(item.progress),
+                announce=news.send,
+            )  # fmt: skip
+        return answer
     finally:
         news.send(None)

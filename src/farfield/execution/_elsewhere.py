@@ -1,0 +1,148 @@
+"""Orders done in another process or on another machine: as text there, in words or bytes back."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from farfield.execution._here import Stacked, one_after_another
+from farfield.execution._job import News, OtherThereError, WorkerError, reason_of
+from farfield.execution._order import Failed, Finished, Order, state_from_bytes, state_to_bytes
+from farfield.records import DamageWarning, Record, StoreError
+
+Answer = tuple[Record, bytes | Path] | WorkerError
+"""Answer to an order: a record with the trained network, or its file; or the reason for none."""
+
+Outcomes = Generator[tuple[Sequence[Order], Finished | Failed], None, None]
+"""Outcomes, each with its orders."""
+
+
+def do_orders(
+    texts: Sequence[str],
+    paths: Sequence[str],
+    device: str,
+    engine: str,
+    report: Callable[[News], None],
+    *,
+    announce: Callable[[str], None] = lambda _: None,
+    arrays: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    together: bool = False,
+) -> list[Answer]:
+    """Do orders in a worker; whatever goes wrong is returned, in words.
+
+    Args:
+        texts: The orders, as `Order.to_json` gave them.
+        paths: Where modules of the user's are looked for.
+        device: Where the networks are.
+        engine: What their records say of how they ran.
+        report: Takes the progress.
+        announce: Takes the name of a module before it is imported, and nothing after it.
+        arrays: Arrays of the user's that the texts lack, by digest.
+        together: Train seeds of one experiment as one program, where that can be.
+    """
+    sys.path[:] = paths
+    try:
+        orders = [Order.from_json(text, announce, arrays or {}) for text in texts]
+        if together:
+            outcomes = [*Stacked(device).run(orders, report)]
+        else:
+            outcomes = [*one_after_another(orders, device, report, engine)]
+    except BaseException as error:  # noqa: BLE001 — whatever it was, the parent must hear of it
+        return [in_words(error)] * len(texts)
+    return [answer for outcome in outcomes for answer in _answers(outcome)]
+
+
+def _answers(outcome: Finished | Failed) -> list[Answer]:
+    if isinstance(outcome, Failed):
+        return [in_words(outcome.error)] * len(outcome.jobs)
+    return [(record, state_to_bytes(weights)) for record, weights in outcome.runs]
+
+
+def in_words(error: BaseException) -> WorkerError:
+    """An error of a worker as another process can take it.
+
+    Args:
+        error: What was raised.
+    """
+    if isinstance(error, OtherThereError):
+        return error
+    trace = "" if isinstance(error, StoreError) else "".join(traceback.format_exception(error))
+    return WorkerError(reason_of(error), trace)
+
+
+@contextlib.contextmanager
+def damage_to(take: Callable[[DamageWarning], None]) -> Iterator[None]:
+    """Give warnings of damage to `take`, and not to standard error.
+
+    Args:
+        take: Takes each of them.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DamageWarning)
+        show = warnings.showwarning
+
+        def warn(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
+            if isinstance(message, DamageWarning):
+                take(message)
+            else:
+                show(message, category, *where, **to)
+
+        warnings.showwarning = warn
+        yield
+
+
+def outcomes_of(
+    orders: Sequence[Order], answers: Sequence[Answer]
+) -> Iterator[tuple[Sequence[Order], Finished | Failed]]:
+    """Outcomes of orders that were done together: of what finished, then of each failure.
+
+    Args:
+        orders: The orders.
+        answers: What came back, in the same order.
+    """
+    finished = [(order, found) for order, found in zip(orders, answers, strict=True)
+                if not isinstance(found, WorkerError)]  # fmt: skip
+    if finished:
+        runs = tuple((record, state_from_bytes(_content(given))) for _, (record, given) in finished)
+        done = [order for order, _ in finished]
+        yield done, Finished(tuple(order.job for order in done), runs)
+    for order, found in zip(orders, answers, strict=True):
+        if isinstance(found, WorkerError):
+            yield [order], Failed((order.job,), found)
+
+
+def _content(weights: bytes | Path) -> bytes:
+    """The bytes of a trained network; the file that they were left in is removed."""
+    if not isinstance(weights, Path):
+        return weights
+    content = weights.read_bytes()
+    weights.unlink()
+    return content
+
+
+def or_here(
+    outcomes: Outcomes, device: str, report: Callable[[News], None]
+) -> Generator[Finished | Failed, None, None]:
+    """Outcomes, and at the end those of orders that only this process can do.
+
+    Args:
+        outcomes: Those of other processes.
+        device: Where the networks are in this one.
+        report: Takes the progress.
+    """
+    here = list[tuple[Order, str]]()
+    with contextlib.closing(outcomes):
+        for orders, outcome in outcomes:
+            if isinstance(outcome, Failed) and isinstance(outcome.error, OtherThereError):
+                here += [(order, str(outcome.error)) for order in orders]
+            else:
+                yield outcome
+    for order, reason in here:
+        yield from one_after_another([order], device, report, f"one after another: {reason}")
