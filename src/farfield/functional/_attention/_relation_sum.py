@@ -80,7 +80,7 @@ def relation_sum(
     chosen = made(tuple(sets), size, length, z.dtype, z.device)
     if torch.is_grad_enabled() or traced or z.ndim == 2 or not z.is_cpu:
         return _sum(chosen, rows, out_weight, out_bias)
-    parts = rows.split(max(1, PIECE // max(1, len(sets))))
+    parts = torch.split(rows, max(1, PIECE // max(1, len(sets))))
     return torch.cat([_sum(chosen, part, out_weight, out_bias) for part in parts])
 
 
