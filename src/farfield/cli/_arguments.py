@@ -19,6 +19,7 @@ NETWORKS = 10
 """Networks of each cell, where no number is asked for: as many as the papers have."""
 
 Device = Literal["cpu", "cuda"]
+Matmul = Literal["float32", "tf32"]
 
 
 @final
@@ -84,6 +85,8 @@ class Training:
     """Where networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
+    matmul: Matmul = "float32"
+    """How a GPU multiplies matrices of float32: as they are, or rounded to TF32 and so faster."""
 
 
 @final
@@ -174,6 +177,8 @@ class Reproduce:
     """Where networks train."""
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
+    matmul: Matmul = "float32"
+    """How a GPU multiplies matrices of float32: as they are, or rounded to TF32 and so faster."""
 
 
 @final

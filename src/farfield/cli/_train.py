@@ -104,7 +104,14 @@ def train_missing(
     """
     at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
-        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+        run(
+            jobs,
+            store,
+            device=command.device,
+            workers=command.workers,
+            report=display.take,
+            matmul=command.matmul,
+        )
 
 
 def check_trainable(experiment: Experiment) -> None:
