@@ -220,6 +220,11 @@ class Stack:
         gradients, (losses, state) = self._programs[turn.number](inputs)
         return gradients, losses, state
 
+    @property
+    def is_recorded(self) -> bool:
+        """True if a GPU has recorded the steps and replays them."""
+        return all(program.is_recorded for program in self._programs)
+
     def rehearse(self) -> None:
         """Try an update and a score as one program; the networks are unusable afterwards.
 
