@@ -66,7 +66,7 @@ def environment(*, device: str, engine: str, matmul: str = "float32") -> dict[st
     Args:
         device: Device the networks were on, as torch names it.
         engine: How the population ran, and why so where there was a choice.
-        matmul: Precision of matrix products of float32, told of a GPU, where it can be chosen.
+        matmul: Precision of matrix products of float32; noted of a GPU, where there is a choice.
     """
     on_gpu = device.startswith("cuda")
     name = torch.cuda.get_device_name(device) if on_gpu else _processor()
