@@ -86,7 +86,7 @@ class Training:
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
     matmul: Matmul = "float32"
-    """How a GPU multiplies matrices of float32: as they are, or rounded to TF32 and so faster."""
+    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
 
 
 @final
@@ -178,7 +178,7 @@ class Reproduce:
     workers: int | None = None
     """Processes; if not given, as many as there are cores, and none on a GPU."""
     matmul: Matmul = "float32"
-    """How a GPU multiplies matrices of float32: as they are, or rounded to TF32 and so faster."""
+    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
 
 
 @final
