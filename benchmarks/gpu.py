@@ -2,19 +2,20 @@
 
 Run from the root of the checkout:
 
-    make gpu                                        # about two minutes on a GPU
+    make gpu                                        # about four minutes on a GPU
     python -m benchmarks.gpu --device cpu --quick   # the same code at a tiny size
 
 Every model of the paper, after its context normalization, is trained for some steps on each of the
-four tasks: ten seeds together, with steps that are recorded and replayed, and on the first task
-also ten with steps as they are, and one seed by itself. Time by the wall, after the device is done.
+four tasks: ten seeds together, with steps that are recorded and replayed, in float32 and in TF32,
+and all regimes of the ten are scored together. On the first task also: ten seeds with steps as they
+are, one seed, and the scores of one by itself. Time by the wall, after the device is done.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, final
 
@@ -26,7 +27,7 @@ from benchmarks._report import page_of_table
 from benchmarks._rounds import Lines, publish
 from farfield.experiments import Experiment
 from farfield.reproductions import TABLES, Claim
-from farfield.training import Stack
+from farfield.training import Learner, OneNetwork, Stack
 
 RESULTS: Final = _pages.RESULTS / "gpu"
 GRID: Final = tuple(f"webb2021/table-{number}" for number in (9, 10, 11, 12))
@@ -34,7 +35,11 @@ SEEDS: Final = 10
 WARM_UP: Final = 2
 GOAL_HOURS: Final = 2.0
 GOAL_TIMES: Final = 1.5
-COLUMNS: Final = ("model", "task", "ms a step", "as they are", "one seed", "ten by one", "hours")
+QUICK_PROBLEMS: Final = 100
+COLUMNS: Final = (
+    "model", "task", "recorded", "ms a step", "TF32", "as they are", "one seed", "ten by one",
+    "scores (s)", "one by one (s)", "hours", "hours TF32",
+)  # fmt: skip
 
 Json = Mapping[str, Any]
 
@@ -47,7 +52,7 @@ class Options:
     Args:
         device: Where the networks are.
         rounds: Steps that are timed.
-        quick: Two models and tasks, three steps.
+        quick: Two models and tasks, two seeds, three steps, few problems.
         beside: What else ran on the machine, for the page; empty for nothing.
         name: Name of the result files; by default date and device.
     """
@@ -68,28 +73,65 @@ def cells(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Claim]]:
     return found
 
 
-def seconds_a_step(
-    experiment: Experiment, seeds: int, device: str, steps: int, *, replay: bool = True
-) -> float:
-    """Seconds that a step takes.
+def seconds(act: Callable[[int], object], device: str, times: int) -> float:
+    """Seconds that each call takes, after the first `WARM_UP`.
+
+    Args:
+        act: Called with the numbers 0, 1, …
+        device: What is waited for.
+        times: How many calls are timed.
+    """
+    wait: Callable[[], None] = torch.cuda.synchronize if device == "cuda" else lambda: None
+    for number in range(WARM_UP):
+        act(number)
+    wait()
+    started = time.perf_counter()
+    for number in range(WARM_UP, WARM_UP + times):
+        act(number)
+    wait()
+    return (time.perf_counter() - started) / times
+
+
+def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dict[str, Any]:
+    """What steps and scores of an experiment take, seconds.
 
     Args:
         experiment: What is trained.
         seeds: Networks together.
         device: Where.
-        steps: How many steps are timed.
-        replay: Whether a GPU records and replays them.
+        rounds: How many steps are timed.
     """
-    wait: Callable[[], None] = torch.cuda.synchronize if device == "cuda" else lambda: None
-    stack = Stack(experiment, range(seeds), device=device, replay=replay)
-    for step in range(WARM_UP):
-        stack.update(step)
-    wait()
-    started = time.perf_counter()
-    for step in range(WARM_UP, WARM_UP + steps):
-        stack.update(step)
-    wait()
-    return (time.perf_counter() - started) / steps
+    ten = Stack(experiment, range(seeds), device=device)
+    line: dict[str, Any] = {
+        "replayed": seconds(ten.update, device, rounds),
+        "recorded": ten.is_recorded,
+        "scores": seconds(ten.score, device, 1),
+    }
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        ten = Stack(experiment, range(seeds), device=device)
+        return line | {"tf32": seconds(ten.update, device, rounds)}
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dict[str, Any]:
+    """The same of steps as they are, of one network, and of scores one by one.
+
+    Args:
+        experiment: What is trained.
+        seeds: Networks together.
+        device: Where.
+        rounds: How many steps are timed.
+    """
+    plain = Stack(experiment, range(seeds), device=device, replay=False)
+    one: Learner = OneNetwork(experiment, 0, device=device)
+    return {
+        "as they are": seconds(plain.update, device, rounds),
+        "one": seconds(Stack(experiment, [0], device=device).update, device, rounds),
+        "one by one": seeds * seconds(one.score, device, 1),
+    }
 
 
 def measure(options: Options, rounds: int) -> Lines:
@@ -98,53 +140,72 @@ def measure(options: Options, rounds: int) -> Lines:
     first, lines = claims[0].experiment.task.name, Lines()
     kinds = cells(claims)
     for (model, task), group in [*kinds.items()][:: len(kinds) // 2 if options.quick else 1]:
-        taken = partial(seconds_a_step, group[0].experiment, device=options.device, steps=rounds)
+        experiment, seeds = group[0].experiment, SEEDS
+        if options.quick:
+            few: Any = replace(experiment.problem_task, max_problems=QUICK_PROBLEMS)
+            experiment, seeds = replace(experiment, task=few), 2
+        given = experiment, seeds, options.device, rounds
+        recipes = [claim.experiment.recipe for claim in group]
         lines.append(
             {
                 "model": model,
                 "task": task,
-                "steps": sum(claim.experiment.recipe.steps for claim in group),
-                "replayed": taken(SEEDS),
-                "as they are": taken(SEEDS, replay=False) if task == first else None,
-                "one": taken(1) if task == first else None,
+                "steps": sum(recipe.steps for recipe in recipes),
+                "evaluations": sum(recipe.evaluations for recipe in recipes),
+                **line_of(*given),
+                **(more_of(*given) if task == first else {}),
             }
         )
     return lines
 
 
-def hours(line: Json) -> float:
-    """Hours that all cells of a model and task take, ten networks each, without their scores."""
-    return float(line["steps"] * line["replayed"] / 3600)
+def hours(line: Json, step: str = "replayed") -> float:
+    """Hours that all cells of a model and task take, ten networks each.
+
+    Args:
+        line: What was measured; lines of before have no scores.
+        step: Which steps.
+    """
+    scores = line.get("evaluations", 0) * line.get("scores", 0.0)
+    return float((line["steps"] * line[step] + scores) / 3600)
 
 
 def row(line: Json, lines: Lines) -> tuple[str, ...]:
-    """One row of the table, in the order of `COLUMNS`."""
+    """One row of the table, in the order of `COLUMNS`; what was not measured is left empty."""
     del lines
-    one, plain = line["one"], line["as they are"]
+    one = line.get("one")
+
+    def shown(name: str, unit: float = 1e3) -> str:
+        return f"{unit * line[name]:.2f}" if line.get(name) else ""
+
     return (
         line["model"],
         line["task"],
-        f"{1e3 * line['replayed']:.2f}",
-        f"{1e3 * plain:.2f}" if plain else "",
-        f"{1e3 * one:.2f}" if one else "",
+        {True: "yes", False: "no", None: ""}[line.get("recorded")],
+        *(shown(name) for name in ("replayed", "tf32", "as they are", "one")),
         f"{line['replayed'] / one:.2f}" if one else "",
+        *(shown(name, 1) for name in ("scores", "one by one")),
         f"{hours(line):.2f}",
+        f"{hours(line, 'tf32'):.2f}" if line.get("tf32") else "",
     )
 
 
 def markdown(results: Json) -> str:
     """The results as a Markdown page."""
     lines, settings = results["lines"], results["settings"]
-    total = sum(map(hours, lines))
+    total = f"{sum(map(hours, lines)):.1f} hours"
+    if all(line.get("tf32") for line in lines):
+        total += f", with TF32 {sum(hours(line, 'tf32') for line in lines):.1f}"
     said = (
         f"Steps of ten networks as one program on {settings['device']}, {settings['rounds']} of "
         f"each model and task after the first {WARM_UP}, by the wall. *As they are*: the same "
-        "steps, neither recorded nor replayed. *Hours*: all cells of Tables 9 to 12 of webb2021, "
-        "ten networks each, cell after cell, without their scores."
+        "steps, neither recorded nor replayed. *Scores*: every regime of all ten, together and one "
+        "by one. *Hours*: all cells of Tables 9 to 12 of webb2021, ten networks each, cell after "
+        "cell, with their scores where these were measured."
     )
     judged = (
-        f"All models and tasks of this page: {total:.1f} hours (goal for the grid: "
-        f"{GOAL_HOURS:g}). Ten seeds are to take at most {GOAL_TIMES:g} times as long as one."
+        f"All models and tasks of this page: {total} (goal for the grid: {GOAL_HOURS:g}, with TF32 "
+        f"{GOAL_HOURS / 2:g}). Ten seeds are to take at most {GOAL_TIMES:g} times as long as one."
     )
     return page_of_table(results, "Networks together on a GPU", f"{said}\n\n{judged}", COLUMNS, row)
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from each import some
 from farfield.execution import (
@@ -128,6 +129,21 @@ def test_an_executor_trains_what_it_is_given_and_needs_no_store() -> None:
             }
             if not isinstance(executor, Stacked):
                 assert {*record.scores} == {*alone.scores}
+
+
+def test_products_of_an_order_are_those_of_its_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    [job] = jobs_of([tiny_experiment()], (0,))
+    order = Order(job=job, matmul="tf32")
+    assert Order.from_json(order.to_json(), lambda name: None).matmul == "tf32"
+    with pytest.raises(ValueError, match="matmul must be 'float32' on a CPU"):
+        train_order(order)
+    monkeypatch.setattr("farfield.execution._order.check_matmul", lambda matmul, device: None)
+    seen = []
+    train_order(order, report=lambda _: seen.append(torch.get_float32_matmul_precision()))
+    train_order(Order(job=job), report=lambda _: seen.append(torch.get_float32_matmul_precision()))
+    assert {*seen} == {"high", "highest"}
+    assert seen == sorted(seen)
+    assert torch.get_float32_matmul_precision() == "highest"
 
 
 def test_an_executor_of_ones_own_serves_and_excludes_device_and_workers(tmp_path: Path) -> None:

@@ -471,6 +471,7 @@ def test_an_objective_that_draws_draws_for_each_seed_by_itself() -> None:
         ({"device": "banana"}, "must be 'cpu' or 'cuda', got 'banana'"),
         ({"device": "meta"}, "must be 'cpu' or 'cuda', got 'meta'"),
         ({"workers": 0}, "at least 1, got 0"),
+        ({"matmul": "tf32"}, "matmul must be 'float32' on a CPU, which has no other, got 'tf32'"),
     ],
 )
 def test_what_this_machine_cannot_do_is_said(

@@ -9,6 +9,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.func import functional_call, grad, stack_module_state, vmap
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from farfield.functional import sinusoidal_position
 from farfield.models import ESBN, LSTM, REASONERS, Relational, Transformer
@@ -16,6 +18,7 @@ from farfield.nn import ContextNorm, ConvEncoder
 from oracles import webb2021 as oracle
 
 FEATURES, OUTPUTS = 6, 3
+aten = torch.ops.aten
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -272,3 +275,33 @@ def test_relational_refuses_an_index_of_one_axis(unchecked) -> None:
     model = Relational(torch.nn.Flatten(), None, small_lstm())
     with pytest.raises(ValueError, match=r"index must be \(batch, time\), got shape \(3,\)"):
         model(drawn(4, 2, 3), torch.tensor([0, 1, 2]))
+
+
+class AsksTheProcessor(TorchDispatchMode):
+    """Notes operations for which a GPU waits: what a recorded program may not hold."""
+
+    waits = (aten.lift_fresh, aten._local_scalar_dense, aten.nonzero, aten.masked_select)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[object] = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function.overloadpacket in self.waits:
+            self.found.append(function)
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", REASONERS)
+def test_a_step_that_was_taken_before_copies_no_number_to_a_gpu(name: str) -> None:
+    cls = REASONERS[name]
+    sizes = {"length": 3, "hidden_size": 8, "relation_size": 4, "feedforward_size": 8}
+    taken = sizes.keys() & inspect.signature(cls).parameters
+    model = cls(8, OUTPUTS, **{size: sizes[size] for size in taken})
+    tensors, _ = stack_module_state([model, model])
+    step = vmap(grad(lambda own, z: functional_call(model, own, (z,)).square().sum()))
+    z = torch.ones(2, 4, 3, 8)
+    step(tensors, z)
+    with AsksTheProcessor() as asked:
+        step(tensors, z)
+    assert not asked.found

@@ -501,10 +501,10 @@ MUTANTS = [
         "training/test_scoring_networks.py::test_statistics_of_a_teacher_are_its_own",
     ),
     (
-        "curves of training show the student where the teacher is scored",
+        "the student is scored where the teacher is to be, by curves too",
         "training/_stack.py",
-        "            self._scored(),\n",
-        "            {n: t for part in self._parts() for n, t in part.items()},\n",
+        "self._model.eval(), self._scored()",
+        "self._model.eval(), {n: t for part in self._parts() for n, t in part.items()}",
         "training/test_scored_teacher.py::test_teachers_together_are_teachers_alone",
     ),
     # execution

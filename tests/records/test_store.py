@@ -391,6 +391,13 @@ def test_the_environment_says_where_a_number_was_made() -> None:
     assert all(found.values())
 
 
+def test_the_environment_of_a_gpu_says_how_it_multiplies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "some GPU")
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    assert environment(device="cuda:1", engine="")["matmul"] == "float32"
+    assert environment(device="cuda", engine="", matmul="tf32")["matmul"] == "tf32"
+
+
 @pytest.mark.parametrize(
     ("folder", "message"),
     [

@@ -20,7 +20,7 @@ from farfield.models import MNM, NTM, TRN, CoRelNet, PrediNet, Transformer
 from farfield.nn import RandomEncoder
 from farfield.objectives import Reconstructing
 from farfield.records import DamageWarning, Score, StoreError, read_tensors, write_tensors
-from farfield.tasks import TRAINING
+from farfield.tasks import TRAINING, ProblemTask
 from farfield.training import (
     Batches,
     Clock,
@@ -243,6 +243,43 @@ def test_together_equals_alone(reasoner: Spec, encoder: Spec) -> None:
         assert [score.value for score in together[place]] == pytest.approx(
             [score.value for score in scores], rel=1e-9
         )
+
+
+def uneven(problems: Problems, seed: int) -> Problems:
+    return dataclasses.replace(problems, index=problems.index % (60 + seed))
+
+
+FORMS = {
+    "tables of other lengths": uneven,
+    "no item twice": lambda problems, _: problems.unshared(),
+    "drawn items": lambda problems, _: lazy(problems),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_regimes_are_scored_together_as_alone(
+    form: Callable[[Problems, int], Problems], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def formed(task: ProblemTask, seed: int) -> dict[str, Problems]:
+        return {name: form(each[:70], seed) for name, each in problems_of_run(task, seed).items()}
+
+    experiment = small_experiment(reasoner=SMALL_LSTM)
+    for name in ("_stack.problems_of_run", "_learner.problems_of_run"):
+        monkeypatch.setattr(f"farfield.training.{name}", formed)
+    for name in ("_evaluate.CHUNK", "_stacked_answers.CHUNK"):
+        monkeypatch.setattr(f"farfield.training.{name}", 32)
+    seeds = (0, 3)
+    stack = Stack(experiment, seeds, dtype=torch.float64)
+    monkeypatch.delattr("farfield.training._stack.score_all")  # of one network after another
+    together = [stack.score(0), stack.training_metrics(0)]
+    for place, seed in enumerate(seeds):
+        alone = OneNetwork(experiment, seed, dtype=torch.float64)
+        for several, [wanted] in zip(
+            together, [alone.score(0), alone.training_metrics(0)], strict=True
+        ):
+            for found, score in zip(several[place], wanted, strict=True):
+                assert found == msgspec.structs.replace(score, value=found.value)
+                assert found.value == pytest.approx(score.value, rel=1e-9)
 
 
 def test_together_equals_alone_where_a_memory_is_to_rebuild() -> None:

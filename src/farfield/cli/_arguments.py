@@ -19,6 +19,7 @@ NETWORKS = 10
 """Networks of each cell, where no number is asked for: as many as the papers have."""
 
 Device = Literal["cpu", "cuda"]
+Matmul = Literal["float32", "tf32"]
 
 
 @final
@@ -90,6 +91,8 @@ class Training:
     shared: bool = False
     """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
     kept there, so that a network whose machine is lost goes on from its last one."""
+    matmul: Matmul = "float32"
+    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
 
 
 @final
@@ -186,6 +189,8 @@ class Reproduce:
     shared: bool = False
     """Every machine of the Ray cluster sees the folder of records at the same path: checkpoints are
     kept there, so that a network whose machine is lost goes on from its last one."""
+    matmul: Matmul = "float32"
+    """Precision of matrix products on a GPU; tf32 rounds what is multiplied, and is faster."""
 
 
 @final

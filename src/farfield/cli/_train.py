@@ -108,7 +108,14 @@ def train_missing(
         return
     at_once = command.workers or (None if command.device == "cpu" else 1)
     with Display(jobs, labels, console, at_once) as display:
-        run(jobs, store, device=command.device, workers=command.workers, report=display.take)
+        run(
+            jobs,
+            store,
+            device=command.device,
+            workers=command.workers,
+            report=display.take,
+            matmul=command.matmul,
+        )
 
 
 def cluster_of(command: Training | Reproduce) -> Executor:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Final, final
+from typing import Final, final, get_args
 
 import torch
 
 from farfield.core import FarfieldError, NonNegativeInt, check_fields, kind_of, lacks_memory
 from farfield.experiments import Experiment
 from farfield.records import BusyError, Record, StoreError
-from farfield.training import Progress
+from farfield.training import Matmul, Progress
 
 LOGGER: Final = logging.getLogger("farfield")
 
@@ -77,6 +77,19 @@ def check_machine(device: str, workers: int | None = None) -> None:
         raise ValueError(f"device is {device!r}, but torch finds no such GPU here; use 'cpu'")
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
+
+
+def check_matmul(matmul: Matmul, device: str) -> None:
+    """Raise `ValueError` for products that a device does not make.
+
+    Args:
+        matmul: How matrices of float32 are multiplied.
+        device: Where.
+    """
+    if matmul not in get_args(Matmul):
+        raise ValueError(f"matmul must be 'float32' or 'tf32', got {matmul!r}")
+    if matmul != "float32" and torch.device(device).type == "cpu":
+        raise ValueError(f"matmul must be 'float32' on a CPU, which has no other, got {matmul!r}")
 
 
 @final

@@ -14,11 +14,20 @@ import torch
 
 from farfield.core import from_line, to_line
 from farfield.execution._imports import foreign, import_class
-from farfield.execution._job import Job, News, OtherThereError
+from farfield.execution._job import Job, News, OtherThereError, check_matmul
 from farfield.experiments import Experiment, arrays_of, public_path
 from farfield.records import Record, environment, from_tensors, to_tensors
 from farfield.tasks import Environment
-from farfield.training import Clock, Learner, OneAgent, OneNetwork, Progress, Stack, train
+from farfield.training import (
+    Clock,
+    Learner,
+    Matmul,
+    OneAgent,
+    OneNetwork,
+    Progress,
+    Stack,
+    train,
+)
 
 Run = tuple[Record, Mapping[str, Any]]
 """The numbers of a finished run, and the state of its trained network."""
@@ -32,6 +41,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     start: bytes | None
     checkpoint: str | None
     clock: Clock
+    matmul: Matmul
     classes: dict[str, tuple[str, str]]
     arrays: dict[str, tuple[str, tuple[int, ...], bytes]]
 
@@ -46,12 +56,14 @@ class Order:
         start: State of the trained network that it starts from; `None` where it starts from none.
         checkpoint: File that holds its state between sittings; `None` to keep none.
         clock: How often to report and to save.
+        matmul: How a GPU multiplies matrices of float32.
     """
 
     job: Job
     start: Mapping[str, Any] | None = None
     checkpoint: Path | None = None
     clock: Clock = field(default_factory=Clock)
+    matmul: Matmul = "float32"
 
     def to_json(self, *, with_arrays: bool = True) -> str:
         """The order in one line, for another process or machine.
@@ -67,6 +79,7 @@ class Order:
                 start=None if self.start is None else state_to_bytes(self.start),
                 checkpoint=None if self.checkpoint is None else str(self.checkpoint.absolute()),
                 clock=self.clock,
+                matmul=self.matmul,
                 classes={
                     public_path(cls): (cls.__module__, cls.__qualname__)
                     for cls in foreign(experiment)
@@ -115,6 +128,7 @@ class Order:
             start=None if line.start is None else state_from_bytes(line.start),
             checkpoint=None if line.checkpoint is None else Path(line.checkpoint),
             clock=line.clock,
+            matmul=line.matmul,
         )
 
 
@@ -212,10 +226,16 @@ def _train(
 ) -> list[Run]:
     """Train, and make one record per seed."""
     experiment = order.job.experiment
+    check_matmul(order.matmul, device)
     scores, seconds = train(
-        learner, experiment, checkpoint=order.checkpoint, report=report, clock=order.clock
+        learner,
+        experiment,
+        checkpoint=order.checkpoint,
+        report=report,
+        clock=order.clock,
+        matmul=order.matmul,
     )
-    where = environment(device=str(torch.device(device)), engine=engine)
+    where = environment(device=str(torch.device(device)), engine=engine, matmul=order.matmul)
     records = [
         Record(
             key=experiment.key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 
 import torch
 
@@ -16,6 +17,7 @@ from farfield.execution._job import (
     News,
     WorkerError,
     check_machine,
+    check_matmul,
     distinct_jobs,
     log_divergence,
     reason_of,
@@ -25,7 +27,7 @@ from farfield.execution._processes import Processes
 from farfield.execution._under_way import note_progress
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
-from farfield.training import Clock, complete_runs, trained_weights
+from farfield.training import Clock, Matmul, complete_runs, trained_weights
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
@@ -53,6 +55,7 @@ def run(
     workers: int | None = None,
     report: Callable[[News], None] | None = None,
     clock: Clock | None = None,
+    matmul: Matmul = "float32",
 ) -> None:
     """Train the networks without a record, and write their records.
 
@@ -80,11 +83,13 @@ def run(
         workers: Number of processes; if `None`, as many as there are cores, and none on a GPU.
         report: Takes the news of every job, and of those that others start from, in this thread.
         clock: How often to report and to save.
+        matmul: How a GPU multiplies matrices of float32: as they are, or with `"tf32"` rounded
+            first, which is faster. Records of a GPU say which (`environment["matmul"]`).
 
     Raises:
         ValueError: If an argument is of another type, the device is not available, `workers` is
-            not positive, either is given beside an executor, or the classes of an experiment were
-            changed since its key was taken.
+            not positive, either is given beside an executor, a CPU is asked for TF32, or the
+            classes of an experiment were changed since its key was taken.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         WorkerError: If this is a worker process, which imports a module that starts runs.
@@ -94,6 +99,8 @@ def run(
     if executor is not None and (device, workers) != ("cpu", None):
         raise ValueError("executor must be given without device and workers, got them as well")
     check_machine(device, workers)
+    if executor is None:
+        check_matmul(matmul, device)
     jobs = distinct_jobs(jobs)
     report = note_progress(log_divergence(report), store)
     missing = _incomplete(jobs, store)
@@ -107,7 +114,8 @@ def run(
         failed |= {job: WorkerError(_UNREADY) for job in wave if _before(job) in failed}
         ready = [job for job in wave if job not in failed]
         chosen = executor or _executor_for(device, workers, len(ready))
-        failed |= _run_wave(ready, store, chosen, report, clock or Clock())
+        order_of = partial(_order, store=store, clock=clock or Clock(), matmul=matmul)
+        failed |= _run_wave(ready, store, chosen, report, order_of)
     _raise_failures(failed, sum(map(len, waves)))
 
 
@@ -156,7 +164,7 @@ def _run_wave(
     store: Store,
     executor: Executor,
     report: Callable[[News], None],
-    clock: Clock,
+    order_of: Callable[[Job], Order],
 ) -> dict[Job, BaseException]:
     """Run jobs, and write what finishes; returns those that failed, and why."""
     failed: dict[Job, BaseException] = {}
@@ -169,7 +177,7 @@ def _run_wave(
             held[job] = ExitStack()
             try:
                 held[job].enter_context(store.lock(job.experiment.key, job.seed))
-                order = None if _is_done(job, store) else _order(job, store, clock)
+                order = None if _is_done(job, store) else order_of(job)
             except Exception as error:  # noqa: BLE001 — the other jobs must still run
                 failed[job] = error
                 held.pop(job).close()
@@ -212,7 +220,7 @@ def _is_done(job: Job, store: Store) -> bool:
     return True
 
 
-def _order(job: Job, store: Store, clock: Clock) -> Order:
+def _order(job: Job, store: Store, clock: Clock, matmul: Matmul) -> Order:
     """The order for a job, with the trained network that it starts from."""
     before = _before(job)
     return Order(
@@ -220,6 +228,7 @@ def _order(job: Job, store: Store, clock: Clock) -> Order:
         start=None if before is None else trained_weights(before.experiment, before.seed, store),
         checkpoint=store.checkpoint_path(job.experiment.key, job.seed),
         clock=clock,
+        matmul=matmul,
     )
 
 

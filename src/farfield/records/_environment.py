@@ -60,14 +60,16 @@ def _capability(device: str) -> str:
     return torch.backends.cpu.get_cpu_capability()
 
 
-def environment(*, device: str, engine: str) -> dict[str, str]:
+def environment(*, device: str, engine: str, matmul: str = "float32") -> dict[str, str]:
     """Machine and versions, as a record states them.
 
     Args:
         device: Device the networks were on, as torch names it.
         engine: How the population ran, and why so where there was a choice.
+        matmul: Precision of matrix products of float32; noted of a GPU, where there is a choice.
     """
-    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else _processor()
+    on_gpu = device.startswith("cuda")
+    name = torch.cuda.get_device_name(device) if on_gpu else _processor()
     return {
         "farfield": __version__,
         "commit": _commit(),
@@ -79,6 +81,7 @@ def environment(*, device: str, engine: str) -> dict[str, str]:
         "capability": _capability(device),
         "cores": str(num_cores()),
         "device": device,
+        **({"matmul": matmul} if on_gpu else {}),
         "engine": engine,
         "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     }

@@ -12,6 +12,7 @@ from farfield.training._loop import Clock as Clock
 from farfield.training._loop import Progress as Progress
 from farfield.training._loop import curve_steps as curve_steps
 from farfield.training._loop import train as train
+from farfield.training._settings import Matmul as Matmul
 from farfield.training._stack import Stack as Stack
 from farfield.training._stack import vmap_error as vmap_error
 from farfield.training._trained import complete_runs as complete_runs
@@ -22,6 +23,7 @@ __all__ = [
     "Batches",
     "Clock",
     "Learner",
+    "Matmul",
     "OneAgent",
     "OneNetwork",
     "Progress",

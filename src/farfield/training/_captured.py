@@ -68,6 +68,11 @@ class Captured:
         graph.replay()
         return outputs
 
+    @property
+    def is_recorded(self) -> bool:
+        """True if there is a program to be replayed."""
+        return bool(self._programs)
+
     def _record(self, inputs: Inputs) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Any]:
         """A recorded program, where its inputs lie, and its outputs."""
         own = {

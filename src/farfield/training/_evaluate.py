@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 import torch
@@ -44,6 +44,12 @@ ITEMS = 512
 Outputs = Callable[[Tensor, Tensor], Tensor]
 """Function from `(items, index)` to outputs."""
 
+Values = dict[str, Float[Tensor, " batch"]]
+"""Measures of every problem, by name."""
+
+Answered = tuple[Tensor, list[tuple[Tensor, Problems]]]
+"""Rows of a set, and for each network its outputs beside the problems there."""
+
 
 def problems_of_run(task: ProblemTask, seed: int) -> dict[str, Problems]:
     """The sets of problems that run `seed` trains on and is scored on, by regime.
@@ -69,41 +75,47 @@ def score_problems(
         task: Whose score and loss.
         problems: What is answered.
     """
-    measured = _measured(model, task, problems)
+    [measured] = measured_of(task, _answered(model, task, problems))
     return measured[metric_of(task)], measured["loss"]
 
 
-def _measured(
-    model: Outputs, task: ProblemTask, problems: Problems, keep: list[Tensor] | None = None
-) -> dict[str, Float[Tensor, " batch"]]:
+def measured_of(
+    task: ProblemTask, answered: Iterable[Answered], keep: list[list[Tensor]] | None = None
+) -> list[Values]:
     """The task's metric, the loss and further scores of every problem, and those of its answers.
 
-    The outputs are added to `keep`, where that is given.
+    Args:
+        task: Whose metric and loss.
+        answered: All problems of one or more networks, some at a time.
+        keep: The outputs of each are added to it, where it is given.
     """
     found, order = [], []
     with torch.inference_mode():
-        for rows, some in problems.by_shape():
+        for rows, pairs in answered:
             order.append(rows)
-            for outputs, part in _answered(model, task, some):
-                found.append(_measures(task, outputs, part))
-                if keep is not None:
-                    keep.append(outputs)
+            found.append([_measures(task, outputs, part) for outputs, part in pairs])
+            if keep is not None:
+                keep.append([outputs for outputs, _ in pairs])
     rows = torch.cat(order).argsort()
-    values = {name: torch.cat([part[name] for part in found]) for name in found[0]}
-    return {name: value[rows.to(value.device)] for name, value in values.items()}
+    return [
+        {
+            name: (value := torch.cat([part[name] for part in own]))[rows.to(value.device)]
+            for name in own[0]
+        }
+        for own in zip(*found, strict=True)
+    ]
 
 
-def _answered(
-    model: Outputs, task: ProblemTask, problems: Problems
-) -> Iterator[tuple[Tensor, Problems]]:
-    """Outputs beside the problems that they answer, some at a time and in their order."""
-    problems = problems.compact()
-    answer, chunk = _answers(model, problems)
-    if isinstance(task, Consecutive):
-        answer, chunk = _continuing(model) if carries_state(model) else answer, GROUP
-    for start in range(0, len(problems), chunk):
-        part = problems[start : start + chunk]
-        yield answer(part), part
+def _answered(model: Outputs, task: ProblemTask, problems: Problems) -> Iterator[Answered]:
+    """All problems with the outputs of one network, those of a shape in their order."""
+    for rows, some in problems.by_shape():
+        same = some.compact()
+        answer, chunk = _answers(model, same)
+        if isinstance(task, Consecutive):
+            answer, chunk = _continuing(model) if carries_state(model) else answer, GROUP
+        for start in range(0, len(same), chunk):
+            part = same[start : start + chunk]
+            yield rows[start : start + chunk], [(answer(part), part)]
 
 
 def _measures(
@@ -123,7 +135,7 @@ def _measures(
 
 def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], Tensor], int]:
     """Function from problems to the outputs of the model, and the largest number of problems."""
-    if isinstance(model, EncodesItems) and len(problems.items) < problems.index.numel():
+    if isinstance(model, EncodesItems) and repeats(problems):
         embeddings = encode_all(model, problems)
         return (lambda part: model.answer(embeddings, part.index)), CHUNK
 
@@ -131,9 +143,28 @@ def _answers(model: Outputs, problems: Problems) -> tuple[Callable[[Problems], T
         part = part.compact()
         return model(part.table(), part.index)
 
-    numbers = problems.index.shape[1] * math.prod(problems.items.shape[1:])
+    return whole, chunk_of(problems)
+
+
+def repeats(problems: Problems) -> bool:
+    """True if an item stands at several positions, so that it is worth to encode items before.
+
+    Args:
+        problems: Over a table of items that occur.
+    """
+    return len(problems.items) < problems.index.numel()
+
+
+def chunk_of(problems: Problems, networks: int = 1) -> int:
+    """Problems of each network that are answered at once where items are not encoded before.
+
+    Args:
+        problems: Those of one of them.
+        networks: How many networks answer.
+    """
+    numbers = networks * problems.index.shape[1] * math.prod(problems.items.shape[1:])
     groups = NUMBERS // max(1, GROUP * numbers)
-    return whole, min(CHUNK, GROUP * max(1, groups))
+    return min(CHUNK, GROUP * max(1, groups))
 
 
 def carries_state(model: object) -> TypeGuard[CarriesState]:
@@ -269,23 +300,50 @@ def _scores(
     model: Outputs, task: ProblemTask, problems: Problems, step: int, regime: str
 ) -> list[Score]:
     """All scores of one set."""
+    answered = _answered(model, task, problems)
+    [found] = scores_of(task, [problems], answered, step, regime, model)
+    return found
+
+
+def scores_of(
+    task: ProblemTask,
+    several: Sequence[Problems],
+    answered: Iterable[Answered],
+    step: int,
+    regime: str,
+    model: object = None,
+) -> list[list[Score]]:
+    """All scores of one set of each of several networks.
+
+    Args:
+        task: Whose regime.
+        several: The set of each.
+        answered: The same with the outputs, some at a time.
+        step: Updates done so far, noted in the scores.
+        regime: Name of the set.
+        model: A model that may judge its outputs itself.
+    """
     both: tuple[object, object] = (task, model)
     judges = [judge for judge in both if isinstance(judge, SetScores)]
-    outputs: list[Tensor] = []
-    values = _measured(model, task, problems, outputs if judges else None)
-    if isinstance(task, HasSubsets):
-        metric, parts = metric_of(task), task.parts(problems)
-        values |= {f"{metric}/{part}": values[metric][chosen] for part, chosen in parts.items()}
-    found = [_mean_score(step, regime, name, value) for name, value in values.items()]
-    pooled: dict[str, float] = {}
-    for judge in judges:
-        pooled |= judge.set_scores(torch.cat(outputs), problems)
-    if isinstance(task, PooledScores):
-        pooled |= task.pooled_scores(values["loss"], problems)
-    return found + [
-        Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
-        for name, value in pooled.items()
-    ]
+    outputs: list[list[Tensor]] = []
+    measured = measured_of(task, answered, outputs if judges else None)
+    scores = []
+    for place, (values, problems) in enumerate(zip(measured, several, strict=True)):
+        if isinstance(task, HasSubsets):
+            metric, parts = metric_of(task), task.parts(problems)
+            values |= {f"{metric}/{part}": values[metric][rows] for part, rows in parts.items()}
+        pooled: dict[str, float] = {}
+        for judge in judges:
+            pooled |= judge.set_scores(torch.cat([each[place] for each in outputs]), problems)
+        if isinstance(task, PooledScores):
+            pooled |= task.pooled_scores(values["loss"], problems)
+        found = [_mean_score(step, regime, name, value) for name, value in values.items()]
+        found += [
+            Score(step=step, regime=regime, metric=name, value=value, count=len(problems))
+            for name, value in pooled.items()
+        ]
+        scores.append(found)
+    return scores
 
 
 def _perturbed(

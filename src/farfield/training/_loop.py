@@ -21,7 +21,7 @@ from farfield.records import JSON, Score, StoreError, read_tensors, set_aside, w
 from farfield.training._divergence import mark, not_finite_since
 from farfield.training._learner import BUFFER, Learner
 from farfield.training._optimizer_state import PREFIX
-from farfield.training._settings import fixed_settings
+from farfield.training._settings import Matmul, fixed_settings
 from farfield.training._turns import REMEMBERED
 
 
@@ -110,6 +110,7 @@ def train(
     checkpoint: Path | None = None,
     report: Callable[[Progress], None] | None = None,
     clock: Clock | None = None,
+    matmul: Matmul = "float32",
 ) -> tuple[list[list[Score]], float]:
     """Train to the last step of the recipe, from the checkpoint if there is one.
 
@@ -123,6 +124,7 @@ def train(
         checkpoint: File that holds the state between sittings; removed by nobody here.
         report: Shown how far the run is, about once in `clock.report_seconds`.
         clock: How often to report and to save.
+        matmul: How a GPU multiplies matrices of float32; one `"tf32"` rounds them first.
 
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
@@ -137,7 +139,7 @@ def train(
     steps, points = experiment.recipe.steps, set(experiment.recipe.evaluation_steps)
     curve = set(curve_steps(steps)) - points
     with (
-        fixed_settings(flush_denormal=True),
+        fixed_settings(flush_denormal=True, matmul=matmul),
         forked_generators(stream(learner.seeds[0], "noise")),
     ):
         step, before, scores, since = _resume(learner, experiment, checkpoint)

@@ -6,12 +6,18 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import torch
 
 Setting = tuple[Callable[[], Any], Callable[[Any], Any], Any]
 """Reader and writer of a setting, and its value in a run."""
+
+
+Matmul = Literal["float32", "tf32"]
+"""Precision of matrix products of float32 on a GPU."""
+
+_PRECISION: Final = {"float32": "highest", "tf32": "high"}
 
 
 def _flushes_denormals() -> bool:
@@ -31,7 +37,6 @@ _FIXED: Final[tuple[Setting, ...]] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
     (torch.get_num_threads, torch.set_num_threads, 1),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, 0),
-    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
     _flag(torch.backends.mkldnn, "enabled", True),
     _flag(torch.backends.mkldnn, "deterministic", False),
     _flag(torch.backends.cudnn, "enabled", True),
@@ -41,7 +46,7 @@ _FIXED: Final[tuple[Setting, ...]] = (
 
 
 @contextlib.contextmanager
-def fixed_settings(*, flush_denormal: bool = False) -> Iterator[None]:
+def fixed_settings(*, flush_denormal: bool = False, matmul: Matmul = "float32") -> Iterator[None]:
     """Torch as a fresh process has it, on one thread; then the caller's settings again.
 
     They are the default type and device, automatic casts, gradients, the number of threads and the
@@ -51,10 +56,17 @@ def fixed_settings(*, flush_denormal: bool = False) -> Iterator[None]:
         flush_denormal: Whether denormal numbers count as zero. Once a network answers with
             confidence, its gradients sink below 1e-38, and a product of such numbers takes several
             times as long as any other.
+        matmul: How a GPU multiplies matrices of float32: `"tf32"` rounds their numbers to ten bits
+            of mantissa first.
     """
     flush = (_flushes_denormals, torch.set_flush_denormal, flush_denormal)
+    precision: Setting = (
+        torch.get_float32_matmul_precision,
+        torch.set_float32_matmul_precision,
+        _PRECISION[matmul],
+    )
     with contextlib.ExitStack() as stack:
-        for read, write, value in (*_FIXED, flush):
+        for read, write, value in (*_FIXED, flush, precision):
             if (before := read()) != value:
                 write(value)
                 stack.callback(write, before)

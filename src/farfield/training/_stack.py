@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, final
@@ -17,23 +17,25 @@ from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment
 from farfield.objectives import Bound, Objective, Update
 from farfield.records import Score
-from farfield.tasks import TRAINING, Consecutive
+from farfield.tasks import TRAINING, metric_of, scored_sets
 from farfield.training._captured import Captured, Inputs
 from farfield.training._evaluate import (
+    Answered,
     calibrate,
     calibrated_on,
-    carries_state,
+    measured_of,
     metric_points,
     problems_of_run,
     score_all,
     score_problems,
+    scores_of,
     scoring_stream,
-    wants_statistics,
 )
 from farfield.training._learner import train_subset
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
 from farfield.training._stackable import check_alike
+from farfield.training._stacked_answers import Together, can_be_together
 from farfield.training._stacked_batches import StackedBatches, stacked
 from farfield.training._start import first_network
 from farfield.training._turns import Turn, optimizers_of, scored_tensors, turns_of
@@ -121,7 +123,6 @@ class Stack:
             Captured(partial(self._differentiate, turn), [*self._fixed.values()], replay=replay)
             for turn in self._turns
         ]
-        self._outputs = vmap(self._call)
 
     def _batches_of(self, turn: Turn) -> dict[str, StackedBatches]:
         pairs = zip(self.seeds, self._sets, strict=True)
@@ -130,11 +131,6 @@ class Stack:
             name: StackedBatches([batches[name] for batches in alone])
             for name in turn.objective.sets
         }
-
-    def _call(self, tensors: dict[str, Tensor], items: Tensor, index: Tensor) -> Tensor:
-        network = Bound(module=self._model, parameters=tensors)
-        outputs: Tensor = network.call("forward", items, index)
-        return outputs
 
     def _differentiate(
         self, turn: Turn, inputs: Inputs
@@ -224,6 +220,11 @@ class Stack:
         gradients, (losses, state) = self._programs[turn.number](inputs)
         return gradients, losses, state
 
+    @property
+    def is_recorded(self) -> bool:
+        """True if a GPU has recorded the steps and replays them."""
+        return all(program.is_recorded for program in self._programs)
+
     def rehearse(self) -> None:
         """Try an update and a score as one program; the networks are unusable afterwards.
 
@@ -273,14 +274,30 @@ class Stack:
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates, one list per seed."""
-        scores = []
-        for place, (seed, sets) in enumerate(zip(self.seeds, self._sets, strict=True)):
-            network = self._calibrated(place)
-            if not scored_tensors(self._turns, stacked=True):
-                self._keep(place, network)
-            with forked_generators(scoring_stream(seed)):
-                scores.append(score_all(self._experiment, network, sets, step, seed))
-        return scores
+        task = self._experiment.problem_task
+        asked = [scored_sets(task, sets) for sets in self._sets]
+        regimes = {name: [sets[name] for sets in asked] for name in asked[0]}
+        if self._experiment.perturbations or not all(map(self._is_together, regimes.values())):
+            return [self._scored_alone(place, step) for place in range(len(self.seeds))]
+        found = [
+            scores_of(task, several, self._answered(several), step, regime)
+            for regime, several in regimes.items()
+        ]
+        return [[*chain.from_iterable(own)] for own in zip(*found, strict=True)]
+
+    def _is_together(self, several: Sequence[Problems]) -> bool:
+        return can_be_together(self._model, self._experiment.problem_task, several)
+
+    def _answered(self, several: Sequence[Problems]) -> Iterator[Answered]:
+        return Together(self._model.eval(), self._scored()).answered(several)
+
+    def _scored_alone(self, place: int, step: int) -> list[Score]:
+        """Scores of the network of a seed, by itself."""
+        network, seed = self._calibrated(place), self.seeds[place]
+        if not scored_tensors(self._turns, stacked=True):
+            self._keep(place, network)
+        with forked_generators(scoring_stream(seed)):
+            return score_all(self._experiment, network, self._sets[place], step, seed)
 
     def _calibrated(self, place: int) -> nn.Module:
         """The network of a seed with its statistics of the training problems."""
@@ -298,23 +315,14 @@ class Stack:
         """The metric, then the loss, after `step` updates on some training problems, per seed."""
         some = [train_subset(sets[TRAINING]) for sets in self._sets]
         task = self._experiment.problem_task
-        continues = isinstance(task, Consecutive) and carries_state(self._model)
-        if continues or wants_statistics(self._model):
+        if self._is_together(some):
+            measured = measured_of(task, self._answered(some))
+            pairs = [(values[metric_of(task)], values["loss"]) for values in measured]
+        else:
             alone = [calibrated_on(self.network(place), part) for place, part in enumerate(some)]
-            pairs = zip(alone, some, strict=True)
-            return [
-                metric_points(step, task, *score_problems(one, task, part)) for one, part in pairs
-            ]
-        self._model.eval()
-        outputs = self._outputs(
-            self._scored(),
-            torch.stack([problems.table() for problems in some]),
-            torch.stack([problems.index for problems in some]),
-        )
-        return [
-            metric_points(step, task, task.score(*pair).detach(), task.loss(*pair).detach())
-            for pair in zip(outputs, some, strict=True)
-        ]
+            both = zip(alone, some, strict=True)
+            pairs = [score_problems(one, task, part) for one, part in both]
+        return [metric_points(step, task, *pair) for pair in pairs]
 
     def weights(self) -> list[dict[str, Any]]:
         """The state dictionaries of the networks as they are scored, one per seed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from einops import rearrange
@@ -10,7 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._products import linear
+from farfield.functional._autograd._products import is_recorded, linear
+
+PIECE = 1024
+"""Sets looked at together where no gradient is wanted: what is made of them stays in the cache."""
 
 
 def tag_positions(z: Float[Tensor, "*batch time feature"]) -> Float[Tensor, "*batch time _"]:
@@ -71,16 +75,36 @@ def relation_sum(
         "... time (place hidden) -> ... (place time) hidden",
         place=size,
     )
-    hidden = torch.relu(_chosen(sets, size, length, like=z) @ rows)
-    return torch.relu(linear(hidden, out_weight, out_bias)).sum(-2)
+    traced = is_recorded()
+    made = _chosen.__wrapped__ if traced else _chosen
+    chosen = made(tuple(sets), size, length, z.dtype, z.device)
+    if torch.is_grad_enabled() or traced or z.ndim == 2 or not z.is_cpu:
+        return _sum(chosen, rows, out_weight, out_bias)
+    parts = torch.split(rows, max(1, PIECE // max(1, len(sets))))
+    return torch.cat([_sum(chosen, part, out_weight, out_bias) for part in parts])
 
 
+def _sum(chosen: Tensor, rows: Tensor, out_weight: Tensor, out_bias: Tensor) -> Tensor:
+    """The sums of some problems, from what each place adds to the first layer."""
+    hidden = torch.relu_(chosen @ rows)
+    return torch.relu_(linear(hidden, out_weight, out_bias)).sum(-2)
+
+
+@lru_cache(maxsize=64)
 def _chosen(
-    sets: Sequence[tuple[int, ...]], size: int, length: int, *, like: Tensor
+    sets: tuple[tuple[int, ...], ...],
+    size: int,
+    length: int,
+    dtype: torch.dtype,
+    device: torch.device,
 ) -> Float[Tensor, "_ _"]:
-    """One row for each set, with a one for each of its places: `(set, place · time)`."""
-    places = torch.tensor(sets, dtype=torch.long, device=like.device).reshape(-1, size, 1)
-    return (places == torch.arange(length, device=like.device)).to(like.dtype).flatten(1)
+    """One row for each set, with a one for each of its places: `(set, place · time)`.
+
+    Made once: a GPU is waited for where numbers of the processor's are copied to it.
+    """
+    with torch.inference_mode(False):
+        places = torch.tensor(sets, dtype=torch.long, device=device).reshape(-1, size, 1)
+        return (places == torch.arange(length, device=device)).to(dtype).flatten(1)
 
 
 def _size_of_sets(

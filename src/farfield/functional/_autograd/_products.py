@@ -19,6 +19,10 @@ from torch.nn import functional as F
 _WORTHWHILE = 2**21
 """Multiplications from which on the operator makes up for its slower start."""
 
+ALIGNED = 8
+"""Numbers in a vector of AVX2: MKL's products with rows of another multiple take up to 1.4 times as
+long."""
+
 
 def product(first: Tensor, second: Tensor) -> Tensor:
     """The product of two matrices. Not differentiable: for gradients written by hand.
@@ -87,6 +91,16 @@ def linear_by_group(
     if bias is None:
         return torch.bmm(inputs, weight.transpose(1, 2))
     return torch.baddbmm(bias.unsqueeze(1), inputs, weight.transpose(1, 2))
+
+
+def aligned_rows(*parts: Tensor) -> Tensor:
+    """Matrices, or vectors, one below the other, and zeros up to a multiple of `ALIGNED` rows.
+
+    Args:
+        parts: With the same number of columns.
+    """
+    rows = sum(len(part) for part in parts)
+    return torch.cat((*parts, parts[0].new_zeros(-rows % ALIGNED, *parts[0].shape[1:])))
 
 
 class _Linear(torch.autograd.Function):

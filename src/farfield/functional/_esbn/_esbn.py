@@ -9,7 +9,9 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional as F
 
+from farfield.functional._autograd._products import ALIGNED
 from farfield.functional._autograd._weight_gradients import (
     Layer,
     Product,
@@ -148,8 +150,8 @@ def esbn_keys(
 def _layers(parameters: ESBNParameters) -> tuple[Layer, ...]:
     """The controller's two layers, the head of the key and that of the gate."""
     return (
-        Layer(parameters.weight_ih),
-        Layer(parameters.weight_hh),
+        Layer(F.pad(parameters.weight_ih, (0, _spare(parameters)))),
+        Layer(parameters.weight_hh, parameters.bias_ih + parameters.bias_hh),
         Layer(parameters.key_weight, parameters.key_bias),
         Layer(parameters.gate_weight, parameters.gate_bias),
     )
@@ -160,12 +162,18 @@ def _inputs(
 ) -> tuple[Tensor, ...]:
     """The other tensors of the recurrence: no column of confidences, no default key are none."""
     default = parameters.default_key
+    told = weights[..., :0] if confidence is None else confidence.unsqueeze(-1)
     return (
         weights,
-        weights[..., :0] if confidence is None else confidence.unsqueeze(-1),
+        F.pad(told, (0, _spare(parameters))),
         parameters.key_bias.expand(0, -1) if default is None else default.unsqueeze(0),
         parameters.bias_ih + parameters.bias_hh,
     )
+
+
+def _spare(parameters: ESBNParameters) -> int:
+    """Columns of zeros that make the controller's input as wide as products like it."""
+    return -parameters.weight_ih.shape[-1] % ALIGNED
 
 
 def _last_state(products: Sequence[Product], weights: Tensor, *others: Tensor) -> Tensor:
@@ -189,18 +197,18 @@ def _pass(
     state, cell = lstm_step(bias.unsqueeze(0), bias.new_zeros(()))
     written: list[Tensor] = []
     reads: list[Tensor] = []
-    inputs = bias
+    gates = of_state(state)
     for read in range(weights.shape[1]):
         written.append(_key(products, state))
-        state, cell = lstm_step(of_state(state) + inputs, cell)
+        state, cell = lstm_step(gates, cell)
         first, *others = (*default_key.unbind(0), *written)
         retrieved = weights[:, read, :1] * first
         for slot, key in enumerate(others, start=1):
             retrieved = torch.addcmul(retrieved, weights[:, read, slot, None], key)
         reads.append(retrieved)
         received = torch.cat((retrieved, confidence[:, read]), dim=-1)
-        inputs = of_input(torch.sigmoid(of_gate(state)) * received) + bias
-    after, _ = lstm_step(of_state(state) + inputs, cell)
+        gates = of_state(state) + of_input(torch.sigmoid(of_gate(state)) * received)
+    after, _ = lstm_step(gates, cell)
     return _Passed(written, reads, before=state, after=after)
 
 

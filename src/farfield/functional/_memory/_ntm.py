@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._products import linear
+from farfield.functional._autograd._products import aligned_rows, linear
 from farfield.functional._autograd._unroll import State, unroll
 from farfield.functional._autograd._weight_gradients import Layer, Product, recur
 from farfield.functional._memory._slot_address import SHIFTS, cosine_similarity, slot_address
@@ -209,16 +209,17 @@ def _layers(parameters: NTMParameters, num_features: int) -> tuple[Tensor, tuple
     """
     bias = parameters.bias_ih + parameters.bias_hh
     on_state = Layer(
-        torch.cat((parameters.weight_hh, parameters.heads_weight)),
-        torch.cat((bias, parameters.heads_bias)),
+        aligned_rows(parameters.weight_hh, parameters.heads_weight),
+        aligned_rows(bias, parameters.heads_bias),
     )
     return bias, (on_state, Layer(parameters.weight_ih[:, num_features:].contiguous()))
 
 
 def _asked(both: Tensor, num_gates: int, slot_size: int) -> tuple[Tensor, _Heads]:
     """Gates of the next step, and parameters of the heads."""
-    sizes = (num_gates, both.shape[-1] - num_gates)
-    gates, asked = torch.split_with_sizes(both, sizes, dim=-1)
+    sizes = (num_gates, sum(ntm_head_sizes(slot_size)))
+    spare = both.shape[-1] - sum(sizes)
+    gates, asked, _ = torch.split_with_sizes(both, (*sizes, spare), dim=-1)
     return gates, _heads(asked, slot_size)
 
 
