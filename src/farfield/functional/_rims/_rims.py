@@ -130,10 +130,10 @@ def rims_trace(
     )
 
 
-def _pieces(x: Sequenced) -> list[Tensor] | list[Indexed]:
+def _pieces(x: Sequenced) -> Sequence[Tensor | Indexed]:
     if isinstance(x, Indexed):
         return [x.at(index) for index in torch.split(x.index, _PIECE)]
-    return list(torch.split(x, _PIECE))
+    return torch.split(x, _PIECE)
 
 
 def _outputs(
