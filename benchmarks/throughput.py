@@ -73,18 +73,26 @@ class Options:
 
 @final
 class Bout:
-    """The processes of one case: the loop's one and the library's two, or one if busy."""
+    """The processes of one case: the loop's one; one a core, or one if busy, of the others."""
 
     def __init__(self, case: Case, *, busy: bool = False) -> None:
         self.clock = "processor" if busy else "seconds"
         self.loop = Worker("straightforward", threads=1 if busy else 2)
-        self.ours = [Worker("farfield", threads=1) for _ in range(1 if busy else 2)]
-        workers = [self.loop, *self.ours]
-        seeds = [range(NETWORKS), range(NETWORKS), range(NETWORKS, 2 * NETWORKS)]
-        for worker, numbers in zip(workers, seeds, strict=False):
-            worker.ask("prepare", **case.as_dict(), seeds=list(numbers))
-        for worker in workers:
+        self.ours, self.tuned = (
+            [Worker(name, threads=1) for _ in range(1 if busy else 2)]
+            for name in ("farfield", "tuned")
+        )
+        for team in ([self.loop], self.ours, self.tuned):
+            for first, worker in zip((0, NETWORKS), team, strict=False):
+                seeds = list(range(first, first + NETWORKS))
+                worker.ask("prepare", **case.as_dict(), seeds=seeds)
+        for worker in self.workers:
             worker.answer()
+
+    @property
+    def workers(self) -> list[Worker]:
+        """All processes."""
+        return [self.loop, *self.ours, *self.tuned]
 
     def slice(self, workers: Sequence[Worker], work: str, **arguments: Any) -> float:
         """Let the workers work at the same time: units per second, all together."""
@@ -103,12 +111,17 @@ class Bout:
         return {"flops": flops, "seconds": 1 / rate}
 
     def lines(self, case: Case, options: Options) -> list[dict[str, Any]]:
-        """Measure each work, at one and ten seeds unless busy: a line of results for each."""
+        """Measure each work, at one and ten seeds unless busy, and the loop in as many processes.
+
+        Returns:
+            A line of results for each.
+        """
         found = []
         for work in options.works:
-            teams = {1: (self.ours[:1], 1)}
+            teams: dict[int | str, tuple[list[Worker], int]] = {1: (self.ours[:1], 1)}
             if not options.busy:
                 teams[10] = (self.ours, NETWORKS)
+            teams[_report.TUNED] = (self.tuned, NETWORKS)
             rates: dict[int | str, list[float]] = {"loop": [], **{seeds: [] for seeds in teams}}
             for _ in range(options.rounds):
                 rates["loop"].append(self.work([self.loop], work, NETWORKS, options.seconds))
@@ -122,7 +135,7 @@ class Bout:
                     "seeds": seeds,
                     "unit": PER_NETWORK[work],
                     "target": None
-                    if options.busy
+                    if options.busy or seeds == _report.TUNED
                     else _cases.target(work, case.reasoner, case.withheld),
                     "loop": rates["loop"],
                     "ours": rates[seeds],
@@ -140,7 +153,7 @@ class Bout:
 
     def close(self) -> None:
         """End the processes."""
-        for worker in (self.loop, *self.ours):
+        for worker in self.workers:
             worker.close()
 
 

@@ -12,7 +12,12 @@ from farfield.functional import ESBNParameters, esbn, lstm
 from oracles import webb2021 as oracle
 
 BATCH, HIDDEN, KEY = 3, 5, 4
-KINDS = {"confidence": (True, False), "neither": (False, False), "default": (False, True)}
+KINDS = {
+    "confidence": (True, False),
+    "neither": (False, False),
+    "default": (False, True),
+    "both": (True, True),
+}
 
 
 def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -133,6 +138,12 @@ def test_lstm_under_autocast(num_states: int | None) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = lstm(*arguments, num_states=num_states)
     torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.05)
+
+
+def test_no_problems_have_no_answers_and_no_gradient() -> None:
+    function, tensors = of_present(esbn, problem(3, "confidence", sizes=(0, HIDDEN, KEY)))
+    assert function(*tensors).shape == (0, HIDDEN)
+    assert not any(found.any() for found in gradients(function, tensors))
 
 
 @pytest.mark.parametrize("sizes, length", [((2, 2, 3), 2), ((1, 3, 2), 4)])

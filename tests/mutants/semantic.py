@@ -95,9 +95,9 @@ MUTANTS = [
     ),
     (
         "the gate of what ESBN retrieves is dropped",
-        "functional/_esbn/_esbn.py",
-        "of_input(torch.sigmoid(of_gate(state)) * received)",
-        "of_input(received)",
+        "functional/_esbn/_esbn_by_hand.py",
+        "torch.addcmul(bias, mixed[read], gates[read])",
+        "bias + mixed[read]",
         "models/test_reasoners.py::test_esbn_is_algorithm_1",
     ),
     (

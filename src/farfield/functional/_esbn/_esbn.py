@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -11,13 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.functional._autograd._products import ALIGNED
-from farfield.functional._autograd._weight_gradients import (
-    Layer,
-    Product,
-    apply_layer,
-    recur,
-)
+from farfield.functional._autograd._products import ALIGNED, is_rewritten, linear
+from farfield.functional._esbn._esbn_by_hand import esbn_by_hand
 from farfield.functional._recurrent._lstm_step import lstm_step
 
 
@@ -107,7 +100,10 @@ def esbn(
         webb2021, algorithm 1 and appendix A.3.3.
     """
     _check_shapes(weights, confidence, parameters)
-    return recur(_last_state, _layers(parameters), *_inputs(weights, confidence, parameters))
+    tensors = _tensors(weights, confidence, parameters)
+    if is_rewritten() or not torch.is_grad_enabled():
+        return _last_state(*tensors)
+    return esbn_by_hand(_last_state, *tensors)
 
 
 def esbn_keys(
@@ -136,9 +132,8 @@ def esbn_keys(
         webb2021, algorithm 1 and appendix A.6.
     """
     _check_shapes(weights, confidence, parameters)
-    products = [partial(apply_layer, layer) for layer in _layers(parameters)]
-    passed = _pass(products, *_inputs(weights, confidence, parameters))
-    last = _key(products, passed.before)
+    passed = _pass(*_tensors(weights, confidence, parameters))
+    last = linear(passed.before, parameters.key_weight, parameters.key_bias).relu()
     nothing = last.new_zeros(1, last.shape[-1])
     written, read = (
         torch.stack([key.expand(len(weights), -1) for key in keys], dim=1)
@@ -147,68 +142,55 @@ def esbn_keys(
     return ESBNKeys(written=written, read=read)
 
 
-def _layers(parameters: ESBNParameters) -> tuple[Layer, ...]:
-    """The controller's two layers, the head of the key and that of the gate."""
-    return (
-        Layer(F.pad(parameters.weight_ih, (0, _spare(parameters)))),
-        Layer(parameters.weight_hh, parameters.bias_ih + parameters.bias_hh),
-        Layer(parameters.key_weight, parameters.key_bias),
-        Layer(parameters.gate_weight, parameters.gate_bias),
-    )
-
-
-def _inputs(
+def _tensors(
     weights: Tensor, confidence: Tensor | None, parameters: ESBNParameters
 ) -> tuple[Tensor, ...]:
-    """The other tensors of the recurrence: no column of confidences, no default key are none."""
+    """The tensors of the recurrence: no column of confidences, no default key are none."""
     default = parameters.default_key
-    told = weights[..., :0] if confidence is None else confidence.unsqueeze(-1)
     return (
         weights,
-        F.pad(told, (0, _spare(parameters))),
+        weights[..., :0] if confidence is None else confidence.unsqueeze(-1),
         parameters.key_bias.expand(0, -1) if default is None else default.unsqueeze(0),
         parameters.bias_ih + parameters.bias_hh,
+        *parameters[:2],
+        *parameters[4:8],
     )
 
 
-def _spare(parameters: ESBNParameters) -> int:
-    """Columns of zeros that make the controller's input as wide as products like it."""
-    return -parameters.weight_ih.shape[-1] % ALIGNED
-
-
-def _last_state(products: Sequence[Product], weights: Tensor, *others: Tensor) -> Tensor:
-    return _pass(products, weights, *others).after.expand(len(weights), -1)
-
-
-def _key(products: Sequence[Product], state: Tensor) -> Tensor:
-    return torch.relu(products[2](state))
+def _last_state(weights: Tensor, *others: Tensor) -> Tensor:
+    return _pass(weights, *others).after.expand(len(weights), -1)
 
 
 def _pass(
-    products: Sequence[Product],
     weights: Tensor,
     confidence: Tensor,
     default_key: Tensor,
     bias: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    *heads: Tensor,
 ) -> _Passed:
     """The recurrence, step by step; until something is read, all problems share one row."""
-    of_input, of_state, _, of_gate = products
+    key_weight, key_bias, gate_weight, gate_bias = heads
+    spare = (0, -weight_ih.shape[-1] % ALIGNED)  # zeros, for faster products
+    confidence, weight_ih = F.pad(confidence, spare), F.pad(weight_ih, spare)
     # Zero input and zero state.
     state, cell = lstm_step(bias.unsqueeze(0), bias.new_zeros(()))
     written: list[Tensor] = []
     reads: list[Tensor] = []
-    gates = of_state(state)
+    inputs = bias
     for read in range(weights.shape[1]):
-        written.append(_key(products, state))
-        state, cell = lstm_step(gates, cell)
+        written.append(linear(state, key_weight, key_bias).relu())
+        state, cell = lstm_step(linear(state, weight_hh) + inputs, cell)
         first, *others = (*default_key.unbind(0), *written)
         retrieved = weights[:, read, :1] * first
         for slot, key in enumerate(others, start=1):
             retrieved = torch.addcmul(retrieved, weights[:, read, slot, None], key)
         reads.append(retrieved)
         received = torch.cat((retrieved, confidence[:, read]), dim=-1)
-        gates = of_state(state) + of_input(torch.sigmoid(of_gate(state)) * received)
-    after, _ = lstm_step(gates, cell)
+        gate = torch.sigmoid(linear(state, gate_weight, gate_bias))
+        inputs = linear(gate * received, weight_ih) + bias
+    after, _ = lstm_step(linear(state, weight_hh) + inputs, cell)
     return _Passed(written, reads, before=state, after=after)
 
 

@@ -82,11 +82,16 @@ def rims(
     _check(x, state, parameters, rules)
     if torch.is_grad_enabled():
         return _outputs(x, state, parameters, rules)
-    found: list[Tensor] = []
-    for piece in _pieces(x):
-        outputs, state = _outputs(piece, state, parameters, rules)
-        found.append(outputs)
-    return RIMsOutputs(torch.cat(found) if len(found) > 1 else found[0], state)
+    first, *others = _pieces(x)
+    found, state = _outputs(first, state, parameters, rules)
+    if not others:
+        return RIMsOutputs(found, state)
+    outputs = found.new_empty(x.shape[0], *found.shape[1:])
+    outputs[:_PIECE] = found
+    for piece, part in zip(others, torch.split(outputs[_PIECE:], _PIECE), strict=True):
+        found, state = _outputs(piece, state, parameters, rules)
+        part.copy_(found)
+    return RIMsOutputs(outputs, state)
 
 
 def rims_trace(
@@ -125,10 +130,10 @@ def rims_trace(
     )
 
 
-def _pieces(x: Sequenced) -> list[Tensor] | list[Indexed]:
+def _pieces(x: Sequenced) -> Sequence[Tensor | Indexed]:
     if isinstance(x, Indexed):
         return [x.at(index) for index in torch.split(x.index, _PIECE)]
-    return list(torch.split(x, _PIECE))
+    return torch.split(x, _PIECE)
 
 
 def _outputs(
