@@ -107,7 +107,7 @@ def sheet_of(
 ) -> tuple[Figure, Problems]:
     """The sheet of one regime, or of other problems in its place, and the problems on it."""
     layout = layout_of(task)
-    problems = task.draw(stream(0))[regime] if problems is None else problems
+    problems = task.draw(stream(0, "problems"))[regime] if problems is None else problems
     figure = _sheet(layout, {regime: problems}, {regime: _extent(problems, layout.things)}, most)
     return figure, problems[_assorted(problems, layout, most)]
 
@@ -329,7 +329,7 @@ def test_classes_of_images_are_named_and_gray_ones_are_gray(
         task = ImageClasses(data_set=data_set, training_images=100)
         if not task.is_at_hand():
             pytest.skip(f"{data_set} absent")
-        problems = task.draw(stream(0))[TRAINING]
+        problems = task.draw(stream(0, "problems"))[TRAINING]
         figure, shown = sheet_of(task, TRAINING, 1, problems[problems.target == 3])
         expected = shown.sequences()[0, 0].permute(1, 2, 0).numpy().squeeze()
         assert np.array_equal(*images(figure), expected)

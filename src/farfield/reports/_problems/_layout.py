@@ -60,10 +60,14 @@ class Layout:
         """Width and height of a problem."""
         if self.size is not None:
             return self.size
-        width, height = (max(corner) + 1 for corner in zip(*self.places, strict=True))
-        return width, height
+        corners = (*self.places, *([] if self.blank is None else [self.blank]))
+        width, height = (max(corner) + 1 for corner in zip(*corners, strict=True))
+        names = (self.name_of_kind[0] + _LETTER * len(kind) for kind in self.kinds)
+        return max((width, *names)), height
 
 
+_LETTER: Final = 0.09
+"""Width of a letter of the name of a kind, in widths of an image."""
 GAP: Final = 16 / 96
 """Room between neighbouring images, in widths of an image."""
 STEP: Final = 1 + GAP

@@ -158,10 +158,14 @@ def _layout(task: ProblemTask) -> Layout:
 def _sets(task: ProblemTask, seed: int, things: str) -> tuple[dict[str, Problems], dict[str, str]]:
     """The sets of a run, or the first problems of large ones, and how much there is of each."""
     if isinstance(task, DrawsFirst):
-        first = task.draw_first(stream(seed))
+        first = task.draw_first(stream(seed, "problems"))
         return first, {name: f"{task.num_problems(name):,} problems" for name in first}
     regimes = {regime.name for regime in task.regimes}
-    sets = {name: drawn for name, drawn in task.draw(stream(seed)).items() if name in regimes}
+    sets = {
+        name: drawn
+        for name, drawn in task.draw(stream(seed, "problems")).items()
+        if name in regimes
+    }
     return sets, {name: _extent(problems, things) for name, problems in sets.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -235,7 +236,7 @@ def title(
     shared: str,
     theme: Theme,
     *,
-    size: float,
+    narrow: bool,
     note: str = "",
 ) -> None:
     """The panel's name, and beneath it what all of the panel has in common.
@@ -246,7 +247,7 @@ def title(
         rows: Its cells.
         shared: What all of them have after their model's name, from `shared_suffix`.
         theme: Colors.
-        size: Of the name, points.
+        narrow: Whether four panels stand side by side.
         note: What else to say beneath it.
     """
     fractions = [row.judgement.fraction for row in rows if row.judgement.fraction is not None]
@@ -255,9 +256,13 @@ def title(
     parts += [shared.removeprefix(" + ")] if shared else []
     parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
     parts += [note] if note else []
-    axes.set_title(subject, fontsize=size, pad=16)
+    size, letters = (7.1, 27) if narrow else (8.2, 100)
+    lines = textwrap.wrap(", ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%"), letters)
+    beneath = "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+    pad = 16 + 1.2 * 0.94 * size * max(len(lines) - 1, 0)
+    axes.set_title(textwrap.fill(subject, letters), fontsize=size, pad=pad)
     axes.annotate(
-        ", ".join(parts), (0, 1), (0, 5), "axes fraction", textcoords="offset points",
+        beneath, (0, 1), (0, 5), "axes fraction", textcoords="offset points",
         fontsize=0.94 * size, color=theme.muted, va="bottom",
     )  # fmt: skip
 

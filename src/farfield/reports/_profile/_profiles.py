@@ -113,7 +113,7 @@ def profiles(report: Report, theme: Theme = LIGHT) -> Figure:
         counts = {len(row.records) for row in rows if row.records}
         note = text.networks(*counts) + " each" * (counts != {1}) if len(counts) == 1 else ""
         note = note if _numbered(rows) else "not run"
-        title(axes, subject, rows, shared, theme, size=7.1 if across == 4 else 8.2, note=note)
+        title(axes, subject, rows, shared, theme, narrow=across == 4, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     legend(figure, marks, columns)

@@ -1,6 +1,7 @@
 """Emergent symbols through binding in external memory: its tables as claims, its figures."""
 
 from farfield.reproductions.webb2021._beyond import BEYOND as BEYOND
+from farfield.reproductions.webb2021._nine_tasks import NINE_TASKS as NINE_TASKS
 from farfield.reproductions.webb2021._statements import STATEMENTS as STATEMENTS
 from farfield.reproductions.webb2021._tables import DEMO as DEMO
 from farfield.reproductions.webb2021._tables import HARDEST as HARDEST
@@ -27,6 +28,7 @@ __all__ = [
     "BEYOND",
     "DEMO",
     "HARDEST",
+    "NINE_TASKS",
     "STATEMENTS",
     "TABLE_9",
     "TABLE_9_RELEASED",
@@ -68,6 +70,7 @@ TABLES = (
     TABLE_14_RELEASED,
     BEYOND,
     VARIANTS,
+    NINE_TASKS,
     HARDEST,
     DEMO,
 )
