@@ -178,7 +178,7 @@ def _draw(report: Report, label: str, theme: Theme) -> Picture:
     absent = [row.claim.row for row in report.rows if row.claim.row not in states]
     counts = [len(row.values) for row in rows]
     note = networks_note(counts, [*dict.fromkeys(absent)])
-    title(axes, report.title, rows, "", theme, size=8.2, note=note)
+    title(axes, report.title, rows, "", theme, note=note)
     axes.set_xticks(numbers)
     axes.set_xlabel(label)
     axes.set_ylabel(score_label(rows[0]))

@@ -217,7 +217,7 @@ def _draw(
         marks["± standard error"] = Patch(color=theme.foreground, alpha=0.2, linewidth=0)
     absent = [_place(row) for row in report.rows if row not in rows]
     note = ", ".join([*common, networks_note(counts, absent)])
-    title(axes, report.title, rows, "", theme, size=8.2, note=note)
+    title(axes, report.title, rows, "", theme, note=note)
     axes.set_xticks(numbers)
     axes.set_ylim(bottom=0)
     axes.set_xlabel(label)

@@ -199,7 +199,7 @@ def _draw(
                 0.5, 0.5, "untrained: all at chance", transform=axes.transAxes, ha="center",
                 fontsize=9, color=theme.muted,
             )  # fmt: skip
-        title(axes, subject, rows, shared, theme, size=8.2, note=note)
+        title(axes, subject, rows, shared, theme, note=note)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:

@@ -236,7 +236,7 @@ def title(
     shared: str,
     theme: Theme,
     *,
-    narrow: bool,
+    narrow: bool = False,
     note: str = "",
 ) -> None:
     """The panel's name, and beneath it what all of the panel has in common.
@@ -256,7 +256,7 @@ def title(
     parts += [shared.removeprefix(" + ")] if shared else []
     parts += [f"{text.shares(min(fractions), max(fractions))} of steps"] if fractions else []
     parts += [note] if note else []
-    size, letters = (7.1, 27) if narrow else (8.2, 100)
+    size, letters = (7.1, 27) if narrow else (8.2, 1_000)
     lines = textwrap.wrap(", ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%"), letters)
     beneath = "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
     pad = 16 + 1.2 * 0.94 * size * max(len(lines) - 1, 0)
