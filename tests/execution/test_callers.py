@@ -134,7 +134,7 @@ def test_an_executor_trains_what_it_is_given_and_needs_no_store() -> None:
 def test_products_of_an_order_are_those_of_its_training(monkeypatch: pytest.MonkeyPatch) -> None:
     [job] = jobs_of([tiny_experiment()], (0,))
     order = Order(job=job, matmul="tf32")
-    assert Order.from_json(order.to_json(), lambda name: None).matmul == "tf32"
+    assert Order.from_json(order.to_json(), lambda name: None, {}).matmul == "tf32"
     with pytest.raises(ValueError, match="matmul must be 'float32' on a CPU"):
         train_order(order)
     monkeypatch.setattr("farfield.execution._order.check_matmul", lambda matmul, device: None)
