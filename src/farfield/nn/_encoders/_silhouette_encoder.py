@@ -94,7 +94,7 @@ class SilhouetteEncoder(nn.Module):
                 f"got shape {tuple(items.shape)}"
             )
         pixels = as_fractions(items, self.colors.dtype)
-        parts = [self._strongest(part) for part in pixels.split(_PART)]
+        parts = [self._strongest(part) for part in torch.split(pixels, _PART)]
         across, down = (
             self._profile(pixels.movedim(axis, 1), torch.cat(where))
             for axis, where in enumerate(zip(*parts, strict=True), start=1)

@@ -62,8 +62,8 @@ class VAECScale(VAECTask):
     each with clutter of its own; which of them stands at a place is drawn for the place. Levels,
     analogies and candidates are those without clutter, and all regimes have it alike. It tells
     nothing: an analogy between the second squares is right as often as a guess. What is hidden
-    lowers the ceiling: the green that is seen decides 99 % of the problems at the first scale, all but all at
-    the sixth.
+    lowers the ceiling: the green that is seen decides 99 % of the problems
+    at the first scale and all but all at the sixth.
 
     **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another

@@ -62,7 +62,8 @@ class VAECTranslation(VAECTask):
     each with clutter of its own; which of them stands at a place is drawn for the place. Levels,
     analogies and candidates are those without clutter, and all regimes have it alike. It tells
     nothing: an analogy between the second squares is right as often as a guess. What is hidden
-    lowers the ceiling: the green that is seen decides 98 % of the problems in region 1 and all in the others.
+    lowers the ceiling: the green that is seen decides 98 % of the problems
+    in region 1 and all in the others.
 
     **Source and deviations.** Webb et al. 2020, section 2.1.1, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another
