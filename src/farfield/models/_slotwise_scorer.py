@@ -51,7 +51,7 @@ class SlotwiseScorer(nn.Module):
         in_features: Size,
         length: Size,
         *,
-        num_slots: Size = 8,
+        num_slots: Size = 12,
         hidden_size: Size = 64,
         generator: torch.Generator | None = None,
     ) -> None:

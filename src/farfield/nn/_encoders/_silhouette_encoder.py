@@ -46,8 +46,8 @@ class SilhouetteEncoder(nn.Module):
         `(item, num_maps * map_features)`, map by map.
 
     Attributes:
-        colors: The weights $w$ of the maps, `(num_maps, channel)`: at first of length 1 and none
-            below 0, as colors are.
+        colors: The weights $w$ of the maps, `(num_maps, channel)`: at first colors of length 1,
+            most of them saturated (cubes of uniform numbers).
         output: The linear layer.
         out_features: Size of an embedding.
 
@@ -66,7 +66,7 @@ class SilhouetteEncoder(nn.Module):
         self,
         item_shape: tuple[Size, ...] = (128, 128, 3),
         *,
-        num_maps: Size = 8,
+        num_maps: Size = 12,
         map_features: Size = 64,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -80,7 +80,7 @@ class SilhouetteEncoder(nn.Module):
         self.item_shape = tuple(item_shape)
         self.out_features = num_maps * map_features
         drawn = torch.rand(num_maps, item_shape[2], generator=generator)
-        self.colors = nn.Parameter(F.normalize(drawn, dim=1))
+        self.colors = nn.Parameter(F.normalize(drawn.pow(3), dim=1))
         self.output = xavier_uniform_(uninitialized(nn.Linear, _MOMENTS, map_features), generator)
         self.to(device=device, dtype=dtype)
 
