@@ -112,7 +112,7 @@ class SilhouetteEncoder(nn.Module):
     ) -> tuple[Int64[Tensor, "item feature width"], Int64[Tensor, "item feature height"]]:
         """The row of the largest value of every column of each map, and the column of every row."""
         with torch.no_grad():
-            maps = _won(torch.einsum("kc,nhwc->nkhw", self.colors, pixels), 1)
+            maps = _won(torch.einsum("kc,nhwc->nkhw", self.colors, pixels))
             return maps.argmax(2), maps.argmax(3)
 
     def _profile(
@@ -122,19 +122,24 @@ class SilhouetteEncoder(nn.Module):
     ) -> Float[Tensor, "item place feature"]:
         """The values of maps at one pixel of each line: gradients go through these alone."""
         colors = pixels.gather(1, where[..., None].expand(*where.shape, pixels.shape[3]))
-        return _won(colors @ self.colors.t(), 3).diagonal(dim1=1, dim2=3)
+        responses = colors @ self.colors.t()
+        itself = torch.eye(len(self.colors), dtype=torch.bool, device=colors.device)[:, None]
+        rivals = responses.masked_fill(itself, -torch.inf).amax(3).transpose(1, 2)
+        return torch.relu(responses.diagonal(dim1=1, dim2=3) - rivals)
 
     def extra_repr(self) -> str:
         """The options, for `print`."""
         return f"item_shape={self.item_shape}, num_maps={len(self.colors)}"
 
 
-def _won(responses: Float[Tensor, "*batch"], dim: int) -> Float[Tensor, "*batch"]:
-    """Of maps along an axis, how far each exceeds all others, or zero."""
-    first, *others = responses.unbind(dim)
+def _won(
+    responses: Float[Tensor, "item feature height width"],
+) -> Float[Tensor, "item feature height width"]:
+    """How far each map exceeds all others, or zero."""
+    first, *others = responses.unbind(1)
     second = torch.full_like(first, -torch.inf)
     for other in others:  # several times as fast as topk
         second = torch.maximum(second, torch.minimum(first, other))
         first = torch.maximum(first, other)
-    ahead = (first - second).unsqueeze(dim)
-    return torch.where(responses == first.unsqueeze(dim), ahead, 0.0)
+    ahead = (first - second)[:, None]
+    return torch.where(responses == first[:, None], ahead, 0.0)
