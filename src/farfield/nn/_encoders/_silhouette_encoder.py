@@ -135,7 +135,7 @@ class SilhouetteEncoder(nn.Module):
 def _won(
     responses: Float[Tensor, "item feature height width"],
 ) -> Float[Tensor, "item feature height width"]:
-    """How far each map exceeds all others, or zero."""
+    """The lead of each map over all others, or zero."""
     first, *others = responses.unbind(1)
     second = torch.full_like(first, -torch.inf)
     for other in others:  # several times as fast as topk
