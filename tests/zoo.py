@@ -115,6 +115,7 @@ from farfield.functional import (
     script,
     script_trace,
     self_attention,
+    silhouette_moments,
     sinusoidal_position,
     sliding_context_center,
     sliding_context_norm,
@@ -176,6 +177,7 @@ from farfield.models import (
     RollOut,
     SequenceModel,
     SetModel,
+    SlotwiseScorer,
     TokenReader,
     Transformer,
     WideResNet,
@@ -244,6 +246,7 @@ from farfield.nn import (
     RIMs,
     Script,
     SequenceNorm,
+    SilhouetteEncoder,
     SlidingContextNorm,
     SlotBatchNorm,
     Standardize,
@@ -1120,6 +1123,20 @@ MODULES = {
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 5),
     ),
+    "SilhouetteEncoder": Animal(
+        build=lambda source: SilhouetteEncoder(
+            (8, 6, 3), num_maps=2, map_features=3, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
+        shape=(BATCH, 6),
+    ),
+    "SlotwiseScorer": Animal(
+        build=lambda source: SlotwiseScorer(
+            FEATURES, TIME, num_slots=2, hidden_size=5, generator=source
+        ),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, 1),
+    ),
     "LSTMScorer": Animal(
         build=lambda source: LSTMScorer(FEATURES, TIME, hidden_size=5, generator=source),
         inputs=(SEQUENCES,),
@@ -1911,6 +1928,13 @@ FUNCTIONS = {
         lambda *given: clipped_value_loss(*given, clip=0.2),
         (drawn(BATCH), drawn(BATCH, seed=1), drawn(BATCH, seed=2)),
         (BATCH,),
+    ),
+    "silhouette_moments": (
+        lambda z: silhouette_moments(
+            z.relu(), z.relu(), *(torch.arange(TIME, dtype=z.dtype) for _ in range(2))
+        ),
+        (SEQUENCES,),
+        (BATCH, 5, FEATURES),
     ),
     "spatial_moments": (
         lambda maps: spatial_moments(maps, *(torch.arange(n, dtype=maps.dtype) for n in (5, 3))),

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from farfield.functional import spatial_moments
+from farfield.functional import silhouette_moments, spatial_moments
 from made import drawn
 from oracles import webb2020 as oracle
 
@@ -28,6 +28,15 @@ def test_loops_over_points() -> None:
     )
 
 
+def test_loops_over_lines() -> None:
+    maps = drawn(2, 4, 3, 5).relu()
+    found = silhouette_moments(maps.amax(1), maps.amax(2), *lines(), eps=1e-3)
+    for number, each in enumerate(maps.numpy()):
+        for feature in range(5):
+            expected = oracle.silhouette_moments(each[..., feature], ROWS, COLUMNS, 1e-3)
+            np.testing.assert_allclose(found[number, :, feature], expected, rtol=1e-8)
+
+
 def square(x: int, y: int, width: int, level: float) -> Tensor:
     maps = torch.zeros(24, 24, 1, dtype=torch.float64)
     maps[y : y + width, x : x + width] = level
@@ -40,10 +49,21 @@ def test_equal_steps_of_an_object_are_equal_steps_of_its_moments(step) -> None:
     seen = torch.stack(
         [square(*(a + k * d for a, d in zip((3, 4, 5, 0.3), step, strict=True))) for k in range(9)]
     )
-    found = spatial_moments(seen, place, place).flatten(1)
-    change = found.diff(dim=0)
-    torch.testing.assert_close(change, change[:1].expand_as(change), rtol=1e-7, atol=1e-10)
-    assert change.abs().max() > 0.01
+    found = silhouette_moments(seen.amax(1), seen.amax(2), place, place).flatten(1)
+    for moments in (found, spatial_moments(seen, place, place).flatten(1)):
+        change = moments.diff(dim=0)
+        torch.testing.assert_close(change, change[:1].expand_as(change), rtol=1e-7, atol=1e-10)
+        assert change.abs().max() > 0.01
+
+
+def test_a_hidden_part_leaves_a_silhouette_as_it_is() -> None:
+    place = torch.arange(24, dtype=torch.float64) / 24
+    whole, seen = square(3, 4, 9, 0.3), square(3, 4, 9, 0.3)
+    seen[4:8, 3:11] = 0.0
+    assert torch.equal(
+        *(silhouette_moments(m.amax(0), m.amax(1), place, place) for m in (whole, seen))
+    )
+    assert not torch.allclose(*(spatial_moments(m, place, place) for m in (whole, seen)))
 
 
 def test_an_empty_map_has_moments_that_are_numbers() -> None:
@@ -59,3 +79,5 @@ def test_coordinates_must_fit() -> None:
     rows, columns = lines()
     with pytest.raises(ValueError, match=r"rows and columns must have one coordinate .*\(4, 3\)"):
         spatial_moments(drawn(1, 4, 3, 2), columns, rows)
+    with pytest.raises(ValueError, match=r"rows and columns must have .* 4 values down and 3 acr"):
+        silhouette_moments(drawn(1, 3, 2), drawn(1, 4, 2), columns, rows)

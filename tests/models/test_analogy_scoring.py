@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from farfield.functional import lstm
-from farfield.models import AnalogyScoring, LayerNormLSTMScorer, LSTMScorer, WReN
+from farfield.models import AnalogyScoring, LayerNormLSTMScorer, LSTMScorer, SlotwiseScorer, WReN
 from farfield.nn import AnalogyEncoder, ContextNorm
 from made import assert_spread, drawn, generator, state_of, unsettled
 from oracles import webb2020 as oracle
@@ -192,3 +192,14 @@ def test_what_cannot_be_is_refused() -> None:
         scorer(dropout=1.0)
     with pytest.raises(ValueError, match="length=4 places"):
         scorer()(drawn(2, 3, FEATURES))
+
+
+def test_a_slotwise_score_is_the_weighted_sum_of_one_scorer_s_over_slots() -> None:
+    made = unsettled(SlotwiseScorer(6, 4, num_slots=3, hidden_size=5, generator=generator()))
+    z = drawn(7, 4, 6)
+    alone = [made.scorer(z[:, :, first : first + 2]) for first in (0, 2, 4)]
+    expected = sum(weight * score for weight, score in zip(made.weight, alone, strict=True))
+    torch.testing.assert_close(made(z), expected, rtol=1e-9, atol=1e-12)
+    assert SlotwiseScorer(8, 4, num_slots=4).weight.square().sum() == 1
+    with pytest.raises(ValueError, match=r"num_slots must divide in_features \(6\), got 4"):
+        SlotwiseScorer(6, 4, num_slots=4)

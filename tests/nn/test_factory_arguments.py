@@ -54,6 +54,7 @@ from farfield.nn import (
     RelativePosition,
     Script,
     SequenceNorm,
+    SilhouetteEncoder,
     SlidingContextNorm,
     SlotBatchNorm,
     SubBatchNorm,
@@ -102,6 +103,7 @@ DRAWN: dict[type[nn.Module], tuple[object, ...]] = {
     RandomEncoder: ((8, 8),),
     RelativePosition: ((2, 2), 2, 3, 4),
     Script: (8,),
+    SilhouetteEncoder: ((8, 8, 3),),
     TypeInference: (4, 3),
 }
 BUILDS: dict[str, Callable[..., nn.Module]] = {

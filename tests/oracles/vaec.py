@@ -31,6 +31,33 @@ def picture(level: tuple[int, ...], levels: int = 42, exact: bool = False) -> np
     return image
 
 
+HUES = ((1, 0, 0), (0, 0, 1), (1, 0, 1), (1, 1, 0), (0, 1, 1))
+
+
+def cluttered(
+    latent: list[int], words: list[int], second: bool, textured: bool, exact: bool
+) -> np.ndarray:
+    """The picture of levels and clutter; the bytes of 96 words make a texture."""
+    other_x, other_y, wider, above, hue, before, _ = latent[4:]
+    x, y, width, green = values(tuple(latent[:4]), 42)
+    squares = [(x, y, width, (0, green, 0))]
+    if second:
+        lit = tuple(channel * (102 + above) for channel in HUES[hue])
+        squares.insert(before, (other_x, other_y, 3 + 2 * wider, lit))
+    data = [word >> 8 * place & 255 for word in words for place in range(8)]
+    image = np.full((128, 128, 3), 128, np.uint8)
+    for row in range(128):
+        for column in range(128):
+            if textured:
+                first = 3 * (16 * (row % 16) + column % 16)
+                image[row, column] = [88 + byte * 81 // 256 for byte in data[first : first + 3]]
+            for center_x, center_y, side, color in squares:
+                low, high = (side + 1) // 2 - exact, (side + 1) // 2
+                if -low <= row - center_y < high and -low <= column - center_x < high:
+                    image[row, column] = color
+    return image
+
+
 def resized(image: np.ndarray, size: int) -> np.ndarray:
     """Every pixel the mean of what it covers of a picture, rounded, halves up."""
     side = math.lcm(len(image), size)

@@ -132,3 +132,29 @@ def spatial_moments(
             [center_x, center_y, (variance_x + eps) ** 0.5, (variance_y + eps) ** 0.5, level]
         )
     return np.array(found).T.tolist()
+
+
+def won(picture: Array, colors: Array, number: int) -> Array:
+    """How far map `number` exceeds all others at each pixel, `(height, width)`."""
+    found = np.zeros(picture.shape[:2])
+    for place in np.ndindex(*found.shape):
+        answers = [float(color @ picture[place]) for color in colors]
+        others = [answer for other, answer in enumerate(answers) if other != number]
+        found[place] = max(0.0, answers[number] - max(others))
+    return found
+
+
+def silhouette_moments(map_: Array, rows: list[float], columns: list[float], eps: float) -> Array:
+    """Center x and y, spread x and y, and level, from the largest value of each line of a map."""
+    found = []
+    for axis, line in ((0, columns), (1, rows)):
+        profile = [float(value) for value in map_.max(axis)]
+        whole = sum(profile) + 1e-9
+        center = sum(value * place for value, place in zip(profile, line, strict=True)) / whole
+        squares = [
+            value * (place - center) ** 2 for value, place in zip(profile, line, strict=True)
+        ]
+        level = sum(value * value for value in profile) / whole
+        found.append((center, (sum(squares) / whole + eps) ** 0.5, level))
+    (x, spread_x, level), (y, spread_y, _) = found
+    return np.array([x, y, spread_x, spread_y, level])

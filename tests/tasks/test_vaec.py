@@ -36,7 +36,12 @@ CELLS = {
     VAECTranslation(shuffled=True): "9566597f0badbc65",
     VAECTranslation(levels_per_region=6, problems_per_regime=300): "d494fb2b47a74ec8",
     VAECScale(): "7edc99325a548108",
+    VAECTranslation(second_object=True, problems_per_regime=200): "c8a3e23ffd3db7aa",
+    VAECScale(
+        second_object=True, textured=True, shuffled=True, problems_per_regime=200
+    ): "cf3972e069c5151a",
 }
+GENERATOR = torch.Generator().manual_seed(0)
 BOTH = (VAECTranslation, VAECScale)
 DIMENSIONS = ("location-x", "location-y", "size", "brightness")
 every_cell = pytest.mark.parametrize("task", list(CELLS), ids=lambda task: repr(task)[4:40])
@@ -111,7 +116,7 @@ def kinds(problems: Problems) -> list[tuple[int, ...]]:
 
 def terms(problems: Problems, row: int, task: ProblemTask) -> list[int]:
     """Levels of the places of a problem along the dimension in which they differ."""
-    levels = problems.items.latent[problems.index[row]]
+    levels = problems.items.latent[problems.index[row], :4]
     (varied,) = torch.nonzero((levels != levels[0]).any(dim=0)).flatten().tolist()
     assert varied == problems.latent["dimension"][row]
     return levels[:, varied].tolist()
@@ -186,7 +191,7 @@ def test_drawn_sets_are_frozen_for_this_version(task: ProblemTask) -> None:
 def test_targets_follow_from_the_levels(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         problems.check_index()
-        values = sorted(set(problems.items.latent.flatten().tolist()))
+        values = sorted(set(problems.items.latent[:, :4].flatten().tolist()))
         for row in range(0, len(problems), max(1, len(problems) // 200)):
             a, b, c, *offered = terms(problems, row, task)
             assert sorted(offered) == values
@@ -197,7 +202,7 @@ def test_targets_follow_from_the_levels(task: ProblemTask) -> None:
             latent = {name: column[row].tolist() for name, column in problems.latent.items()}
             assert latent["analogy"] == [values.index(level) for level in (a, b, c, c + b - a)]
             assert latent["distance"] == values.index(b) - values.index(a)
-            first = problems.items.latent[problems.index[row, 0]].tolist()
+            first = problems.items.latent[problems.index[row, 0], :4].tolist()
             assert latent["object"] == [values.index(level) for level in first]
 
 
@@ -344,6 +349,69 @@ def test_shuffling_changes_only_the_order_of_the_candidates() -> None:
         assert torch.equal(problems.index.sort(dim=1).values, others.index.sort(dim=1).values)
         right = others.index[:, 3:].gather(1, others.target[:, None])[:, 0]
         assert torch.equal(right, problems.index[:, 3])
+
+
+# --- Clutter -------------------------------------------------------------------------------------
+
+
+IN_CLUTTER = VAECTranslation(second_object=True, textured=True, problems_per_regime=600)
+
+
+def test_clutter_leaves_the_analogies_as_they_are() -> None:
+    plain = drawn(VAECTranslation(problems_per_regime=600))
+    for regime, problems in drawn(IN_CLUTTER).items():
+        assert torch.equal(problems.index // 8, plain[regime].index)
+        assert torch.equal(problems.items.latent[::8, :4], plain[regime].items.latent)
+        which = torch.bincount((problems.index % 8).flatten(), minlength=8).double()
+        assert abs(which - 750).max() < 4.5 * np.sqrt(750 * 7 / 8)
+        assert len(torch.unique(problems.items.latent[:, 4:], dim=0)) == 8 * 2401
+
+
+@pytest.mark.parametrize("second, textured", [(True, True), (True, False), (False, True)])
+def test_pictures_in_clutter_are_those_of_the_description(second: bool, textured: bool) -> None:
+    task = VAECTranslation(second_object=second, textured=textured, exact_width=textured)
+    items = drawn(task)["region-6"].items
+    rows = torch.tensor([5, 9000, 12000, 19000])
+    for image, latent in zip(items[rows], items.latent[rows].tolist(), strict=True):
+        words = stream(latent[-1], "vaec", "texture").numpy().bit_generator.random_raw(96)
+        expected = oracle.cluttered(latent, words.tolist(), second, textured, exact=textured)
+        assert np.array_equal(image, expected)
+    large = dataclasses.replace(task, image_size=256).draw(stream(0))["region-6"].items[rows[:1]]
+    assert torch.equal(large[0, ::2, 1::2], items[rows[0]])
+
+
+def test_pictures_in_clutter_are_frozen_for_this_version() -> None:
+    items = drawn(IN_CLUTTER)[TRAINING].items
+    head = hashlib.sha256(items[torch.arange(0, len(items), 500)].numpy().tobytes()).hexdigest()
+    assert head[:16] == "3c0a09e754469699"
+
+
+def test_the_second_object_tells_nothing() -> None:
+    for problems in drawn(IN_CLUTTER).values():
+        clutter = problems.items.latent[problems.index, 4:].double()
+        for column, high in enumerate((128, 128, 11, 154, 5, 2)):
+            values = clutter[..., column]
+            assert set(values.unique().tolist()) <= set(range(high))
+            a, b, c, *candidates = values.unbind(dim=1)
+            near = -(torch.stack(candidates, 1) - (c + b - a)[:, None]).abs()
+            chosen = (near + 1e-6 * torch.rand(near.shape, generator=GENERATOR)).argmax(1)
+            right = float((chosen == problems.target).double().mean())
+            assert abs(right - 1 / 7) < 4 * np.sqrt(6 / 49 / len(problems))
+
+
+@both
+def test_the_oracle_measures_through_clutter(cls: type) -> None:
+    for second in (True, False):
+        task = cls(second_object=second, textured=True, problems_per_regime=60)
+        first, *_, last = drawn(task).values()
+        for problems in (first, last):
+            right = task.score(task.oracle(problems), problems).mean()
+            assert right >= (0.95 if second and problems is first else 1)
+
+
+def test_clutter_needs_whole_pixels(unchecked: None) -> None:
+    with pytest.raises(ValueError, match=r"image_size must be a multiple of 128 .* got 64"):
+        VAECTranslation(image_size=64, textured=True)
 
 
 # --- Score, floor and ceiling --------------------------------------------------------------------

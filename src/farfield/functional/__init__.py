@@ -41,6 +41,7 @@ from farfield.functional._images._mean_images import MeanImages as MeanImages
 from farfield.functional._images._overlay import Overlay as Overlay
 from farfield.functional._images._overlay import differing as differing
 from farfield.functional._images._overlay import overlay_convolution as overlay_convolution
+from farfield.functional._images._spatial_moments import silhouette_moments as silhouette_moments
 from farfield.functional._images._spatial_moments import spatial_moments as spatial_moments
 from farfield.functional._images._square_mask import square_mask as square_mask
 from farfield.functional._images._ycbcr import rgb_to_ycbcr as rgb_to_ycbcr
@@ -325,6 +326,7 @@ __all__ = [
     "script",
     "script_trace",
     "self_attention",
+    "silhouette_moments",
     "sinusoidal_position",
     "sliding_context_center",
     "sliding_context_norm",

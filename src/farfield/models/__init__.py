@@ -58,6 +58,7 @@ from farfield.models._rnn_scorer import RNNScorer as RNNScorer
 from farfield.models._roll_out import RollOut as RollOut
 from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._set_model import SetModel as SetModel
+from farfield.models._slotwise_scorer import SlotwiseScorer as SlotwiseScorer
 from farfield.models._sran import SRAN as SRAN
 from farfield.models._token_reader import TokenReader as TokenReader
 from farfield.models._transformer import Transformer as Transformer
@@ -102,6 +103,7 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
     "layer-norm-lstm-scorer": LayerNormLSTMScorer,
     "lstm-scorer": LSTMScorer,
     "rnn-scorer": RNNScorer,
+    "slotwise-scorer": SlotwiseScorer,
     "sran": SRAN,
     "wren": WReN,
 }
@@ -165,6 +167,7 @@ __all__ = [
     "RollOut",
     "SequenceModel",
     "SetModel",
+    "SlotwiseScorer",
     "TokenReader",
     "Transformer",
     "WReN",

@@ -23,6 +23,7 @@ from farfield.nn._encoders._planes_encoder import PlanesEncoder as PlanesEncoder
 from farfield.nn._encoders._planes_nfm_encoder import PlanesNFMEncoder as PlanesNFMEncoder
 from farfield.nn._encoders._set_encoders import ComponentEncoder as ComponentEncoder
 from farfield.nn._encoders._set_encoders import PatchEncoder as PatchEncoder
+from farfield.nn._encoders._silhouette_encoder import SilhouetteEncoder as SilhouetteEncoder
 from farfield.nn._encoders._word_encoder import WordEncoder as WordEncoder
 from farfield.nn._images._center_images import CenterImages as CenterImages
 from farfield.nn._images._standardize import Standardize as Standardize
@@ -99,6 +100,7 @@ ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "planes": PlanesEncoder,
     "planes-nfm": PlanesNFMEncoder,
     "random": RandomEncoder,
+    "silhouette": SilhouetteEncoder,
     "word": WordEncoder,
 }
 """Encoders by their name on the command line."""
@@ -214,6 +216,7 @@ __all__ = [
     "RelativePosition",
     "Script",
     "SequenceNorm",
+    "SilhouetteEncoder",
     "SlidingContextNorm",
     "SlotBatchNorm",
     "Standardize",

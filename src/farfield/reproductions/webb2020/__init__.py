@@ -1,6 +1,7 @@
 """Claims of webb2020, Learning Representations that Support Extrapolation."""
 
 from farfield.reproductions.webb2020._beyond import BEYOND as BEYOND
+from farfield.reproductions.webb2020._clutter import CLUTTER as CLUTTER
 from farfield.reproductions.webb2020._objects import TABLE_4 as TABLE_4
 from farfield.reproductions.webb2020._statements import STATEMENTS as STATEMENTS
 from farfield.reproductions.webb2020._tables import TABLE_1 as TABLE_1
@@ -27,5 +28,6 @@ TABLES = (
     TABLE_2_RELEASED,
     TABLE_2_MULTIPLIED,
     BEYOND,
+    CLUTTER,
 )
 """Every table of claims, and selections from them."""

@@ -15,13 +15,16 @@ MOST_LEVELS: Final = 42
 """Levels of a dimension in the paper; more would not stay within the picture."""
 GREY: Final = 128
 """Background in every channel."""
-_CANVAS: Final = 128
+CANVAS: Final = 128
 """Side of the published picture: the unit of positions is a pixel of it."""
-_WHOLE: Final = _CANVAS**2
+_WHOLE: Final = CANVAS**2
 """A whole pixel, in 128ths of its height times 128ths of its width."""
-_DIMMEST: Final = 102
-_BRIGHTEST: Final = 255
-_NARROWEST: Final = 3
+DIMMEST: Final = 102
+"""Green of the lowest level."""
+BRIGHTEST: Final = 255
+"""Green of the highest level."""
+NARROWEST: Final = 3
+"""Width of the lowest level; each one wider by two."""
 
 
 def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feature"]:
@@ -31,9 +34,9 @@ def level_values(num_levels: int = MOST_LEVELS) -> Int64[np.ndarray, "value feat
         num_levels: Levels of every dimension; the published data have 42.
     """
     level = np.arange(num_levels)
-    center = int(_CANVAS / 2 - num_levels / 2) + level
-    green = _DIMMEST + (_BRIGHTEST - _DIMMEST) * level // (num_levels - 1)
-    return np.stack([center, center, _NARROWEST + 2 * level, green], axis=1)
+    center = int(CANVAS / 2 - num_levels / 2) + level
+    green = DIMMEST + (BRIGHTEST - DIMMEST) * level // (num_levels - 1)
+    return np.stack([center, center, NARROWEST + 2 * level, green], axis=1)
 
 
 def draw_objects(
@@ -78,8 +81,8 @@ def _covered(
     """Covered part of each row of pixels of a square, in 128ths of a pixel: exact in integers."""
     first = (center - (width + 1) // 2 + exact_width) * image_size
     last = (center + (width + 1) // 2) * image_size
-    pixel = np.arange(image_size) * _CANVAS
-    upper = np.minimum(last[:, None], pixel + _CANVAS)
+    pixel = np.arange(image_size) * CANVAS
+    upper = np.minimum(last[:, None], pixel + CANVAS)
     return np.clip(upper - np.maximum(first[:, None], pixel), 0, None)
 
 
@@ -100,8 +103,8 @@ def measured_levels(
     x, y = (_first_edge(covered.sum(dim=axis) / width[:, None]) + width / 2 for axis in (1, 2))
     most, where = covered.flatten(1).max(dim=1, keepdim=True)
     green = (pictures[..., 1].flatten(1).gather(1, where) - float(GREY)) / most
-    pixel = _CANVAS / pictures.shape[1]
-    step = (_BRIGHTEST - _DIMMEST) / (num_levels - 1)
+    pixel = CANVAS / pictures.shape[1]
+    step = (BRIGHTEST - DIMMEST) / (num_levels - 1)
     return torch.stack([x * pixel, y * pixel, width * pixel / 2, green[:, 0] / step], dim=1)
 
 

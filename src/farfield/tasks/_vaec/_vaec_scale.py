@@ -54,6 +54,17 @@ class VAECScale(VAECTask):
     the answer unless `shuffled`; so do statistics over a batch that are taken for each place by
     itself, as the released batch normalization does: D varies over all levels, each foil over two.
 
+    **Clutter.** With `second_object` every picture shows another square: red, blue, magenta, yellow
+    or cyan, as bright as objects may be, 3, 5 … 23 wide (and a pixel wider, as drawn), anywhere,
+    before the green one or behind it. With `textured` a square of 16×16 pixels is repeated over the
+    background, every channel of every pixel of it drawn from 88…168. Colors, as what is grey alone
+    would leave no trace in a difference of two channels. Of each object there are eight pictures,
+    each with clutter of its own; which of them stands at a place is drawn for the place. Levels,
+    analogies and candidates are those without clutter, and all regimes have it alike. It tells
+    nothing: an analogy between the second squares is right as often as a guess. What is hidden
+    lowers the ceiling: the green that is seen decides 99 % of the problems
+    at the first scale and all but all at the sixth.
+
     **Source and deviations.** Webb et al. 2020, section 2.1.2, and the released generator, whose
     pictures and levels these are to the byte; its random draw was not seeded, so this is another
     one. Released and kept: red and blue of the object are 0; a square of width s covers s + 1
@@ -68,14 +79,17 @@ class VAECScale(VAECTask):
         train_on: Number of the scale that training shows, from 1.
         num_levels: Levels of every dimension, at most 42.
         levels_per_region: Levels of every dimension within a scale, and so candidates.
-        image_size: Side of an image, 64…1024 pixels.
+        image_size: Side of an image, 64…1024 pixels; in clutter a multiple of 128.
         problems_per_regime: Problems of a set; `None` for a tenth of all: 19,040.
         exact_width: Whether a square of width s covers s pixels rather than s + 1.
         shuffled: Whether the candidates stand in random order rather than D first.
+        second_object: Whether every picture shows a square of another hue, which tells nothing.
+        textured: Whether the background of every picture is a texture rather than grey.
         levels_multiplied: Whether scale k takes levels k, 2k, … 7k, as the text has it.
 
     Raises:
-        ValueError: If the levels do not divide into scales, or a number is out of its range.
+        ValueError: If the levels do not divide into scales, a number is out of its range, or
+            `image_size` is no multiple of 128 where there is clutter.
 
     Reference:
         webb2020, section 2.1 and 2.1.2.

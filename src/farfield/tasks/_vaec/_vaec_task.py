@@ -15,9 +15,17 @@ from torch import Tensor
 from farfield.core import LazyItems, Problems, Stream, check_fields
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._choices import ChoiceTask
+from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._form import COLOR, Form
 from farfield.tasks._protocol._task import TRAINING, Regime
+from farfield.tasks._vaec._vaec_clutter import (
+    DRAWS,
+    draw_cluttered,
+    drawn_clutter,
+    visible_levels,
+)
 from farfield.tasks._vaec._vaec_objects import (
+    CANVAS,
     DIMENSIONS,
     MOST_LEVELS,
     draw_objects,
@@ -52,6 +60,10 @@ class VAECTask(ChoiceTask):
     """True if a square of width s covers s pixels rather than s + 1."""
     shuffled: bool = False
     """True if the candidates are in random order rather than the right one first."""
+    second_object: bool = False
+    """True if every picture shows a square of another hue, which tells nothing."""
+    textured: bool = False
+    """True if the background of every picture is a texture rather than grey."""
 
     @property
     @abstractmethod
@@ -73,10 +85,20 @@ class VAECTask(ChoiceTask):
             )
         check_number("train_on", self.train_on, 1, self._count)
         check_number("image_size", self.image_size, 64, 1024)
+        if self._cluttered and self.image_size % CANVAS:
+            raise ValueError(
+                f"image_size must be a multiple of {CANVAS} with second_object or textured, "
+                f"got {self.image_size}"
+            )
         if self.problems_per_regime is not None:
             kinds = NUM_DIMENSIONS * len(analogies(self.levels_per_region))
             most = kinds * self.levels_per_region ** (NUM_DIMENSIONS - 1)
             check_number("problems_per_regime", self.problems_per_regime, 1, most)
+
+    @property
+    def _cluttered(self) -> bool:
+        """True if a picture shows more than its object."""
+        return self.second_object or self.textured
 
     @property
     def _count(self) -> int:
@@ -141,10 +163,32 @@ class VAECTask(ChoiceTask):
         )
         latent = {name: torch.from_numpy(column) for name, column in columns.items()}
         index, target = latent.pop("index"), latent.pop("target")
-        return Problems(items=self.objects(number), index=index, target=target, latent=latent)
+        items = self.objects(number)
+        if self._cluttered:
+            which = integers(place.child("pictures").numpy(), DRAWS, index.numel())
+            index = index * DRAWS + torch.from_numpy(which).reshape(index.shape)
+            items = self._in_clutter(items, place.child("clutter"))
+        return Problems(items=items, index=index, target=target, latent=latent)
+
+    def _in_clutter(self, objects: LazyItems, place: Stream) -> LazyItems:
+        """Several pictures of every object, one after another, each with clutter of its own."""
+        levels = objects.latent.repeat_interleave(DRAWS, dim=0)
+        return LazyItems(
+            latent=torch.cat([levels, drawn_clutter(place, len(levels))], dim=1),
+            draw=partial(
+                draw_cluttered,
+                num_levels=self.num_levels,
+                image_size=self.image_size,
+                exact_width=self.exact_width,
+                second_object=self.second_object,
+                textured=self.textured,
+            ),
+        )
 
     def objects(self, number: int) -> LazyItems:
         """All objects of a region or scale, in the order of their levels, brightness fastest.
+
+        They stand before even grey, without clutter.
 
         Args:
             number: Which region or scale, from 1.
@@ -170,7 +214,8 @@ class VAECTask(ChoiceTask):
         table = problems.items
         rows, places = torch.unique(problems.index, return_inverse=True)
         parts = (table.index_select(0, part) for part in rows.split(_CHUNK))
-        measured = torch.cat([measured_levels(part, self.num_levels) for part in parts])
+        measure = visible_levels if self._cluttered else measured_levels
+        measured = torch.cat([measure(part, self.num_levels) for part in parts])
         a, b, c, *candidates = measured[places].unbind(dim=1)
         return -(torch.stack(candidates, dim=1) - (c + b - a)[:, None]).norm(dim=2)
 

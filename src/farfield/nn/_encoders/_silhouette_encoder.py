@@ -1,0 +1,145 @@
+"""An encoder that gives every pixel to one of several maps, and says where each map's are."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import torch
+from jaxtyping import Float, Int64, Shaped
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.types import Device
+
+from farfield.core import Size, check_arguments
+from farfield.functional import as_fractions, silhouette_moments, uninitialized, xavier_uniform_
+
+_MOMENTS = 5
+_PART = 16
+"""Images whose maps are made at once."""
+
+
+@final
+class SilhouetteEncoder(nn.Module):
+    r"""Maps that compete for pixels by color, and the moments of the silhouette of each.
+
+    $$m_k = \max(0,\; w_k \cdot c - \max_{j \ne k} w_j \cdot c), \qquad
+      z_k = A\,(\bar x, \bar y, s_x, s_y, \ell)(m_k) + b$$
+
+    for the color $c$ of a pixel. A pixel belongs to one map and leaves every other at zero, so that
+    a map may hold one object alone, whatever else an image shows and however many pixels it takes.
+    Of the largest value of each row and column center, spread and level are kept
+    (`farfield.functional.silhouette_moments`), which do not depend on what hides a part. All maps
+    go through one linear layer $A$ and none is mixed with another: a large move of what is
+    irrelevant does not drown a small one of what counts. `MomentEncoder` takes off an even
+    background instead, sums over all pixels that are left, and mixes its maps.
+
+    Args:
+        item_shape: Height, width and channels of an image.
+        num_maps: Number of maps.
+        map_features: Size of the embedding of a map.
+        device: Where its tensors are.
+        dtype: Of its parameters.
+        generator: Where the first weights are drawn from; None is torch's global generator.
+
+    Shape:
+        `(item, height, width, channel)`, uint8 of 0…255 or floating-point of 0…1, to
+        `(item, num_maps * map_features)`, map by map.
+
+    Attributes:
+        colors: The weights $w$ of the maps, `(num_maps, channel)`: at first colors of length 1,
+            most of them saturated (cubes of uniform numbers).
+        output: The linear layer.
+        out_features: Size of an embedding.
+
+    Raises:
+        ValueError: If a size is below 1, or there is one map alone.
+
+    Reference:
+        Made for webb2020's analogies, in clutter. Maps that compete for what is seen: Locatello et
+        al. 2020 (slot attention).
+    """
+
+    is_pure: ClassVar[bool] = True
+
+    @check_arguments
+    def __init__(
+        self,
+        item_shape: tuple[Size, ...] = (128, 128, 3),
+        *,
+        num_maps: Size = 12,
+        map_features: Size = 64,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if len(item_shape) != 3:
+            raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
+        if num_maps < 2:
+            raise ValueError(f"num_maps must be 2 or more, to compete, got {num_maps}")
+        self.item_shape = tuple(item_shape)
+        self.out_features = num_maps * map_features
+        drawn = torch.rand(num_maps, item_shape[2], generator=generator)
+        self.colors = nn.Parameter(F.normalize(drawn.pow(3), dim=1))
+        self.output = xavier_uniform_(uninitialized(nn.Linear, _MOMENTS, map_features), generator)
+        self.to(device=device, dtype=dtype)
+
+    def forward(
+        self, items: Shaped[Tensor, "item height width channel"]
+    ) -> Float[Tensor, "item feature"]:
+        """Embed every item."""
+        if tuple(items.shape[1:]) != self.item_shape:
+            raise ValueError(
+                f"items must be of (item, *item_shape={self.item_shape}), "
+                f"got shape {tuple(items.shape)}"
+            )
+        pixels = as_fractions(items, self.colors.dtype)
+        parts = [self._strongest(part) for part in torch.split(pixels, _PART)]
+        across, down = (
+            self._profile(pixels.movedim(axis, 1), torch.cat(where))
+            for axis, where in enumerate(zip(*parts, strict=True), start=1)
+        )
+        height, width = self.item_shape[:2]
+        rows, columns = (
+            torch.arange(side, dtype=pixels.dtype, device=pixels.device) / max(height, width)
+            for side in (height, width)
+        )
+        moments = silhouette_moments(across, down, rows, columns)
+        return self.output(moments.transpose(1, 2)).flatten(1)
+
+    def _strongest(
+        self, pixels: Float[Tensor, "item height width channel"]
+    ) -> tuple[Int64[Tensor, "item feature width"], Int64[Tensor, "item feature height"]]:
+        """The row of the largest value of every column of each map, and the column of every row."""
+        with torch.no_grad():
+            maps = _won(torch.einsum("kc,nhwc->nkhw", self.colors, pixels))
+            return maps.argmax(2), maps.argmax(3)
+
+    def _profile(
+        self,
+        pixels: Float[Tensor, "item along place channel"],
+        where: Int64[Tensor, "item feature place"],
+    ) -> Float[Tensor, "item place feature"]:
+        """The values of maps at one pixel of each line: gradients go through these alone."""
+        colors = pixels.gather(1, where[..., None].expand(*where.shape, pixels.shape[3]))
+        responses = colors @ self.colors.t()
+        itself = torch.eye(len(self.colors), dtype=torch.bool, device=colors.device)[:, None]
+        rivals = responses.masked_fill(itself, -torch.inf).amax(3).transpose(1, 2)
+        return torch.relu(responses.diagonal(dim1=1, dim2=3) - rivals)
+
+    def extra_repr(self) -> str:
+        """The options, for `print`."""
+        return f"item_shape={self.item_shape}, num_maps={len(self.colors)}"
+
+
+def _won(
+    responses: Float[Tensor, "item feature height width"],
+) -> Float[Tensor, "item feature height width"]:
+    """The lead of each map over all others, or zero."""
+    first, *others = responses.unbind(1)
+    second = torch.full_like(first, -torch.inf)
+    for other in others:  # several times as fast as topk
+        second = torch.maximum(second, torch.minimum(first, other))
+        first = torch.maximum(first, other)
+    ahead = (first - second)[:, None]
+    return torch.where(responses == first[:, None], ahead, 0.0)
