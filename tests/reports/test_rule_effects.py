@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
@@ -39,9 +37,7 @@ def made(claim: Claim) -> list[Record]:
     if mechanism != "ESBN" or rule == "consistency":
         return []
     changes = CHANGES.get(rule, (0.0,) * 3)
-    return made_up.records(
-        claim, [p + c for p, c in zip(PLAIN, changes, strict=True)], steps=300
-    )
+    return made_up.records(claim, [p + c for p, c in zip(PLAIN, changes, strict=True)], steps=300)
 
 
 def test_differences_are_those_of_pairs_and_intervals_of_all_that_is_planned() -> None:
@@ -52,8 +48,9 @@ def test_differences_are_those_of_pairs_and_intervals_of_all_that_is_planned() -
     assert alone < 11 < corrected
     assert "clearly ahead nowhere" in told["Mixup"]
     assert "1 of 36 run" in told["Mixup"]
-    assert "behind in 1, most −40.0 (ESBN, activation L1, Distribution-of-three)" in (
-        told["activation L1"]
+    assert (
+        "behind in 1, most −40.0 (ESBN, activation L1, Distribution-of-three)"
+        in (told["activation L1"])
     )
     assert "consistency" not in told
     assert told["ESBN"].startswith("median +1.0 points; clearly ahead nowhere; clearly behind in 1")

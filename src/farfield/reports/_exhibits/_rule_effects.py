@@ -115,9 +115,7 @@ def _parts(row: Row) -> tuple[str, str]:
     return mechanism, rule
 
 
-def _effects(
-    panels: dict[str, dict[tuple[str, str], Row]], baseline: str
-) -> list[_Effect]:
+def _effects(panels: dict[str, dict[tuple[str, str], Row]], baseline: str) -> list[_Effect]:
     """Every rule beside the baseline, run or not: all of them are corrected for."""
     compared = [
         (subject, mechanism, rule, cells[mechanism, baseline], row)
@@ -229,9 +227,7 @@ def _score(axes: Axes, line: int, row: Row, theme: Theme) -> None:
         _box(axes, (0, line), hatch=HATCH, edgecolor=theme.muted, linewidth=0)
 
 
-def _cell(
-    axes: Axes, spot: tuple[int, int], effect: _Effect, largest: float, theme: Theme
-) -> None:
+def _cell(axes: Axes, spot: tuple[int, int], effect: _Effect, largest: float, theme: Theme) -> None:
     """A difference: its color, its number, and a frame where it is certain."""
     if effect.difference is None:
         _box(axes, spot, hatch=HATCH, edgecolor=theme.muted, linewidth=0)

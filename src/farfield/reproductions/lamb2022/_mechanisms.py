@@ -72,9 +72,7 @@ RULES: Final[dict[str, Objective]] = {
 }
 MECHANISMS: Final[dict[str, Architecture]] = {
     "Context norm": Network(reasoner=Spec(Transformer), encoder=ENCODER, context=Spec(ContextNorm)),
-    "Whitening": Network(
-        reasoner=Spec(CoRelNet), encoder=ENCODER, context=Spec(ContextWhitening)
-    ),
+    "Whitening": Network(reasoner=Spec(CoRelNet), encoder=ENCODER, context=Spec(ContextWhitening)),
     "ESBN": Network(
         reasoner=Spec(ESBN, hidden_size=128, key_size=64),
         encoder=ENCODER,
