@@ -13,6 +13,7 @@ from farfield.reproductions import Claim
 from reproductions import made_up
 
 FIGURE = FIGURES["lamb2022/rules-by-mechanism"]
+STEPS = FIGURE.table.claims[0].experiment.recipe.steps
 PLAIN = (50.0, 60.0, 90.0)
 CHANGES = {
     "Mixup": (10.0, 12.0, 11.0),
@@ -33,11 +34,11 @@ def made(claim: Claim) -> list[Record]:
     if claim.subject != "Distribution-of-three":
         return []
     if mechanism == "RIMs" and rule in {"plain", "Mixup"}:
-        return made_up.records(claim, [50.0], steps=300, first_seed=int(rule == "plain"))
+        return made_up.records(claim, [50.0], steps=STEPS, first_seed=int(rule == "plain"))
     if mechanism != "ESBN" or rule == "consistency":
         return []
     changes = CHANGES.get(rule, (0.0,) * 3)
-    return made_up.records(claim, [p + c for p, c in zip(PLAIN, changes, strict=True)], steps=300)
+    return made_up.records(claim, [p + c for p, c in zip(PLAIN, changes, strict=True)], steps=STEPS)
 
 
 def test_differences_are_those_of_pairs_and_intervals_of_all_that_is_planned() -> None:
@@ -80,7 +81,7 @@ def test_of_several_regimes_the_farthest_counts() -> None:
             return []
         lift = 5.0 if claim.row.endswith("Mixup") else 0.0
         far = 20.0 if claim.regime == "tint-reversed" else 80.0
-        return made_up.records(claim, [far + lift], steps=300)
+        return made_up.records(claim, [far + lift], steps=STEPS)
 
     drawn = plate(tinted).draw(LIGHT).axes[5]
     assert {text.get_text() for text in drawn.texts} >= {"20"}
@@ -102,6 +103,6 @@ def test_a_matrix_is_that_of_its_baseline(check_baseline) -> None:
         change = (sum(map(ord, rule + mechanism + claim.group)) % 50 - 28) * (rule != "plain")
         wobble = (sum(map(ord, rule)) % 7) / 4
         scores = [min(max(level + change + wobble * seed, 0), 100) for seed in range(5)]
-        return made_up.records(claim, scores, steps=300)
+        return made_up.records(claim, scores, steps=STEPS)
 
     check_baseline(plate(every).draw(LIGHT), "rule-effects")
