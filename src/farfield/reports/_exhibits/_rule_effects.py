@@ -36,7 +36,7 @@ STRONGEST: Final = 0.6
 """Opacity of the largest difference: letters stay legible on it."""
 HATCH: Final = "//////"
 NAME: Final = ", "
-"""What stands between mechanism and rule in the name of a row."""
+"""Text between mechanism and rule in the name of a row."""
 
 
 class _Effect(NamedTuple):
@@ -143,7 +143,7 @@ def _difference(row: Row, first: Row, comparisons: int) -> tuple[Difference | No
 
 
 def _findings(effects: Sequence[_Effect], group: Callable[[_Effect], str]) -> Iterator[Finding]:
-    """What becomes of each group: the median, and where a difference is certain."""
+    """The median of each group, and its differences that are certain."""
     for name in dict.fromkeys(map(group, effects)):
         own = [effect for effect in effects if group(effect) == name]
         found = [effect.difference.value for effect in own if effect.difference is not None]
@@ -254,7 +254,7 @@ def _box(axes: Axes, spot: tuple[int, int], *, facecolor: str = "none", **style:
 
 
 def _marks(theme: Theme) -> dict[str, Patch]:
-    """What colors, frames and hatches mean."""
+    """Entries of the legend for colors, frames and hatches."""
     gain, loss = theme.models[:2]
     return {
         "ahead": Patch(facecolor=gain, alpha=STRONGEST, linewidth=0),
