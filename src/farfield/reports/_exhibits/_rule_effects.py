@@ -210,7 +210,7 @@ def _draw(
     ]
     picture.suptitle(
         f"{baseline}: score (%); others: change in points. "
-        f"Pairs of {text.networks(min(counts), max(counts))} each, "
+        f"Pairs of networks in a cell: {text.span(str(min(counts)), str(max(counts)))}; "
         f"{text.shares(min(shares), max(shares))} of steps.",
         fontsize=7, color=theme.muted, x=0.006, ha="left",
     )  # fmt: skip
