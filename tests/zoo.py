@@ -152,6 +152,7 @@ from farfield.models import (
     DenseMaps,
     FeatureNetwork,
     ItemModel,
+    LastState,
     LayerNormLSTMScorer,
     LSTMScorer,
     MapModel,
@@ -997,6 +998,16 @@ MODULES = {
     ),
     "LSTM": Animal(
         build=lambda source: LSTM(FEATURES, OUTPUTS, hidden_size=5, generator=source),
+        inputs=(SEQUENCES,),
+        shape=(BATCH, OUTPUTS),
+    ),
+    "LastState": Animal(
+        build=lambda source: LastState(
+            FEATURES,
+            OUTPUTS,
+            core=lambda size: GRULayer(size, 5, batch_first=True, generator=source),
+            generator=source,
+        ),
         inputs=(SEQUENCES,),
         shape=(BATCH, OUTPUTS),
     ),

@@ -12,6 +12,7 @@ from farfield.metrics import (
     Interval,
     Summary,
     mean_and_standard_error,
+    paired_interval,
     t_interval,
     welch_interval,
 )
@@ -49,6 +50,28 @@ def test_welch_interval_is_scipy_s(confidence):
     assert got.value == pytest.approx(np.mean(first) - np.mean(second), rel=1e-12)
     assert got.degrees == pytest.approx(test.df, rel=1e-12)
     assert (got.interval.low, got.interval.high) == pytest.approx(tuple(expected), rel=1e-10)
+
+
+def test_a_paired_interval_is_that_of_a_hand() -> None:
+    # Differences 1, 2, 3: mean 2, standard error 1/√3. With two degrees of freedom the quantile of
+    # p has the closed form (2p − 1) √(2 / (4 p (1 − p))).
+    for comparisons in (1, 2, 144):
+        p = 1 - 0.05 / comparisons / 2
+        reach = (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p))) / math.sqrt(3)
+        got = paired_interval([3.0, 4.0, 6.0], [2.0, 2.0, 3.0], comparisons=comparisons)
+        assert (got.value, got.degrees) == (2.0, 2)
+        assert got.interval.low == pytest.approx(2 - reach, rel=1e-9)
+        assert got.interval.high == pytest.approx(2 + reach, rel=1e-9)
+
+
+def test_pairs_take_out_what_both_have_in_common() -> None:
+    ours, theirs = [90.0, 50.0, 10.0], [80.0, 40.0, 0.0]
+    assert paired_interval(ours, theirs).interval == Interval(low=10.0, high=10.0)
+    assert paired_interval(ours, theirs, comparisons=144).clear
+    alone = paired_interval([90.0], [80.0])
+    assert alone.value == 10.0
+    assert not alone.clear
+    assert alone.interval == Interval(low=-math.inf, high=math.inf)
 
 
 def test_equal_scores_have_no_spread_at_all():
@@ -134,6 +157,9 @@ def test_coverage_is_what_it_says():
         (lambda: mean_and_standard_error([]), r"at least one, got shape \(0,\)"),
         (lambda: t_interval([1.0, 2.0], 0.0), "confidence must lie between 0 and 1, got 0.0"),
         (lambda: t_interval([1.0, 2.0], 1.0), "confidence must lie between 0 and 1, got 1.0"),
+        (lambda: paired_interval([1.0, 2.0], [1.0]), "one number per pair, got 2 and 1"),
+        (lambda: paired_interval([1.0], [1.0], comparisons=0), "comparisons must be at least 1"),
+        (lambda: paired_interval([1.0], [1.0], 2.0), "between 0 and 1, got 2.0"),
         (lambda: Interval(low=2.0, high=1.0), "got 2.0 and 1.0"),
         (lambda: Summary(mean=1.0, standard_error=0.1, count=0), "count must be at least 1"),
         (lambda: Summary(mean=1.0, standard_error=-0.1, count=2), "standard_error must be"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections import Counter
@@ -214,6 +215,20 @@ def test_floors_and_ceilings_of_scores_of_sets() -> None:
 def test_tables_of_a_narrow_size_can_be_run_in_full() -> None:
     for key in ("spirals", "two-moons", "flattening", "mixup-narrow", "ict-narrow"):
         assert {claim.quick for claim in cells(key)} == {1}
+
+
+def test_cells_of_mechanisms_and_rules_differ_in_these_alone() -> None:
+    found = cells("mechanisms-and-rules")
+    grid = {(claim.subject, *claim.row.split(", ")): claim.experiment for claim in found}
+    assert len(grid) == 6 * 6 * 5
+    assert len({experiment.key for experiment in grid.values()}) == len(grid)
+    assert len({experiment.recipe for experiment in grid.values()}) == 1
+    assert len({experiment.model.encoder for experiment in grid.values()}) == 1
+    for part, number in ((0, 6), (1, 6), (2, 5)):
+        assert len({place[part] for place in grid}) == number
+    for (subject, mechanism, _), experiment in grid.items():
+        plain = grid[subject, mechanism, "plain"]
+        assert dataclasses.replace(experiment, objective=plain.objective) == plain
 
 
 def test_the_words_of_figures_are_of_quantities_that_they_measure() -> None:

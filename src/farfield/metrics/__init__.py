@@ -11,6 +11,7 @@ from farfield.metrics._intervals import Difference as Difference
 from farfield.metrics._intervals import Interval as Interval
 from farfield.metrics._intervals import Summary as Summary
 from farfield.metrics._intervals import mean_and_standard_error as mean_and_standard_error
+from farfield.metrics._intervals import paired_interval as paired_interval
 from farfield.metrics._intervals import t_interval as t_interval
 from farfield.metrics._intervals import welch_interval as welch_interval
 from farfield.metrics._measures import MEASURES as MEASURES
@@ -40,6 +41,7 @@ __all__ = [
     "mean_and_standard_error",
     "measure_of",
     "negative_log_likelihood",
+    "paired_interval",
     "paired_t_test",
     "psnr",
     "ssim",

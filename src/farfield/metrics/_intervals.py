@@ -158,6 +158,53 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     return Interval(low=summary.mean - reach, high=summary.mean + reach)
 
 
+def paired_interval(
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    confidence: float = 0.95,
+    *,
+    comparisons: int = 1,
+) -> Difference:
+    r"""Mean difference of pairs, ours − theirs, with its t interval, one of several comparisons.
+
+    With $m$ comparisons each interval has the confidence $1 - (1 - c) / m$: all of them together
+    hold their true differences in a share $c$ of studies at least (Bonferroni), whatever their
+    dependence. One pair gives the whole line.
+
+    Args:
+        ours: One score per pair, e.g. per seed.
+        theirs: One score per pair, in the same order.
+        confidence: Share of studies all of whose intervals hold the true differences, $c$.
+        comparisons: How many differences are looked at, $m$.
+
+    Raises:
+        ValueError: If the scores are not as many or none, the confidence is not between 0 and 1, or
+            there are no comparisons.
+
+    Reference:
+        Dunn, O. J. (1961), Journal of the American Statistical Association 56: 52–64.
+
+    Example:
+        >>> paired_interval([3.0, 4.0, 6.0], [2.0, 2.0, 3.0], comparisons=2).interval
+        Interval(low=-1.5..., high=5.5...)
+    """
+    first, second = _checked(ours), _checked(theirs)
+    if first.size != second.size:
+        raise ValueError(
+            f"ours and theirs must be one number per pair, got {first.size} and {second.size}"
+        )
+    if comparisons < 1:
+        raise ValueError(f"comparisons must be at least 1, got {comparisons}")
+    differences = (first - second).tolist()
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    return Difference(
+        value=mean_and_standard_error(differences).mean,
+        interval=t_interval(differences, 1 - (1 - confidence) / comparisons),
+        degrees=first.size - 1 if first.size > 1 else math.nan,
+    )
+
+
 def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
     r"""Difference of two means, ours − theirs, with Welch's interval from summary statistics.
 

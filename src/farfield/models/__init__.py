@@ -33,6 +33,7 @@ from farfield.models._images._resnet_generator import ResNetGenerator as ResNetG
 from farfield.models._images._srcnn import SRCNN as SRCNN
 from farfield.models._images._wide_resnet import WideResNet as WideResNet
 from farfield.models._item_model import ItemModel as ItemModel
+from farfield.models._last_state import LastState as LastState
 from farfield.models._layer_norm_lstm_scorer import LayerNormLSTMScorer as LayerNormLSTMScorer
 from farfield.models._lstm import LSTM as LSTM
 from farfield.models._lstm_scorer import LSTMScorer as LSTMScorer
@@ -142,6 +143,7 @@ __all__ = [
     "HasOutFeatures",
     "ItemModel",
     "LSTMScorer",
+    "LastState",
     "LayerNormLSTMScorer",
     "MLPReader",
     "MapModel",

@@ -27,6 +27,7 @@ from farfield.reports._exhibits._response_pairs import ResponsePairs as Response
 from farfield.reports._exhibits._restorations import Restorations as Restorations
 from farfield.reports._exhibits._roll_outs import RollOuts as RollOuts
 from farfield.reports._exhibits._routing_paths import RoutingPaths as RoutingPaths
+from farfield.reports._exhibits._rule_effects import RuleEffects as RuleEffects
 from farfield.reports._exhibits._scored_matrix import ScoredMatrix as ScoredMatrix
 from farfield.reports._exhibits._scores_by_setting import ScoresBySetting as ScoresBySetting
 from farfield.reports._exhibits._sweeps import FunctionsRemoved as FunctionsRemoved
@@ -121,6 +122,7 @@ __all__ = [
     "RollOuts",
     "RoutingPaths",
     "Row",
+    "RuleEffects",
     "ScoredMatrix",
     "ScoresBySetting",
     "Tabular",

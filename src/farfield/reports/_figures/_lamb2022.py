@@ -15,12 +15,14 @@ from farfield.reports._exhibits._generated_images import GeneratedImages
 from farfield.reports._exhibits._layer_reads import LayerReads
 from farfield.reports._exhibits._neighbors import NearestNeighbors
 from farfield.reports._exhibits._roll_outs import RollOuts
+from farfield.reports._exhibits._rule_effects import RuleEffects
 from farfield.reports._exhibits._time_courses import TimeCourses
 from farfield.reproductions import Table
 from farfield.reproductions.lamb2022 import (
     BALLS,
     COPYING,
     FLATTENING,
+    MECHANISMS_AND_RULES,
     MIXUP_NARROW,
     MIXUP_TABLE_1A,
     NEIGHBORS,
@@ -218,6 +220,18 @@ AGENTS: Final = Figure(
 )
 """Learning curves as in Figure 4, and an episode."""
 
+EFFECTS: Final = Figure(
+    table=Table(
+        key="lamb2022/rules-by-mechanism",
+        title="What learning rules change in six mechanisms on six small tasks",
+        steps_published=False,
+        claims=MECHANISMS_AND_RULES.claims,
+    ),
+    exhibits=(RuleEffects(baseline="plain"),),
+    quick_networks=5,
+)
+"""Our own: where a rule reaches further, and where it harms."""
+
 FIGURES: Final = (
     FIGURE_2,
     FIGURE_3,
@@ -230,5 +244,6 @@ FIGURES: Final = (
     SAMPLES,
     READS,
     AGENTS,
+    EFFECTS,
 )
 """Every figure, in order."""

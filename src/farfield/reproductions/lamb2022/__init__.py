@@ -21,6 +21,9 @@ from farfield.reproductions.lamb2022._ict import ICT_ABLATIONS as ICT_ABLATIONS
 from farfield.reproductions.lamb2022._ict import ICT_TABLE_1 as ICT_TABLE_1
 from farfield.reproductions.lamb2022._ict import ICT_TABLE_2 as ICT_TABLE_2
 from farfield.reproductions.lamb2022._ict import ICT_TABLE_3 as ICT_TABLE_3
+from farfield.reproductions.lamb2022._mechanisms import (
+    MECHANISMS_AND_RULES as MECHANISMS_AND_RULES,
+)
 from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1A as MIXUP_TABLE_1A
 from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_1B as MIXUP_TABLE_1B
 from farfield.reproductions.lamb2022._mixup import MIXUP_TABLE_2 as MIXUP_TABLE_2
@@ -79,6 +82,7 @@ TABLES = (
     MIXUP_NARROW,
     MIXUP_NARROW_KMNIST,
     MIXUP_ELSEWHERE,
+    MECHANISMS_AND_RULES,
     ICT_TABLE_1,
     ICT_TABLE_2,
     ICT_TABLE_3,
