@@ -132,9 +132,9 @@ class ProgressiveMatrices(MatrixTask):
     | the last row and column (a network trained on them and the candidates) | | 12.5 % |
     | the other four panels: most of their levels, whatever holds | | 14 to 20 % |
 
-    and a test measures each. Relations are not equally frequent: of sizes and colors that extrapolate
-    XOR is most (4 of 14), OR least (1 of 14), as few others can end its lines. Triples that training
-    withholds cannot be balanced, so `triples` and `triple-pairs` are refused.
+    and a test measures each. Relations are not equally frequent: of five levels of sizes and colors
+    XOR is most (4 of 14), OR least (1 of 14), as few others can end its lines. Where relations are
+    withheld candidates cannot be balanced, and `triples` and `triple-pairs` are refused.
 
     **Source and deviations.** Barrett et al. 2018, whose set PGM is used by gondal2021, section
     4.3; made anew from the published description. Numbers on this task are not numbers on theirs
