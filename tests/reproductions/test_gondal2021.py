@@ -125,7 +125,7 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
 def test_matrices_by_rule_are_balanced_and_drop_one_part_a_row() -> None:
     table = cells("matrices-by-rule")
     first, *others = [claim for claim in table.values() if claim.column == "test"]
-    assert [claim.published.goal for claim in (first, *others)] == [60.0, None, None, None, None]
+    assert [claim.published.goal for claim in (first, *others)] == [60.0, *[None] * 5]
     assert {claim.experiment.recipe for claim in table.values()} == {first.experiment.recipe}
     model = first.experiment.model
     dropped = [
