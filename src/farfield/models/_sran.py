@@ -113,11 +113,12 @@ class SRAN(nn.Module):
         Args:
             z: The sequences.
         """
-        lines = torch.unflatten(z, 1, (ROW, ROW)).unflatten(-1, (self.heads, -1)).movedim(3, 1)
+        panels = torch.unflatten(z, 1, (ROW, ROW))
+        lines = torch.unflatten(panels, -1, (self.heads, -1)).movedim(3, 1)
         if self.columns:
             lines = torch.cat((lines, lines.transpose(2, 3)), dim=1)
         rules = self._rules(lines.flatten(0, 1))
-        return rules.unflatten(0, lines.shape[:2]).transpose(1, 2).flatten(2)
+        return torch.unflatten(rules, 0, lines.shape[:2]).transpose(1, 2).flatten(2)
 
     def _rules(self, rows: Float[Tensor, "batch 3 3 feature"]) -> Float[Tensor, "batch 3 _"]:
         """The same of one head, of rows or of columns."""

@@ -118,14 +118,21 @@ def contests(attribute: int, levels: tuple[int, ...], *, room: bool) -> tuple[Co
             lines = one.lines[np.isin(one.lines[:, :2], one.ends).all(axis=1)]
             lines, ends = np.pad(lines, ((0, 0), (0, 1))), other.ends[:0]
         else:
-            begins = (lines.lines[:, 0] << 32 | lines.lines[:, 1] for lines in kinds_of)
-            _, mine, theirs = np.intersect1d(*begins, assume_unique=True, return_indices=True)
+            _, mine, theirs = np.intersect1d(
+                _beginnings(one), _beginnings(other), assume_unique=True, return_indices=True
+            )
             lines = np.concatenate([one.lines[mine], other.lines[theirs, 2:]], axis=1)
             ends = np.intersect1d(one.ends, other.ends)
         contest = Contest(attribute, pair, kinds_of, lines, ends)
         if len(lines) and (len(ends) or not len(other.lines)) and _is_enough(contest):
             found.append(contest)
     return tuple(found)
+
+
+def _beginnings(lines: Lines) -> Int64[np.ndarray, " item"]:
+    """The first two panels of each line as one number; no two lines have the same."""
+    numbers: np.ndarray = lines.lines[:, 0] << 32 | lines.lines[:, 1]
+    return numbers
 
 
 def _is_enough(contest: Contest) -> bool:
