@@ -191,6 +191,7 @@ from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
+    CellEncoder,
     CenterImages,
     Communication,
     ComponentEncoder,
@@ -1246,6 +1247,11 @@ MODULES = {
         without_gradient=frozenset(
             {"core.networks.0.output.weight", "core.networks.0.output.bias"}
         ),
+    ),
+    "CellEncoder": Animal(
+        build=lambda source: CellEncoder((8, 8), cells=2),
+        inputs=(IMAGES,),
+        shape=(BATCH, 48),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),

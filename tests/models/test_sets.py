@@ -228,6 +228,18 @@ def test_sran() -> None:
     np.testing.assert_allclose(model(z).detach(), expected, rtol=1e-9, atol=1e-12)
 
 
+def test_sran_compares_parts_of_rows_and_of_columns_by_the_same_networks() -> None:
+    options = {"hidden_size": 8, "rule_size": 5, "columns": True, "heads": 2}
+    model = unsettled(SRAN(FEATURES, **options, generator=generator()))
+    z, half, turned = drawn(BATCH, 9, FEATURES), FEATURES // 2, [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    parts = [
+        part for lines in (z, z[:, turned]) for part in (lines[:, :, :half], lines[:, :, half:])
+    ]
+    expected = [[oracle.sran(one.numpy(), state_of(model)) for one in part] for part in parts]
+    found = model(z).detach().squeeze(1)
+    np.testing.assert_allclose(found, np.mean(expected, axis=0), rtol=1e-9, atol=1e-12)
+
+
 def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
     encoder = PatchEncoder(positions=True, generator=generator())
     reader = TokenReader(PreNormTransformer(192, generator=generator()), 192, 30, num_tokens=3)
@@ -276,6 +288,7 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
             "z must have the length=4 places that the model was made for, got 5",
         ),
         (lambda: SRAN(6, 8), "length must be 9, the panels of a matrix, got 8"),
+        (lambda: SRAN(6, heads=4), "heads must divide in_features=6, got 4"),
         (
             lambda: SetModel(ComponentEncoder((5,)), nn.Identity()).answer(
                 drawn(2, 5, 3), torch.zeros(2, 2, dtype=torch.long)

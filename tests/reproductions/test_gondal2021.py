@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from farfield.core import stream
+from farfield.experiments import Spec
+from farfield.models import SRAN
 from farfield.nn import ContextNorm
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished
-from farfield.tasks import FuzzyBoolean
+from farfield.tasks import RAVEN, FuzzyBoolean
 from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS
 from farfield.training import OneNetwork
 from farfield.training._start import first_network
@@ -118,6 +120,27 @@ def test_matrices_of_our_own_never_stand_beside_published_numbers() -> None:
         "CNN + LSTM + TCN": None,
     }
     assert {claim.regime for claim in goals} == {"upper-half"}
+
+
+def test_matrices_by_rule_are_balanced_and_drop_one_part_a_row() -> None:
+    table = cells("matrices-by-rule")
+    first, *others = [claim for claim in table.values() if claim.column == "test"]
+    assert [claim.published.goal for claim in (first, *others)] == [60.0, *[None] * 5]
+    assert {claim.experiment.recipe for claim in table.values()} == {first.experiment.recipe}
+    model = first.experiment.model
+    dropped = [
+        {"context": None},
+        *(
+            {"scorer": Spec(SRAN, **(dict(model.scorer.options) | option))}
+            for option in ({"columns": False}, {"heads": 1})
+        ),
+    ]
+    without = [dataclasses.replace(model, **part) for part in dropped]
+    assert sorted(map(str, without)) == sorted(str(c.experiment.model) for c in others[:3])
+    for claim in table.values():
+        (tested,) = (c for c in (first, *others) if c.row == claim.row)
+        assert claim.experiment.model == tested.experiment.model
+        assert isinstance(claim.experiment.task, RAVEN) or claim.experiment.task.balanced
 
 
 def test_only_transformers_have_the_larger_step_size() -> None:

@@ -73,6 +73,14 @@ CELLS: dict[ProgressiveMatrices, tuple[str, str]] = {
         "fcac6a07105fcdb6",
     ),
 }
+BALANCED = ProgressiveMatrices(
+    holdout="extrapolation",
+    balanced=True,
+    distractors=False,
+    training_problems=2_000,
+    test_problems=2_000,
+    most_triples=3,
+)
 every_cell = pytest.mark.parametrize(
     "task", some_of([*CELLS][:3:2], CELLS), ids=lambda task: task.holdout
 )
@@ -301,8 +309,11 @@ def bits_of(sets: np.ndarray) -> Tensor:
     return bits.flatten(-2).float()
 
 
-def features(problems: Problems, *, matrix: bool) -> Tensor:
-    """What each candidate shows and all together do, perhaps with what fits: (batch, 8, *)."""
+def features(problems: Problems, *, matrix: bool, last: bool = False) -> Tensor:
+    """What each candidate shows and all together do, perhaps with what fits: (batch, 8, *).
+
+    The last lines are told as they are, and as all relations that a candidate ends them by.
+    """
     sets = sets_of(problems)
     own = bits_of(sets[:, 8:])
     together = own.mean(dim=1, keepdim=True).expand_as(own)
@@ -310,14 +321,21 @@ def features(problems: Problems, *, matrix: bool) -> Tensor:
     if matrix:
         held, fits = laws(sets[:, :8]), ended(sets[:, :8], sets[:, 8:])
         known.append(torch.from_numpy(~held[:, None] | fits).flatten(2).float())
+    if last:
+        open_lines = bits_of(sets[:, [6, 7, 2, 5]])
+        by_any = ended(sets[:, :8], sets[:, 8:])[..., :-1]
+        known += [open_lines.flatten(1)[:, None].expand(-1, 8, -1)]
+        known += [open_lines[:, place, None] * own for place in range(4)]
+        known += [torch.from_numpy(by_any).flatten(2).float()]
     return torch.cat(known, dim=2)
 
 
-def probed(task: ProgressiveMatrices, *, matrix: bool) -> float:
+def probed(task: ProgressiveMatrices, *, matrix: bool, last: bool = False) -> float:
     """Accuracy of a small network that sees candidates, on problems it did not learn."""
     sets = drawn(task)
     source = torch.Generator().manual_seed(0)
-    inputs, target = features(sets[TRAINING], matrix=matrix), sets[TRAINING].target
+    inputs = features(sets[TRAINING], matrix=matrix, last=last)
+    target = sets[TRAINING].target
     weights = [
         (torch.randn(wide, deep, generator=source) / math.sqrt(wide)).requires_grad_()
         for wide, deep in itertools.pairwise((inputs.shape[2], 64, 1))
@@ -333,7 +351,7 @@ def probed(task: ProgressiveMatrices, *, matrix: bool) -> float:
         nn.functional.cross_entropy(scores(inputs[batch]), target[batch]).backward()
         optimizer.step()
     test = sets[VALIDATION]
-    return float(task.score(scores(features(test, matrix=matrix)).detach(), test).mean())
+    return float(task.score(scores(features(test, matrix=matrix, last=last)).detach(), test).mean())
 
 
 MOST = 1 / 8 + 4 * math.sqrt(1 / 8 * 7 / 8 / 2_000)
@@ -354,6 +372,16 @@ def share_right(scores: np.ndarray, target: Tensor) -> float:
     return float((best[np.arange(len(best)), target] / best.sum(axis=1)).mean())
 
 
+def last_lines(problems: Problems) -> tuple[np.ndarray, np.ndarray]:
+    """Scores by the last row and column: levels not added, attributes that any relation ends."""
+    sets = sets_of(problems)
+    context, candidates = sets[:, :8], sets[:, 8:]
+    given = np.stack([context[:, 6] | context[:, 7], context[:, 2] | context[:, 5]], axis=1)
+    added = candidates[:, :, None] & ~given[:, None]
+    any_relation = ended(context, candidates)[..., :-1].any(axis=(2, 4)).sum(axis=2)
+    return (added == 0).sum(axis=(2, 3)), any_relation
+
+
 @pytest.mark.parametrize("holdout", HOLDOUTS)
 def test_the_last_lines_alone_tell_much_and_not_all(holdout: str) -> None:
     """As the card says: without a look at the whole lines, which say what it is that holds."""
@@ -368,14 +396,50 @@ def test_the_last_lines_alone_tell_much_and_not_all(holdout: str) -> None:
     for name, problems in drawn(task).items():
         if name == TRAINING:
             continue
-        sets = sets_of(problems)
-        context, candidates = sets[:, :8], sets[:, 8:]
-        given = np.stack([context[:, 6] | context[:, 7], context[:, 2] | context[:, 5]], axis=1)
-        added = candidates[:, :, None] & ~given[:, None]
-        nothing = (added == 0).sum(axis=(2, 3))
-        any_relation = ended(context, candidates)[..., :-1].any(axis=(2, 4)).sum(axis=2)
+        nothing, any_relation = last_lines(problems)
         assert 0.24 < share_right(nothing, problems.target) < 0.41
         assert 0.60 < share_right(any_relation, problems.target) < 0.82
+
+
+def test_balanced_last_lines_alone_tell_nothing() -> None:
+    for problems in drawn(BALANCED).values():
+        four = bits_of(sets_of(problems)[:, [0, 1, 3, 4]]).sum(dim=1, keepdim=True)
+        copied = (bits_of(sets_of(problems)[:, 8:]) * four).sum(dim=2).numpy()
+        deviation = math.sqrt(1 / 8 * 7 / 8 / len(problems))
+        for scores in last_lines(problems):
+            assert abs(share_right(scores, problems.target) - 1 / 8) < 4 * deviation
+        assert 0.14 - 4 * deviation < share_right(copied, problems.target) < 0.2
+
+
+def test_no_network_learns_from_balanced_candidates_and_last_lines() -> None:
+    """Where one that may look at the matrix has learned after as many steps."""
+    assert probed(BALANCED, matrix=False, last=True) < MOST
+
+
+def test_one_balanced_candidate_fits_and_each_ends_the_last_line() -> None:
+    """By its own relation in each attribute that matters; a union is what repeats other lines."""
+    task = dataclasses.replace(
+        BALANCED, most_triples=4, distractors=True, training_problems=40, test_problems=40
+    )
+    for problems in drawn(task).values():
+        latent = problems.latent
+        for row, panels in some(problems):
+            context, candidates = panels[:8], panels[8:]
+            direction = task.directions[latent["direction"][row]]
+            held = named(latent["triples"][row])
+            assert len(held) in (3, 4)
+            assert oracle.laws(context) == {(direction, *triple) for triple in held}
+            fits = oracle.fitting(context, candidates)
+            assert [place for place, fit in enumerate(fits) if fit] == [int(problems.target[row])]
+            for relation, attribute in held:
+                ends = [frozenset(panel[attribute]) for panel in candidates]
+                assert sorted(Counter(ends).values()) == [4, 4]
+                _, _, line = oracle.lines_of([*context, candidates[0]], direction)
+                by = [
+                    oracle.held(*(panel[attribute] for panel in line[:2]), set(end))
+                    for end in set(ends)
+                ]
+                assert sum(map(bool, by)) == 2 - (relation == "consistent union" or not all(by))
 
 
 def test_no_single_panel_tells_the_place_of_the_answer() -> None:
@@ -465,6 +529,10 @@ def test_drawn_sets_are_frozen_for_this_version(task: ProgressiveMatrices) -> No
     assert found == CELLS[task]
 
 
+def test_balanced_sets_are_frozen_for_this_version() -> None:
+    assert digest(drawn(BALANCED)) == "1b3fb834b05ce0aa"
+
+
 def test_drawing_again_gives_the_same_and_another_seed_another() -> None:
     task = ProgressiveMatrices(training_problems=50, test_problems=50)
     assert digest(task.draw(stream(0))) == digest(task.draw(stream(0)))
@@ -520,6 +588,14 @@ def test_a_sample_is_of_its_regime() -> None:
         (
             {"holdout": "triple-pairs", "most_triples": 1},
             "most_triples must be at least 2 for the holdout 'triple-pairs', .* got 1",
+        ),
+        (
+            {"balanced": True, "most_triples": 2},
+            "most_triples must be at least 3 with balanced candidates, .* got 2",
+        ),
+        (
+            {"balanced": True, "holdout": "triples"},
+            "holdout must not withhold relations with balanced candidates, .* got 'triples'",
         ),
     ],
 )

@@ -7,6 +7,7 @@ from torch import nn
 from farfield.nn._control._noisy_linear import NoisyLinear as NoisyLinear
 from farfield.nn._control._quantile_head import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
+from farfield.nn._encoders._cell_encoder import CellEncoder as CellEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders._encoders import RandomEncoder as RandomEncoder
@@ -89,6 +90,7 @@ from farfield.nn._rims._rims_parts import Wiring as Wiring
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
+    "cell": CellEncoder,
     "component": ComponentEncoder,
     "conv": ConvEncoder,
     "frame": FrameEncoder,
@@ -155,6 +157,7 @@ __all__ = [
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
+    "CellEncoder",
     "CenterImages",
     "Communication",
     "ComponentEncoder",

@@ -1,6 +1,7 @@
 """Claims of gondal2021, Neural Interpreters."""
 
 from farfield.reproductions.gondal2021._beyond import BEYOND as BEYOND
+from farfield.reproductions.gondal2021._by_rule import BY_RULE as BY_RULE
 from farfield.reproductions.gondal2021._cores import FUNCTIONS as FUNCTIONS
 from farfield.reproductions.gondal2021._cores import SMALL_ITERATIONS as SMALL_ITERATIONS
 from farfield.reproductions.gondal2021._digits import ALONE as ALONE
@@ -22,5 +23,6 @@ TABLES = (
     DIGITS,
     K_MNIST,
     BEYOND,
+    BY_RULE,
 )
 """Every table of claims, and selections from them."""

@@ -204,3 +204,5 @@ HOLDOUTS: Final[dict[str, Callable[[], Holdout]]] = {
     "line-type": _line_type,
 }
 """The regimes of the publication."""
+RELATIONAL: Final = ("triple-pairs", "triples")
+"""Those that withhold some relations of an attribute and not others."""

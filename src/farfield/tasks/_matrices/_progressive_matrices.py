@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, final
 
@@ -15,7 +15,13 @@ from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_f
 from farfield.tasks._analogies._analogy_drawing import IMAGE_SIZES
 from farfield.tasks._files._panel_archive import COLUMNS
 from farfield.tasks._matrices._matrix_drawing import draw_matrix_panels
-from farfield.tasks._matrices._matrix_holdouts import HOLDOUTS, MOST_TRIPLES, NO_TRIPLE, Holdout
+from farfield.tasks._matrices._matrix_holdouts import (
+    HOLDOUTS,
+    MOST_TRIPLES,
+    NO_TRIPLE,
+    RELATIONAL,
+    Holdout,
+)
 from farfield.tasks._matrices._matrix_panels import shown
 from farfield.tasks._matrices._matrix_problems import CONTEXT, PART, PLACES, Matrices
 from farfield.tasks._matrices._matrix_relations import (
@@ -32,6 +38,8 @@ from farfield.tasks._protocol._choices import described_outputs
 from farfield.tasks._protocol._task import TRAINING, VALIDATION, Regime
 
 _MOST: Final = 10_000_000
+_BALANCED_TRIPLES: Final = 3
+"""Triples of a problem with balanced candidates, at least."""
 _DESCRIBED: Final = torch.tensor(
     [
         *([int(name in described(triple)) for name in COLUMNS] for triple in range(len(TRIPLES))),
@@ -108,6 +116,26 @@ class ProgressiveMatrices(MatrixTask):
     any relation other than a consistent union, three to four fifths. Only what is above that says
     that a rule was found.
 
+    `balanced` mends that. Then there are three triples or four, and the eight candidates are a tree
+    of bisections: of each attribute that matters they show two sets, each in half of them, by which
+    *two* relations end the last line. Drawn are, of each attribute, first two relations, then the
+    last panels of the other lines and the first two of the last one, such that either relation can
+    hold with them and no other; then which of the two does, and last the four panels that are left.
+    So the last row, the last column and the candidates together leave all eight as likely: of two
+    relations a union has an end that no other panel of these shows. The levels of shortcuts are
+
+    | what is read | free | balanced |
+    |---|---|---|
+    | the candidates alone (a network trained on them) | 12.5 % | 12.5 % |
+    | the last row and column: adds no level | 24 to 41 % | 12.5 % |
+    | the last row and column: any relation but a union ends it | 60 to 82 % | 12.5 % |
+    | the last row and column (a network trained on them and the candidates) | | 12.5 % |
+    | the other four panels: most of their levels, whatever holds | | 14 to 20 % |
+
+    and a test measures each. Relations are not equally frequent: of five levels of sizes and colors
+    XOR is most (4 of 14), OR least (1 of 14), as few others can end its lines. Where relations are
+    withheld candidates cannot be balanced, and `triples` and `triple-pairs` are refused.
+
     **Source and deviations.** Barrett et al. 2018, whose set PGM is used by gondal2021, section
     4.3; made anew from the published description. Numbers on this task are not numbers on theirs
     (`PublishedMatrices` reads theirs). As there: objects, attributes, relations, the 29 triples,
@@ -128,13 +156,16 @@ class ProgressiveMatrices(MatrixTask):
         most_triples: Triples of a problem, at most: 1 to 4.
         distractors: Whether what does not matter varies, within a panel too. Else it is the same in
             all panels, and there are only shapes or lines where only these matter.
+        balanced: Whether the last row, the last column and the candidates tell nothing, as said
+            above. Then `most_triples` is 3 or 4, and the fewest are 3.
 
     Attributes:
         triples: Names of the triples, by their number in the latent description.
         directions: Names of the directions, by their number there.
 
     Raises:
-        ValueError: If a number is out of range, or leaves no problem to a set.
+        ValueError: If a number is out of range, or leaves no problem to a set, or balanced
+            candidates are asked for where a relation is withheld or with fewer than 3 triples.
         UnknownNameError: If the holdout is unknown.
 
     Reference:
@@ -153,6 +184,7 @@ class ProgressiveMatrices(MatrixTask):
     holdout: str = "neutral"
     most_triples: int = MOST_TRIPLES
     distractors: bool = True
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -163,6 +195,16 @@ class ProgressiveMatrices(MatrixTask):
             raise ValueError(f"image_size must be one of {IMAGE_SIZES}, got {self.image_size!r}")
         if self.holdout not in HOLDOUTS:
             raise UnknownNameError("holdout", self.holdout, tuple(HOLDOUTS))
+        if self.balanced and self.holdout in RELATIONAL:
+            raise ValueError(
+                f"holdout must not withhold relations with balanced candidates, which are between "
+                f"two of them, got {self.holdout!r}"
+            )
+        if self.balanced and self.most_triples < _BALANCED_TRIPLES:
+            raise ValueError(
+                f"most_triples must be at least {_BALANCED_TRIPLES} with balanced candidates, "
+                f"2 ends of each make the eight, got {self.most_triples}"
+            )
         if self.most_triples < self._holdout.fewest:
             raise ValueError(
                 f"most_triples must be at least {self._holdout.fewest} for the holdout "
@@ -171,7 +213,8 @@ class ProgressiveMatrices(MatrixTask):
 
     @property
     def _holdout(self) -> Holdout:
-        return HOLDOUTS[self.holdout]()
+        held = HOLDOUTS[self.holdout]()
+        return replace(held, fewest=_BALANCED_TRIPLES) if self.balanced else held
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
@@ -219,6 +262,7 @@ class ProgressiveMatrices(MatrixTask):
             familiar=held.familiar,
             levels=held.novel if test else held.familiar,
             distractors=self.distractors,
+            balanced=self.balanced,
         )
         count = min(most, self.num_problems(str(place.path[-1])))
         columns = {
