@@ -118,7 +118,10 @@ COLUMNS: Final = {
 BY_RULE: Final = Table(
     key="gondal2021/matrices-by-rule",
     title="Goals: matrices of which the last lines and the candidates tell nothing",
-    tuned="the encoder, in training and validation, with tests printed beside them",
+    tuned=(
+        "encoder, learning rate, steps and number of problems, in training and validation, with "
+        "tests printed beside them"
+    ),
     claims=tuple(_claim(row, column, split) for column, split in COLUMNS.items() for row in MODELS),
 )
 """A network of the files is another one: the same model, trained on theirs."""
