@@ -1249,9 +1249,10 @@ MODULES = {
         ),
     ),
     "CellEncoder": Animal(
-        build=lambda source: CellEncoder((8, 8), cells=2),
+        build=lambda _: nn.Sequential(CellEncoder((8, 8), cells=2), nn.LayerNorm(48)),
         inputs=(IMAGES,),
         shape=(BATCH, 48),
+        drawing=False,
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),

@@ -108,7 +108,7 @@ class SRAN(nn.Module):
     def rules(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 3 _"]:
         """The embeddings of the rules of rows 1 and 2, rows 1 and 3, rows 2 and 3.
 
-        Those of all heads stand beside each other, and those of columns behind those of rows.
+        Those of all heads are one after another, and those of columns behind those of rows.
 
         Args:
             z: The sequences.

@@ -61,7 +61,7 @@ NORM: Final = Spec(ContextNorm, eps=1e-4)
 
 
 def _scorer(*, columns: bool = True, heads: int = STATISTICS) -> Spec:
-    """What compares the rules of lines."""
+    """A scorer that compares the rules of lines."""
     return Spec(SRAN, hidden_size=32, rule_size=8, columns=columns, heads=heads)
 
 

@@ -1,9 +1,9 @@
 """A goal beyond webb2021: one architecture and one recipe for nine rule tasks at their hardest.
 
-The four tasks of the paper and five harder ones, each with as few training images as one problem
-needs. The first row is CoRelNet on whitened embeddings; each other row drops or replaces one part
-of it. All was chosen with `GlyphSet.letters()`, a table of images that shares nothing with those
-that are tested on: `farfield reproduce webb2021/nine-tasks --images letters`.
+The four tasks of the paper, at its hardest regimes, and five harder ones with as few training
+images as one problem needs. The first row is CoRelNet on whitened embeddings; each other row drops
+or replaces one part of it. All was chosen with `GlyphSet.letters()`, a table of images that shares
+nothing with those that are tested on: `farfield reproduce webb2021/nine-tasks --images letters`.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _beginnings(lines: Lines) -> Int64[np.ndarray, " item"]:
 
 
 def _is_enough(contest: Contest) -> bool:
-    """Whether one draw in a hundred or more can go with both triples."""
+    """True if one draw in a hundred or more can go with both triples."""
     generator = stream(0, "progressive-matrices", "contests").numpy()
     share = contest.fits(generator, contest.once(generator, _TRIED)).mean()
     return bool(share >= 0.01)
