@@ -17,11 +17,13 @@ import torch
 from PIL import Image
 
 from each import some
+from farfield.cli import _train
 from farfield.cli._arguments import Search, Train
+from farfield.cli._console import make_console
 from farfield.cli._index import NAMES
 from farfield.cli._readers import find_reader
 from farfield.cli._search import search_of
-from farfield.cli._train import HIDDEN, experiment_of
+from farfield.cli._train import HIDDEN, experiment_of, train_missing
 from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
@@ -993,3 +995,14 @@ def test_agents_are_trained_in_an_environment_by_name(farfield, folder: Path) ->
         assert re.search(r"\| novel-distractors +\| +1 novel distractors \|", ended.out)
     refused = farfield("train --task object-picking --model esbn")
     assert "model 'esbn' does not support task 'object-picking'; use lstm, gru" in refused.err
+
+
+def test_matrices_are_multiplied_as_asked_on_every_executor(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(_train, "run", lambda *_, **options: asked.append(options["matmul"]))
+    for executor in (None, "ray", "slurm"):
+        command = Train(
+            task="same-different", model="lstm", executor=executor, device="cuda", matmul="tf32"
+        )
+        train_missing(command, [], {}, Store(tmp_path), make_console())
+    assert asked == ["tf32", "tf32", "tf32"]

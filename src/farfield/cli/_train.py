@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
 import tyro
@@ -102,20 +103,14 @@ def train_missing(
         store: Where the records are.
         console: Where to show it.
     """
-    if command.executor is not None:
-        with Display(jobs, labels, console, workers=1) as display:  # or as many as report
-            run(jobs, store, cluster_of(command), report=display.take)
-        return
-    at_once = command.workers or (None if command.device == "cpu" else 1)
+    if command.executor is None:
+        at_once = command.workers or (None if command.device == "cpu" else 1)
+        start = partial(run, device=command.device, workers=command.workers)
+    else:
+        at_once = 1  # or as many as report
+        start = partial(run, executor=cluster_of(command))
     with Display(jobs, labels, console, at_once) as display:
-        run(
-            jobs,
-            store,
-            device=command.device,
-            workers=command.workers,
-            report=display.take,
-            matmul=command.matmul,
-        )
+        start(jobs, store, matmul=command.matmul, report=display.take)
 
 
 def cluster_of(command: Training | Reproduce) -> Executor:
