@@ -28,6 +28,7 @@ from benchmarks._rounds import Lines, publish
 from farfield.experiments import Experiment
 from farfield.reproductions import TABLES, Claim
 from farfield.training import Learner, OneNetwork, Stack
+from farfield.training._settings import fixed_settings
 
 RESULTS: Final = _pages.RESULTS / "gpu"
 GRID: Final = tuple(f"webb2021/table-{number}" for number in (9, 10, 11, 12))
@@ -107,13 +108,9 @@ def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
         "recorded": ten.is_recorded,
         "scores": seconds(ten.score, device, 1),
     }
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
+    with fixed_settings(matmul="tf32"):
         ten = Stack(experiment, range(seeds), device=device)
         return line | {"tf32": seconds(ten.update, device, rounds)}
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dict[str, Any]:

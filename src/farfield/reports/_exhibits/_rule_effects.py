@@ -188,7 +188,6 @@ def _draw(
         for (mechanism, rule), row in cells.items():
             if rule == baseline:
                 _score(axes, mechanisms.index(mechanism), row, theme)
-    for axes, subject in zip(grid.flat, panels, strict=False):
         for effect in effects:
             if effect.subject == subject:
                 spot = rules.index(effect.rule), mechanisms.index(effect.mechanism)

@@ -21,6 +21,7 @@ from farfield.tasks._analogies._analogy_relations import Masks, completed
 from farfield.tasks._matrices._matrix_holdouts import NO_TRIPLE
 from farfield.tasks._matrices._matrix_lines import (
     ATTRIBUTE_OF,
+    CONTEXT,
     Triples,
     below,
     bounds_of,
@@ -38,8 +39,6 @@ from farfield.tasks._matrices._matrix_relations import (
 
 _SIDES: Final = 2
 """Triples between which an attribute is, and ends of its open line."""
-_GIVEN: Final = 8
-"""Panels of three lines, without the last."""
 _TRIED: Final = 2_000
 """Draws by which it is seen whether two triples have enough in common."""
 
@@ -168,7 +167,7 @@ class Contested:
             generator: What draws.
             chosen: Which problems.
         """
-        values = np.zeros((len(chosen), _GIVEN, len(ATTRIBUTES)), np.int64)
+        values = np.zeros((len(chosen), CONTEXT, len(ATTRIBUTES)), np.int64)
         for lines, rows, slots, attribute in kinds(self.triples[chosen], self.levels):
             at = chosen[rows], slots
             values[rows, :, attribute] = _given(generator, lines, self.known[at], self.right[at])

@@ -14,6 +14,8 @@ from farfield.tasks._matrices._matrix_holdouts import NO_TRIPLE
 from farfield.tasks._matrices._matrix_panels import CONTENTS
 from farfield.tasks._matrices._matrix_relations import LEVELS, SCALES, TRIPLES, Lines, lines_of
 
+CONTEXT: Final = 8
+"""Panels of the matrix without its last one."""
 ROOM: Final = 3
 """Levels of sizes, colors and types of shapes and of colors of lines in a panel, at most; and
 shapes or lines, at least, where these have to show them."""

@@ -17,6 +17,7 @@ from farfield.tasks._matrices._matrix_drawing import PANEL_FIELDS
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES, NO_TRIPLE
 from farfield.tasks._matrices._matrix_lines import (
     ATTRIBUTE_OF,
+    CONTEXT,
     Options,
     Triples,
     below,
@@ -32,7 +33,6 @@ from farfield.tasks._matrices._matrix_relations import (
 )
 from farfield.tasks._protocol._draws import arrangement, integers
 
-CONTEXT: Final = 8
 NUM_CANDIDATES: Final = 8
 PLACES: Final = CONTEXT + NUM_CANDIDATES
 """Panels of a problem: the matrix without its last one, then the candidates."""

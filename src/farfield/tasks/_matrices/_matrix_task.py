@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from farfield.tasks._matrices._matrix_problems import CONTEXT, NUM_CANDIDATES, PLACES
+from farfield.tasks._matrices._matrix_lines import CONTEXT
+from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
 from farfield.tasks._protocol._choices import ChoiceTask
 from farfield.tasks._protocol._form import GRAY, Form
 

@@ -22,8 +22,9 @@ from farfield.tasks._matrices._matrix_holdouts import (
     RELATIONAL,
     Holdout,
 )
+from farfield.tasks._matrices._matrix_lines import CONTEXT
 from farfield.tasks._matrices._matrix_panels import shown
-from farfield.tasks._matrices._matrix_problems import CONTEXT, PART, PLACES, Matrices
+from farfield.tasks._matrices._matrix_problems import PART, PLACES, Matrices
 from farfield.tasks._matrices._matrix_relations import (
     RELATIONS,
     TRIPLE_NAMES,
