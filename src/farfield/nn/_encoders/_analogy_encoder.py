@@ -22,6 +22,7 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
+from farfield.nn._encoders._encoders import check_color_items
 
 _CHANNELS = 32
 _STRIDES = 16
@@ -101,11 +102,7 @@ class AnalogyEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if tuple(items.shape[1:]) != self.item_shape:
-            raise ValueError(
-                f"items must be of (item, *item_shape={self.item_shape}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_color_items(items, self.item_shape)
         maps = self._overlay(items)
         for convolution in cast("Iterable[nn.Conv2d]", self.convolutions):
             maps = overlay_convolution(

@@ -212,3 +212,22 @@ def check_items(items: Tensor, item_shape: tuple[int, int]) -> None:
             f"items must be (item, {item_shape[0]}, {item_shape[1]}), "
             f"got shape {tuple(items.shape)}"
         )
+
+
+def check_color_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
+    """Raise `ValueError` unless `items` are color images of a shape."""
+    if tuple(items.shape[1:]) != item_shape:
+        raise ValueError(
+            f"items must be of (item, *item_shape={item_shape}), got shape {tuple(items.shape)}"
+        )
+
+
+def coordinates(
+    item_shape: tuple[int, ...], like: Tensor
+) -> tuple[Float[Tensor, " height"], Float[Tensor, " width"]]:
+    """The coordinate of each row and each column, in lengths of the longer side."""
+    rows, columns = (
+        torch.arange(side, dtype=like.dtype, device=like.device) / max(item_shape[:2])
+        for side in item_shape[:2]
+    )
+    return rows, columns

@@ -20,6 +20,7 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
+from farfield.nn._encoders._encoders import check_color_items, coordinates
 
 _MOMENTS = 5
 
@@ -105,21 +106,13 @@ class MomentEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if tuple(items.shape[1:]) != self.item_shape:
-            raise ValueError(
-                f"items must be of (item, *item_shape={self.item_shape}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_color_items(items, self.item_shape)
         background = border_median(items)
         down, across = self._extent(items, background)
         dtype = self.output.weight.dtype
         maps = as_fractions(items[:, down, across], dtype)
         maps = maps - as_fractions(background, dtype)[:, None, None]
-        height, width = self.item_shape[:2]
-        rows, columns = (
-            torch.arange(side, dtype=dtype, device=maps.device) / max(height, width)
-            for side in (height, width)
-        )
+        rows, columns = coordinates(self.item_shape, maps)
         rows, columns = rows[down], columns[across]
         moments = spatial_moments(self._mapped(maps), rows, columns)
         return self.output(moments.flatten(1))

@@ -12,6 +12,7 @@ from torch.types import Device
 
 from farfield.core import Size, check_arguments
 from farfield.functional import as_fractions, silhouette_moments, uninitialized, xavier_uniform_
+from farfield.nn._encoders._encoders import check_color_items, coordinates
 
 _MOMENTS = 5
 _PART = 16
@@ -88,22 +89,14 @@ class SilhouetteEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        if tuple(items.shape[1:]) != self.item_shape:
-            raise ValueError(
-                f"items must be of (item, *item_shape={self.item_shape}), "
-                f"got shape {tuple(items.shape)}"
-            )
+        check_color_items(items, self.item_shape)
         pixels = as_fractions(items, self.colors.dtype)
         parts = [self._strongest(part) for part in torch.split(pixels, _PART)]
         across, down = (
             self._profile(pixels.movedim(axis, 1), torch.cat(where))
             for axis, where in enumerate(zip(*parts, strict=True), start=1)
         )
-        height, width = self.item_shape[:2]
-        rows, columns = (
-            torch.arange(side, dtype=pixels.dtype, device=pixels.device) / max(height, width)
-            for side in (height, width)
-        )
+        rows, columns = coordinates(self.item_shape, pixels)
         moments = silhouette_moments(across, down, rows, columns)
         return self.output(moments.transpose(1, 2)).flatten(1)
 
