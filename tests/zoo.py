@@ -169,6 +169,7 @@ from farfield.models import (
     QuantileAgent,
     QuickCNN,
     Relational,
+    PacedSequence,
     ResizedSequence,
     ResNet,
     ResNetDiscriminator,
@@ -895,6 +896,7 @@ MODULES = {
     "CausalTransformer, layers": sequence_layer(CausalTransformer, layer_heads=2),
     "HoldingRNN": sequence_layer(HoldingRNN, num_groups=4),
     "HoldingRNN, least move": sequence_layer(HoldingRNN, num_groups=4, min_update=0.2),
+    "HoldingRNN, sums": sequence_layer(HoldingRNN, num_groups=2, num_sums=2, min_update=0.1),
     "LinearRecurrentUnit": sequence_layer(LinearRecurrentUnit, state_size=5),
     "RIMs": Animal(
         build=mechanisms(input_attention=InputAttention(num_heads=2, key_size=3)),
@@ -1325,6 +1327,11 @@ MODULES = {
         build=predictor,
         inputs=(IMAGES, torch.tensor([[0, 1, 0], [3, 2, 1], [1, 1, 2], [0, 3, 3]])),
         shape=(BATCH, TIME - 1, 8, 8),
+    ),
+    "PacedSequence": Animal(
+        build=lambda source: PacedSequence(sequence_model(source), pace=2),
+        inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
+        shape=(BATCH, 4, OUTPUTS),
     ),
     "ResizedSequence": Animal(
         build=lambda source: ResizedSequence(sequence_model(source), side=2),

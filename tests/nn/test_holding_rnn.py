@@ -97,6 +97,53 @@ def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
     assert (states[1:, :, HIDDEN // 2 :] != states[:-1, :, HIDDEN // 2 :]).any(0).all()
 
 
+@pytest.mark.parametrize("min_update", MIN_UPDATES)
+def test_units_add_what_their_gates_let_pass(min_update: float) -> None:
+    """Beside the groups of a layer without them, by loops over steps."""
+    sums, total = 3, HIDDEN + 3
+    options = {"num_groups": GROUPS, "min_update": min_update}
+    layer = unsettled(HoldingRNN(INPUTS, total, num_sums=sums, **options, generator=generator()))
+    seen = []
+    layer.added.register_forward_hook(lambda module, given, gates: seen.append(gates))
+    x, first = drawn(TIME, BATCH, INPUTS), drawn(1, BATCH, total, seed=1)
+    found, last = layer(x, first)
+    assert torch.equal(last[0], found[-1])
+
+    alone = HoldingRNN(INPUTS, HIDDEN, **options).double()
+    rows = layer.weight_ih.detach().split_with_sizes((HIDDEN, sums, GROUPS, sums))
+    alone.load_state_dict(
+        {
+            "weight_ih": torch.cat([rows[0], rows[2]]),
+            "weight_hh": layer.weight_hh,
+            "bias": layer.bias[:GROUPS],
+        }
+    )
+    torch.testing.assert_close(found[..., :HIDDEN], alone(x, first[..., :HIDDEN])[0])
+
+    total_so_far = first[0, :, HIDDEN:].numpy()
+    low = layer.bias[GROUPS:].detach().numpy()
+    for step, given in enumerate(x.numpy()):
+        shares = np.clip(0.5 + (given @ rows[3].numpy().T + low) / 6, 0, 1)
+        shares[shares < min_update] = 0
+        total_so_far = total_so_far + shares * (given @ rows[1].numpy().T)
+        np.testing.assert_allclose(found[step, :, HIDDEN:].detach().numpy(), total_so_far)
+        np.testing.assert_allclose(seen[0][step].detach().numpy(), shares, atol=1e-15)
+
+
+def test_what_is_held_is_dropped_from_outputs_in_training_and_sums_are_not() -> None:
+    options = {"num_groups": GROUPS, "num_sums": 4, "generator": generator()}
+    layer = HoldingRNN(INPUTS, HIDDEN + 4, dropout=0.4, **options)
+    x = torch.randn(200, 5, INPUTS, generator=generator(1))
+    outputs, state = layer(x)
+    plain, last = layer.eval()(x)
+    assert torch.equal(state, last)
+    assert torch.equal(outputs[..., HIDDEN:], plain[..., HIDDEN:])
+    held, whole = outputs[..., :HIDDEN], plain[..., :HIDDEN]
+    kept = held != 0
+    assert kept.float().mean().item() == pytest.approx(0.6, abs=0.03)
+    torch.testing.assert_close(held[kept], whole[kept] / 0.6)
+
+
 def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> None:
     layer = HoldingRNN(INPUTS, HIDDEN, num_groups=GROUPS, generator=generator()).double()
     matrix = layer.weight_hh.detach()[:HIDDEN]
@@ -114,6 +161,9 @@ def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> 
     [
         ({"num_groups": 3}, "hidden_size must be a multiple of num_groups=3, got 8"),
         ({"num_groups": 0}, "num_groups"),
+        ({"num_groups": 4, "num_sums": 3}, "hidden_size without num_sums=3 must be a mul.*, got 8"),
+        ({"num_groups": 4, "num_sums": 8}, "hidden_size without num_sums=8"),
+        ({"num_groups": 4, "num_sums": -1}, "num_sums"),
         ({"num_groups": 4, "min_update": 1.0}, "min_update must be at least 0 and below 1, got 1"),
         ({"num_groups": 4, "min_update": -0.1}, "min_update must be"),
         ({"num_groups": 4, "min_update": math.nan}, "min_update must be .* got nan"),

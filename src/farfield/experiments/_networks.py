@@ -18,6 +18,7 @@ from farfield.models import (
     ObjectAutoencoder,
     ObjectPredictor,
     Relational,
+    PacedSequence,
     ResizedSequence,
     RollOut,
     SequenceModel,
@@ -186,22 +187,30 @@ class SequenceNetwork:
         encoder: Item → embedding.
         side: Side of the square that the places of a problem are read as, whatever their number;
             `None` for a sequence read as it is.
+        pace: Steps of a period, and periods, that a sequence which repeats itself is read as
+            (`farfield.models.PacedSequence`); `None` for one read as it is.
         dropout: Probability that a number of an embedding, and one of what the core gives, is
             dropped in training.
         core_bound: First weights of the core are uniform between −`core_bound` and `core_bound`,
             and the biases beside them 0; `None` as the core draws them.
         tied: Whether the output layer has the weights of the encoder.
+
+    Raises:
+        ValueError: If both a side and a pace are given.
     """
 
     core: Spec
     encoder: Spec = Spec(LinearEncoder)
     side: PositiveInt | None = None
+    pace: PositiveInt | None = None
     dropout: Dropout = 0.0
     core_bound: PositiveFloat | None = None
     tied: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.side is not None and self.pace is not None:
+            raise ValueError(f"side must be left out beside a pace, got {self.side}")
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`."""
@@ -218,6 +227,8 @@ class SequenceNetwork:
             tied=self.tied,
             generator=stream.child("output").torch(),
         )
+        if self.pace is not None:
+            return PacedSequence(model, pace=self.pace)
         return model if self.side is None else ResizedSequence(model, side=self.side)
 
 

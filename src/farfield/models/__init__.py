@@ -50,6 +50,7 @@ from farfield.models._next_embedding import NextEmbedding as NextEmbedding
 from farfield.models._ntm import NTM as NTM
 from farfield.models._object_autoencoder import ObjectAutoencoder as ObjectAutoencoder
 from farfield.models._object_predictor import ObjectPredictor as ObjectPredictor
+from farfield.models._paced_sequence import PacedSequence as PacedSequence
 from farfield.models._predinet import PrediNet as PrediNet
 from farfield.models._quantile_agent import QuantileAgent as QuantileAgent
 from farfield.models._relational import Relational as Relational
@@ -153,6 +154,7 @@ __all__ = [
     "ObjectPredictor",
     "ObjectReader",
     "OutlineMaps",
+    "PacedSequence",
     "PreActResNet",
     "PreActResNetNFM",
     "PrediNet",

@@ -77,5 +77,18 @@ class ResizedSequence(nn.Module):
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
             raise ValueError(f"index must have a square number of places, got {count}")
-        line = (2 * torch.arange(self.side, device=device) + 1) * shown // (2 * self.side)
-        return (shown * line[:, None] + line).flatten()
+        return grid_places(shown, shown, self.side, device)
+
+
+def grid_places(rows: int, columns: int, side: int, device: torch.device) -> Int[Tensor, " time"]:
+    """Places of a grid, row by row, nearest to those of a square of another size.
+
+    Args:
+        rows: Rows of the grid.
+        columns: Its columns.
+        side: Side of the square.
+        device: Where the result is.
+    """
+    line = 2 * torch.arange(side, device=device) + 1
+    nearest = line * rows // (2 * side), line * columns // (2 * side)
+    return (columns * nearest[0][:, None] + nearest[1]).flatten()

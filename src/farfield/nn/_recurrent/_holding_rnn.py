@@ -7,9 +7,10 @@ from typing import final
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Size, check_arguments
+from farfield.core import Dropout, NonNegativeInt, Size, check_arguments
 from farfield.functional import check_min_update, holding_recurrence, linear, uninitialized
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
@@ -35,11 +36,23 @@ class HoldingRNN(SequenceLayer):
     quite reach 1: of what it holds through T steps a share $z^T$ is left. Here a gate reaches 1,
     and the state after ten thousand steps is that after one.
 
+    Beside the groups there can be units that add up what gates of their own let pass:
+
+    $$g_t = \min(1, \max(0, \tfrac12 + (W_g x_t + b_g) / 6)), \qquad
+      s_t = s_{t-1} + g_t \cdot V x_t$$
+
+    Neither their gates nor the groups know what the sums have come to or what is held, so that a
+    sum means the same after any number of steps.
+
     Args:
         input_size: Number of features of an input.
         hidden_size: Number of hidden units.
         num_groups: Number of groups of units, each with a gate.
-        min_update: The least share of a group that a step can change, other than nothing. At 0 a
+        num_sums: Number of the hidden units that add up.
+        dropout: Probability that what a group holds is dropped from an output in training, each
+            number anew; sums are not, so that what has to be exact is left to them. Drawn from
+            torch's global generator.
+        min_update: The least share of a unit that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
@@ -54,10 +67,12 @@ class HoldingRNN(SequenceLayer):
         Out: the states after every step in the form of the input, and the last one.
 
     Attributes:
-        weight_ih: $W$ above $W_z$, `(hidden_size + num_groups, input_size)`.
-        weight_hh: $A$ above $U$, `(hidden_size + num_groups, hidden_size)`; $A$ is orthogonal at
-            first.
-        bias: $b$, `(num_groups)`.
+        weight_ih: $W$, $V$, $W_z$ and $W_g$ below each other.
+        weight_hh: $A$ above $U$; $A$ is orthogonal at first.
+        bias: $b$ before $b_g$.
+        added: Module that the gates of the sums go through, `(time, batch, num_sums)`: a place for
+            an objective to make adding dear (`farfield.objectives.ActivationL1`), or sums add what
+            they need not.
 
     Raises:
         ValueError: If a size is below 1, the units do not divide into the groups, `min_update` is
@@ -75,6 +90,8 @@ class HoldingRNN(SequenceLayer):
         hidden_size: Size,
         *,
         num_groups: Size = 32,
+        num_sums: NonNegativeInt = 0,
+        dropout: Dropout = 0.0,
         min_update: float = 0.0,
         batch_first: bool = False,
         device: Device = None,
@@ -82,41 +99,54 @@ class HoldingRNN(SequenceLayer):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first=batch_first)
-        if hidden_size % num_groups:
+        self.held_size = hidden_size - num_sums
+        if self.held_size < num_groups or self.held_size % num_groups:
+            less = f" without num_sums={num_sums}" if num_sums else ""
             raise ValueError(
-                f"hidden_size must be a multiple of num_groups={num_groups}, got {hidden_size}"
+                f"hidden_size{less} must be a multiple of num_groups={num_groups}, "
+                f"got {hidden_size}"
             )
         check_min_update(min_update)
         self.num_groups = num_groups
+        self.num_sums = num_sums
+        self.dropout = dropout
         self.min_update = min_update
-        rows = hidden_size + num_groups
+        held, rows = self.held_size, hidden_size + num_groups + num_sums
         self.weight_ih = uninitialized(nn.Linear, input_size, rows, bias=False).weight
-        self.weight_hh = uninitialized(nn.Linear, hidden_size, rows, bias=False).weight
-        self.bias = nn.Parameter(torch.full((num_groups,), HOLD))
+        self.weight_hh = uninitialized(nn.Linear, held, held + num_groups, bias=False).weight
+        self.bias = nn.Parameter(torch.tensor([HOLD] * num_groups + [-HOLD] * num_sums))
+        self.added = nn.Identity()
         with torch.no_grad():
             nn.init.normal_(self.weight_ih[:hidden_size], std=1.0, generator=generator)
             nn.init.normal_(self.weight_ih[hidden_size:], std=SPREAD, generator=generator)
-            nn.init.orthogonal_(self.weight_hh[:hidden_size], generator=generator)
-            spread = 0.3 / math.sqrt(hidden_size)
-            nn.init.normal_(self.weight_hh[hidden_size:], std=spread, generator=generator)
+            nn.init.orthogonal_(self.weight_hh[:held], generator=generator)
+            spread = 0.3 / math.sqrt(held)
+            nn.init.normal_(self.weight_hh[held:], std=spread, generator=generator)
         self.to(device=device, dtype=dtype)
 
     def _first_state(self, x: Tensor) -> State:
         return (x.new_zeros(1, x.shape[1], self.hidden_size),)
 
     def _run(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        sizes = (self.hidden_size, self.num_groups)
-        inputs, gates = torch.split_with_sizes(linear(x, self.weight_ih), sizes, dim=-1)
-        states = holding_recurrence(
-            inputs,
-            gates + self.bias,
-            self.weight_hh,
-            state[0][0],
-            min_update=self.min_update,
+        units = (self.held_size, self.num_sums)
+        gates = (self.num_groups, self.num_sums)
+        u, entering, holding, adding = torch.split_with_sizes(
+            linear(x, self.weight_ih), (*units, *gates), dim=-1
         )
-        return states, (states[-1:].clone(),)  # or it would keep all states, and change with them
+        bias, low = self.bias.split_with_sizes(gates)
+        before, sums = state[0][0].split_with_sizes(units, dim=-1)
+        held = holding_recurrence(
+            u, holding + bias, self.weight_hh, before, min_update=self.min_update
+        )
+        gate = F.hardtanh(adding + low + 3.0, 0.0, 6.0) / 6.0
+        gate = self.added(torch.where(gate < self.min_update, 0.0, gate))
+        sums = sums + (gate * entering).cumsum(0)
+        outputs = torch.cat([F.dropout(held, self.dropout, self.training), sums], dim=-1)
+        return outputs, (torch.cat([held[-1:], sums[-1:]], dim=-1),)
 
     def extra_repr(self) -> str:
         """The sizes, for `print`."""
         sizes = f"{super().extra_repr()}, num_groups={self.num_groups}"
+        sizes += f", num_sums={self.num_sums}" if self.num_sums else ""
+        sizes += f", dropout={self.dropout:g}" if self.dropout else ""
         return f"{sizes}, min_update={self.min_update:g}" if self.min_update else sizes

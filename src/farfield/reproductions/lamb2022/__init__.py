@@ -61,6 +61,7 @@ from farfield.reproductions.lamb2022._nfm_objects_narrow import (
     NFM_DIGITS_NARROW as NFM_DIGITS_NARROW,
 )
 from farfield.reproductions.lamb2022._nfm_text import NFM_TABLE_8 as NFM_TABLE_8
+from farfield.reproductions.lamb2022._one_layer import ONE_LAYER as ONE_LAYER
 from farfield.reproductions.lamb2022._plane import SPIRALS as SPIRALS
 from farfield.reproductions.lamb2022._plane import TWO_MOONS as TWO_MOONS
 from farfield.reproductions.lamb2022._print_mixup import NEIGHBORS as NEIGHBORS
@@ -109,6 +110,7 @@ TABLES = (
     FIGURE_5,
     TABLE_3,
     BEYOND,
+    ONE_LAYER,
     NFM_TABLE_5,
     NFM_TABLE_6,
     NFM_TABLE_7,
