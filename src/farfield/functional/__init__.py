@@ -168,8 +168,8 @@ from farfield.functional._recurrent._holding_recurrence import (
 )
 from farfield.functional._recurrent._linear_recurrence import linear_recurrence as linear_recurrence
 from farfield.functional._recurrent._lstm import lstm as lstm
-from farfield.functional._recurrent._relu import relu as relu
 from farfield.functional._recurrent._periods import periods as periods
+from farfield.functional._recurrent._relu import relu as relu
 from farfield.functional._recurrent._ring_spectrum import ring_spectrum as ring_spectrum
 from farfield.functional._rims._gated_recurrence import GatedParameters as GatedParameters
 from farfield.functional._rims._gated_recurrence import gated_recurrence as gated_recurrence

@@ -21,7 +21,7 @@ class PacedSequence(nn.Module):
     Each sequence is compared with itself, item by item (`farfield.functional.periods`). One in
     which a period stands out is read as `pace` periods of `pace` steps, each the nearest that
     there is; one in which none does is read as it is. So a sequence that is twice as fast, or
-    twice as long, takes the same steps. Nothing is told about a sequence, and nothing learned:
+    twice as long, takes the same steps. That is measured, neither known before nor learned:
     of a picture in rows, the period is the length of a row.
 
     Args:
@@ -57,7 +57,7 @@ class PacedSequence(nn.Module):
         found = periods(items.flatten(1)[index])
         answers: list[Tensor] = []
         order: list[Tensor] = []
-        for period in found.unique().tolist():
+        for period in sorted(set(found.tolist())):
             (rows,) = (found == period).nonzero(as_tuple=True)
             order.append(rows)
             answers.append(self._read(items, index[rows], period))

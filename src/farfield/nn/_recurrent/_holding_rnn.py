@@ -84,7 +84,7 @@ class HoldingRNN(SequenceLayer):
     """
 
     @check_arguments
-    def __init__(
+    def __init__(  # noqa: PLR0913 — six are torch's
         self,
         input_size: Size,
         hidden_size: Size,

@@ -4,14 +4,14 @@ A `HoldingRNN` has groups that hold what they have read bit for bit, and units t
 a sum costs something: one that counts blanks in training would have counted a million of them in
 the test. In training a fifth of what is held is dropped from every output, and nothing of the sums:
 an answer that has to be exact is then made of sums alone, which are right for any number of terms.
-A sequence that repeats itself with a period is read at one pace: of pictures nothing is
-told. All of it is the same on the three tasks but for the number of updates.
+A sequence that repeats itself with a period is read at one pace; that some are pictures is not
+known to the network. All of it is the same on the three tasks but for the number of updates.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from farfield.experiments import Cosine, Experiment, Recipe, SequenceNetwork, Spec, Warmup
 from farfield.nn import HoldingRNN, LinearEncoder
@@ -83,7 +83,7 @@ class Memory(NamedTuple):
     task: ProblemTask
     steps: int
     metric: str
-    unit: str
+    unit: Literal["percent", "fraction"]
     columns: dict[str, tuple[str, float | None]]
     rule: VerdictRule
     networks: int
