@@ -11,7 +11,7 @@ from torch import Tensor
 FEWEST: Final = 4
 """Steps of a period, and periods of a sequence, at least."""
 SIGNIFICANT: Final = 3.0
-"""How many standard deviations a correlation has to be from 0."""
+"""Standard deviations between a correlation that counts and 0."""
 
 
 def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
