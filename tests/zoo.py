@@ -2090,6 +2090,7 @@ ELSEWHERE = {
     "over_pieces",
     "over_sub_batches",
     "over_time",
+    "periods",
     "uninitialized",
     "xavier_normal_",
     "xavier_uniform_",

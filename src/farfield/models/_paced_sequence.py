@@ -57,7 +57,7 @@ class PacedSequence(nn.Module):
         found = periods(items.flatten(1)[index])
         answers: list[Tensor] = []
         order: list[Tensor] = []
-        for period in sorted(set(found.tolist())):
+        for period in set(found.tolist()) or {0}:
             (rows,) = (found == period).nonzero(as_tuple=True)
             order.append(rows)
             answers.append(self._read(items, index[rows], period))

@@ -28,6 +28,9 @@ def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
 
     Args:
         x: The sequences.
+
+    Reference:
+        Farfield's own, for pictures read in rows as in lamb2022, section 8.4.1.
     """
     centered = x - x.mean(1, keepdim=True)
     energy = centered.square().sum(2)
