@@ -7,8 +7,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from farfield.core import stream
+from farfield.functional import periods
 from farfield.models import PacedSequence, SequenceModel
 from farfield.nn import LinearEncoder, NormalizedGRU
+from farfield.tasks import SequentialMNIST, is_at_hand
 from made import generator
 
 ITEMS = torch.randn(6, 3, generator=generator(2))
@@ -65,3 +68,13 @@ def test_every_place_gets_the_answer_of_the_nearest_step_that_was_read() -> None
 def test_wrong_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"pace must be an int 1….*, got 0"):
         PacedSequence(inner(), pace=0)
+
+
+@pytest.mark.skipif(not is_at_hand(SequentialMNIST()), reason="needs FARFIELD_DATA")
+@pytest.mark.parametrize(
+    "regime, period, most, fewest", [("training", 14, 0.6, 0.4), ("side-24", 24, 1.0, 0.95)]
+)
+def test_the_rows_of_digits_are_found(regime: str, period: int, most: float, fewest: float) -> None:
+    task = SequentialMNIST(validation_images=300, test_images=300)
+    found = periods(task.sample(regime, 300, stream(0).numpy()).sequences())
+    assert fewest <= (found == period).float().mean().item() <= most
