@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -79,25 +80,25 @@ def _adding(axes: Axes, origin: Corner, problem: Problems) -> None:
     """One problem of adding."""
     left, low = origin
     shown = problem.items[problem.index[0]]
-    numbers, marked = shown[:, 0].tolist(), shown[:, 1:].sum(-1).bool().tolist()
+    numbers, marked = shown[:, 0].numpy(), shown[:, 1:].sum(-1).bool().numpy()
     step = 5.0 / len(numbers)
-    terms = []
-    for place, (number, is_marked) in enumerate(zip(numbers, marked, strict=True)):
-        right = left + (place + 0.5) * step
-        width = 1.5 if is_marked else min(1.0, 12 * step)
-        color = RIGHT if is_marked else FAINT
-        axes.plot(
-            (right, right),
-            (low, low + number),
+    right = left + (np.arange(len(numbers)) + 0.5) * step
+    for chosen, color, width, alpha in (
+        (~marked, FAINT, min(1.0, 12 * step), 0.45),
+        (marked, RIGHT, 1.5, 1.0),
+    ):
+        axes.vlines(
+            right[chosen],
+            low,
+            low + numbers[chosen],
             color=color,
             linewidth=width,
-            alpha=1.0 if is_marked else 0.45,
-            solid_capstyle="butt",
-            zorder=2 + is_marked,
+            alpha=alpha,
+            capstyle="butt",
+            zorder=2 + (color == RIGHT),
         )
-        if is_marked:
-            axes.plot(right, low + number, marker="o", markersize=3, color=color, zorder=4)
-            terms.append(f"{number:.3f}")
+    axes.plot(right[marked], low + numbers[marked], "o", markersize=3, color=RIGHT, zorder=4)
+    terms = [f"{number:.3f}" for number in numbers[marked]]
     said = f"{' + '.join(terms)} ≈ {float(problem.target[0]):.3f}"
     write(axes, (left + 2.5, low - 0.3), said, size=8, color=RIGHT, weight="bold", align="center")
 
