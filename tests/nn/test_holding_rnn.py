@@ -97,12 +97,12 @@ def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
     assert (states[1:, :, HIDDEN // 2 :] != states[:-1, :, HIDDEN // 2 :]).any(0).all()
 
 
-@pytest.mark.parametrize("min_update", MIN_UPDATES)
-def test_units_add_what_their_gates_let_pass(min_update: float) -> None:
+@pytest.mark.parametrize("min_added, least", [(None, 0.1), (0.4, 0.4)])
+def test_units_add_what_their_gates_let_pass(min_added: float | None, least: float) -> None:
     """Beside the groups of a layer without them, by loops over steps."""
     sums, total = 3, HIDDEN + 3
-    options = {"num_groups": GROUPS, "min_update": min_update}
-    layer = unsettled(HoldingRNN(INPUTS, total, num_sums=sums, **options, generator=generator()))
+    options = {"num_groups": GROUPS, "min_update": 0.1}
+    layer = unsettled(HoldingRNN(INPUTS, total, num_sums=sums, min_added=min_added, **options))
     seen = []
     layer.added.register_forward_hook(lambda module, given, gates: seen.append(gates))
     x, first = drawn(TIME, BATCH, INPUTS), drawn(1, BATCH, total, seed=1)
@@ -124,7 +124,7 @@ def test_units_add_what_their_gates_let_pass(min_update: float) -> None:
     low = layer.bias[GROUPS:].detach().numpy()
     for step, given in enumerate(x.numpy()):
         shares = np.clip(0.5 + (given @ rows[3].numpy().T + low) / 6, 0, 1)
-        shares[shares < min_update] = 0
+        shares[shares < least] = 0
         total_so_far = total_so_far + shares * (given @ rows[1].numpy().T)
         np.testing.assert_allclose(found[step, :, HIDDEN:].detach().numpy(), total_so_far)
         np.testing.assert_allclose(seen[0][step].detach().numpy(), shares, atol=1e-15)
@@ -166,6 +166,7 @@ def test_an_input_of_zeros_first_changes_a_sixth_and_turns_what_it_changes() -> 
         ({"num_groups": 4, "num_sums": -1}, "num_sums"),
         ({"num_groups": 4, "min_update": 1.0}, "min_update must be at least 0 and below 1, got 1"),
         ({"num_groups": 4, "min_update": -0.1}, "min_update must be"),
+        ({"num_groups": 4, "min_added": 1.0}, "min_added must be at least 0 and below 1, got 1"),
         ({"num_groups": 4, "min_update": math.nan}, "min_update must be .* got nan"),
     ],
 )

@@ -52,6 +52,8 @@ class HoldingRNN(SequenceLayer):
         dropout: Probability that what a group holds is dropped from an output in training, each
             number anew; sums are not, so that what has to be exact is left to them. Drawn from
             torch's global generator.
+        min_added: The least that the gate of a sum can be, other than 0; None is `min_update`. Where
+            it can stand ajar, what leaks into a sum is too little to be seen in training.
         min_update: The least share of a unit that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
@@ -92,6 +94,7 @@ class HoldingRNN(SequenceLayer):
         num_groups: Size = 32,
         num_sums: NonNegativeInt = 0,
         dropout: Dropout = 0.0,
+        min_added: float | None = None,
         min_update: float = 0.0,
         batch_first: bool = False,
         device: Device = None,
@@ -107,6 +110,9 @@ class HoldingRNN(SequenceLayer):
                 f"got {hidden_size}"
             )
         check_min_update(min_update)
+        self.min_added = min_update if min_added is None else min_added
+        if not 0 <= self.min_added < 1:
+            raise ValueError(f"min_added must be at least 0 and below 1, got {min_added}")
         self.num_groups = num_groups
         self.num_sums = num_sums
         self.dropout = dropout
@@ -139,7 +145,7 @@ class HoldingRNN(SequenceLayer):
             u, holding + bias, self.weight_hh, before, min_update=self.min_update
         )
         gate = F.hardtanh(adding + low + 3.0, 0.0, 6.0) / 6.0
-        gate = self.added(torch.where(gate < self.min_update, 0.0, gate))
+        gate = self.added(torch.where(gate < self.min_added, 0.0, gate))
         sums = sums + (gate * entering).cumsum(0)
         outputs = torch.cat([F.dropout(held, self.dropout, self.training), sums], dim=-1)
         return outputs, (torch.cat([held[-1:], sums[-1:]], dim=-1),)

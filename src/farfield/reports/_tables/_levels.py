@@ -34,6 +34,9 @@ from farfield.tasks import (
 ORACLE_PROBLEMS: Final = 200
 """Problems that the rule itself is scored on, and episodes of an expert, for the ceiling."""
 
+ORACLE_PLACES: Final = 4_000_000
+"""Places of all of them, at most, but for one problem: answers to longer ones fill gigabytes."""
+
 LOSS: Final = "loss"
 """The metric that is what training minimizes, not the score of the task."""
 
@@ -215,8 +218,10 @@ def _ceiling(task: ProblemTask | Environment, regime: str, metric: str) -> float
         return expert_score(task, regime, ORACLE_PROBLEMS) if has_one else math.nan
     if not _is_of_task(task, metric):
         return math.nan
-    generator = stream(0, "report", "ceiling").numpy()
-    problems = task.sample(regime, ORACLE_PROBLEMS, generator)
+    source = stream(0, "report", "ceiling")
+    places = task.sample(regime, 1, source.numpy()).index.shape[1]
+    count = max(1, min(ORACLE_PROBLEMS, ORACLE_PLACES // places))
+    problems = task.sample(regime, count, source.numpy())
     if isinstance(task, SetScores):
         scores = task.set_scores(task.oracle(problems), problems)
         if metric in scores:

@@ -1,17 +1,17 @@
 """Goals for one recurrent layer on the three memories of chapter 8 of lamb2022.
 
 A `HoldingRNN` has groups that hold what they have read bit for bit, and units that add up. To open
-a sum costs something: one that counts blanks in training would have counted a million of them in
-the test. In training a fifth of what is held is dropped from every output, and nothing of the sums:
+a sum costs something, and it is open by a quarter or shut: one that counts blanks in training, or
+lets a little of every number pass, would have come to much in the tests. In training a fifth of what is held is dropped from every output, and nothing of the sums:
 an answer that has to be exact is then made of sums alone, which are right for any number of terms.
-A sequence that repeats itself with a period is read at one pace; that some are pictures is not
-known to the network. All of it is the same on the three tasks but for the number of updates.
+A sequence that repeats itself with a period is read at one pace; no network knows which are
+pictures. All of it is the same on the three tasks but for the number of updates.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from farfield.experiments import Cosine, Experiment, Recipe, SequenceNetwork, Spec, Warmup
 from farfield.nn import HoldingRNN, LinearEncoder
@@ -37,24 +37,29 @@ COST: Final = ActivationL1(layers=("inner.core.added",), weight=0.1)
 """Of opening a sum."""
 
 
-def _network(*, num_sums: int = 16, dropout: float = 0.2, pace: int | None = 16) -> SequenceNetwork:
-    core = Spec(
-        HoldingRNN,
-        hidden_size=128 + num_sums,
-        num_sums=num_sums,
-        dropout=dropout,
-        min_update=0.05,
-    )
+def _network(
+    *,
+    num_sums: int = 16,
+    min_added: float | None = 0.25,
+    dropout: float = 0.2,
+    pace: int | None = 16,
+) -> SequenceNetwork:
+    options: dict[str, Any] = {"num_sums": num_sums, "dropout": dropout, "min_update": 0.05}
+    if min_added is not None:
+        options["min_added"] = min_added
+    core = Spec(HoldingRNN, hidden_size=128 + num_sums, **options)
     return SequenceNetwork(core=core, encoder=Spec(LinearEncoder, out_features=64), pace=pace)
 
 
 OURS: Final = "one layer"
+AJAR: Final = "sums ajar"
 NO_SUMS: Final = "without sums"
 NO_COST: Final = "at no cost of sums"
 NO_DROPOUT: Final = "without dropout"
 NO_PACE: Final = "without a pace"
 ROWS: Final[dict[str, tuple[SequenceNetwork, Objective]]] = {
     OURS: (_network(), COST),
+    AJAR: (_network(min_added=None), COST),
     NO_SUMS: (_network(num_sums=0), Supervised()),
     NO_COST: (_network(), Supervised()),
     NO_DROPOUT: (_network(dropout=0.0), COST),
@@ -75,7 +80,7 @@ class Memory(NamedTuple):
         columns: Regime and goal of each column; None is measured.
         rule: When a difference is one.
         networks: How many are trained of each row.
-        parts: Rows beside that of the goals: what can be left out.
+        parts: Further rows: what can be left out.
         data: What has to be there.
     """
 
@@ -172,14 +177,16 @@ ONE_LAYER: Final = Table(
     key="lamb2022/one-layer",
     title="Goals: one recurrent layer for three memories",
     tuned=(
-        "sums, their cost and dropout on adding, with its tests printed beside training; the pace "
-        "and all else on training sequences; one network of another recipe read the digits before"
+        "sums, their cost and dropout on adding, with its tests printed beside training, and the "
+        "least that a sum can be open after ten networks with sums ajar had missed its goals; the "
+        "pace and all else on training sequences; one network of another recipe read the digits "
+        "before"
     ),
     claims=tuple(
         _claim(row, memory, regime)
         for memory in MEMORIES
         for regime in memory.columns
-        for row in (OURS, *memory.parts)
+        for row in (OURS, AJAR, *memory.parts)
     ),
 )
 """The goals, and what brings them."""
