@@ -52,8 +52,8 @@ class HoldingRNN(SequenceLayer):
         dropout: Probability that what a group holds is dropped from an output in training, each
             number anew; sums are not, so that what has to be exact is left to them. Drawn from
             torch's global generator.
-        min_added: The least that the gate of a sum can be, other than 0; None is `min_update`. Where
-            it can stand ajar, what leaks into a sum is too little to be seen in training.
+        min_added: The least that the gate of a sum can be, other than 0; None is `min_update`. What
+            leaks through one that stands ajar is too little to be seen in training.
         min_update: The least share of a unit that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.

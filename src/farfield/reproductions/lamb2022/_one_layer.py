@@ -2,10 +2,11 @@
 
 A `HoldingRNN` has groups that hold what they have read bit for bit, and units that add up. To open
 a sum costs something, and it is open by a quarter or shut: one that counts blanks in training, or
-lets a little of every number pass, would have come to much in the tests. In training a fifth of what is held is dropped from every output, and nothing of the sums:
-an answer that has to be exact is then made of sums alone, which are right for any number of terms.
-A sequence that repeats itself with a period is read at one pace; no network knows which are
-pictures. All of it is the same on the three tasks but for the number of updates.
+lets a little of every number pass, would have come to much in the tests. In training a fifth of
+what is held is dropped from every output, and nothing of the sums: an answer that has to be exact
+is then made of sums alone, which are right for any number of terms. A sequence that repeats
+itself with a period is read at one pace; no network knows which are pictures. All of it is the same
+on the three tasks but for the number of updates.
 """
 
 from __future__ import annotations
