@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import periods
-from farfield.models._resized_sequence import grid_places
+from farfield.models._resized_sequence import nearest_places
 from farfield.models._sequence_model import SequenceModel
 
 
@@ -67,11 +67,8 @@ class PacedSequence(nn.Module):
         """Answers for sequences of one period, or none."""
         if period == 0:
             return self.inner(items, index)
-        count, device = index.shape[1] // period, index.device
-        answers = self.inner(items, index[:, grid_places(count, period, self.pace, device)])
+        shown, read = (index.shape[1] // period, period), (self.pace, self.pace)
+        answers = self.inner(items, index[:, nearest_places(shown, read, index.device)])
         if not self.inner.answers_everywhere:
             return answers
-        place = torch.arange(count * period, device=device)
-        row = (2 * (place // period) + 1) * self.pace // (2 * count)
-        column = (2 * (place % period) + 1) * self.pace // (2 * period)
-        return answers[:, self.pace * row + column]
+        return answers[:, nearest_places(read, shown, index.device)]

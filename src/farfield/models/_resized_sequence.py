@@ -77,18 +77,21 @@ class ResizedSequence(nn.Module):
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
             raise ValueError(f"index must have a square number of places, got {count}")
-        return grid_places(shown, shown, self.side, device)
+        return nearest_places((shown, shown), (self.side, self.side), device)
 
 
-def grid_places(rows: int, columns: int, side: int, device: torch.device) -> Int[Tensor, " time"]:
-    """Places of a grid, row by row, nearest to those of a square of another size.
+def nearest_places(
+    shown: tuple[int, int], read: tuple[int, int], device: torch.device
+) -> Int[Tensor, " time"]:
+    """Places of a grid, row by row, nearest to those of a grid of another size.
 
     Args:
-        rows: Rows of the grid.
-        columns: Its columns.
-        side: Side of the square.
+        shown: Rows and columns of the grid whose places they are.
+        read: Those of the other one, which has as many places as the result.
         device: Where the result is.
     """
-    line = 2 * torch.arange(side, device=device) + 1
-    nearest = line * rows // (2 * side), line * columns // (2 * side)
-    return (columns * nearest[0][:, None] + nearest[1]).flatten()
+    rows, columns = (
+        (2 * torch.arange(count, device=device) + 1) * there // (2 * count)
+        for there, count in zip(shown, read, strict=True)
+    )
+    return (shown[1] * rows[:, None] + columns).flatten()

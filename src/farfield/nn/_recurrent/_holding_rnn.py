@@ -111,8 +111,7 @@ class HoldingRNN(SequenceLayer):
             )
         check_min_update(min_update)
         self.min_added = min_update if min_added is None else min_added
-        if not 0 <= self.min_added < 1:
-            raise ValueError(f"min_added must be at least 0 and below 1, got {min_added}")
+        check_min_update(self.min_added, "min_added")
         self.num_groups = num_groups
         self.num_sums = num_sums
         self.dropout = dropout
