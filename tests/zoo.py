@@ -179,6 +179,7 @@ from farfield.models import (
     RollOut,
     SequenceModel,
     SetModel,
+    SetScorer,
     SlotwiseScorer,
     TokenReader,
     Transformer,
@@ -192,7 +193,6 @@ from farfield.nn import (
     AnalogyEncoder,
     BatchContextNorm,
     CausalTransformer,
-    CellEncoder,
     CenterImages,
     Communication,
     ComponentEncoder,
@@ -202,6 +202,7 @@ from farfield.nn import (
     DivisiveNorm1d,
     DivisiveNorm2d,
     EntNet,
+    FigureEncoder,
     FrameDecoder,
     FrameEncoder,
     Functions,
@@ -465,6 +466,10 @@ def rolling_out(source: torch.Generator | None) -> RollOut:
 
 NOISY_WEIGHTS = (drawn(2, FEATURES), drawn(2))
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
+FIGURES = torch.ones(BATCH, 16, 16)
+"""White panels, each with a grey rectangle of its own."""
+for _number in range(BATCH):
+    FIGURES[_number, 3 + _number : 13, 4 : 11 + _number % 3] = 0.2 + 0.1 * _number
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 MAPS = drawn(BATCH, 4, 5, 3)
 
@@ -1144,6 +1149,13 @@ MODULES = {
         inputs=(torch.rand(BATCH, 8, 6, 3, generator=generator(7)),),
         shape=(BATCH, 6),
     ),
+    "SetScorer": Animal(
+        build=lambda source: SetScorer(
+            FEATURES, set_sizes=(2, FEATURES - 2), hidden_size=8, line_size=3, generator=source
+        ),
+        inputs=(torch.rand(BATCH, 9, FEATURES, generator=generator(7)),),
+        shape=(BATCH, 1),
+    ),
     "SlotwiseScorer": Animal(
         build=lambda source: SlotwiseScorer(
             FEATURES, TIME, num_slots=2, hidden_size=5, generator=source
@@ -1250,11 +1262,10 @@ MODULES = {
             {"core.networks.0.output.weight", "core.networks.0.output.bias"}
         ),
     ),
-    "CellEncoder": Animal(
-        build=lambda _: nn.Sequential(CellEncoder((8, 8), cells=2), nn.LayerNorm(48)),
-        inputs=(IMAGES,),
-        shape=(BATCH, 48),
-        drawing=False,
+    "FigureEncoder": Animal(
+        build=lambda source: FigureEncoder((16, 16), cells=1, margin=0, generator=source),
+        inputs=(FIGURES,),
+        shape=(BATCH, 108),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),

@@ -63,7 +63,7 @@ PUBLIC = {
 }
 WITHOUT_FACTORY = {"ContextWhitening", "IdentityNorm", "MultiPass"}
 """Which take no `device=` and `dtype=`: they have nothing of their own that is anywhere else."""
-STATELESS = {"CellEncoder", "CenterImages", "Standardize", "ZCA"}
+STATELESS = {"CenterImages", "Standardize", "ZCA"}
 """Which have no state, before a layer that has some."""
 PLACED = [
     name

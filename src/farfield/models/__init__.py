@@ -60,6 +60,7 @@ from farfield.models._rnn_scorer import RNNScorer as RNNScorer
 from farfield.models._roll_out import RollOut as RollOut
 from farfield.models._sequence_model import SequenceModel as SequenceModel
 from farfield.models._set_model import SetModel as SetModel
+from farfield.models._set_scorer import SetScorer as SetScorer
 from farfield.models._slotwise_scorer import SlotwiseScorer as SlotwiseScorer
 from farfield.models._sran import SRAN as SRAN
 from farfield.models._token_reader import TokenReader as TokenReader
@@ -105,6 +106,7 @@ SCORERS: Final[dict[str, type[nn.Module]]] = {
     "layer-norm-lstm-scorer": LayerNormLSTMScorer,
     "lstm-scorer": LSTMScorer,
     "rnn-scorer": RNNScorer,
+    "set-scorer": SetScorer,
     "slotwise-scorer": SlotwiseScorer,
     "sran": SRAN,
     "wren": WReN,
@@ -171,6 +173,7 @@ __all__ = [
     "RollOut",
     "SequenceModel",
     "SetModel",
+    "SetScorer",
     "SlotwiseScorer",
     "TokenReader",
     "Transformer",

@@ -38,7 +38,6 @@ class SRAN(nn.Module):
         hidden_size: Units of each network.
         rule_size: Size $d$ of the embedding of a rule.
         columns: Whether the rules of columns are compared too, by the same networks.
-        heads: Parts of an embedding whose rules are compared each for itself, by the same networks.
         generator: Where the first weights are drawn from; None is torch's global generator.
 
     Shape:
@@ -52,13 +51,13 @@ class SRAN(nn.Module):
         output: The layer that makes the rule of what is fused.
 
     Raises:
-        ValueError: If a size is below 1, `length` is not 9, `heads` does not divide
-            `in_features`, or the sequence has another shape.
+        ValueError: If a size is below 1, `length` is not 9, or the sequence has another
+            shape.
 
     Reference:
         hu2021. There the levels are networks on stacked images; here they are on embeddings of
         panels, so that each panel is encoded once. Sizes, the form of the gate and the mean of the
-        two rules are ours, and so are columns and heads.
+        two rules are ours, and so are columns.
     """
 
     @check_arguments
@@ -70,17 +69,13 @@ class SRAN(nn.Module):
         hidden_size: Size = 256,
         rule_size: Size = 128,
         columns: bool = False,
-        heads: Size = 1,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         if length != ROW * ROW:
             raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
-        if in_features % heads:
-            raise ValueError(f"heads must divide in_features={in_features}, got {heads}")
         self.in_features, self.length = in_features, length
-        self.columns, self.heads = columns, heads
-        part = in_features // heads
+        self.columns = columns
 
         def layer(inputs: int, outputs: int) -> nn.Linear:
             return kaiming_normal_(uninitialized(nn.Linear, inputs, outputs), generator)
@@ -90,10 +85,10 @@ class SRAN(nn.Module):
                 layer(inputs, hidden_size), nn.ReLU(), layer(hidden_size, hidden_size), nn.ReLU()
             )
 
-        self.cell, self.cells = network(part), layer(2 * ROW * hidden_size, hidden_size)
-        self.individual = network(ROW * part)
+        self.cell, self.cells = network(in_features), layer(2 * ROW * hidden_size, hidden_size)
+        self.individual = network(ROW * in_features)
         self.individuals = layer(2 * hidden_size, hidden_size)
-        self.ecological = network(2 * ROW * part)
+        self.ecological = network(2 * ROW * in_features)
         self.gates = nn.ModuleList(layer(2 * hidden_size, hidden_size) for _ in range(2))
         self.output = layer(hidden_size, rule_size)
 
@@ -108,20 +103,19 @@ class SRAN(nn.Module):
     def rules(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 3 _"]:
         """The embeddings of the rules of rows 1 and 2, rows 1 and 3, rows 2 and 3.
 
-        Those of all heads are one after another, and those of columns behind those of rows.
+        Those of columns are behind those of rows.
 
         Args:
             z: The sequences.
         """
-        panels = torch.unflatten(z, 1, (ROW, ROW))
-        lines = torch.unflatten(panels, -1, (self.heads, -1)).movedim(3, 1)
+        lines = torch.unflatten(z, 1, (ROW, ROW))[:, None]
         if self.columns:
             lines = torch.cat((lines, lines.transpose(2, 3)), dim=1)
         rules = self._rules(lines.flatten(0, 1))
         return torch.unflatten(rules, 0, lines.shape[:2]).transpose(1, 2).flatten(2)
 
     def _rules(self, rows: Float[Tensor, "batch 3 3 feature"]) -> Float[Tensor, "batch 3 _"]:
-        """The same of one head, of rows or of columns."""
+        """The same of rows or of columns."""
         panels = self.cell(rows).flatten(2)
         whole = self.individual(rows.flatten(2))
         first, second = [0, 0, 1], [1, 2, 2]

@@ -7,10 +7,10 @@ from torch import nn
 from farfield.nn._control._noisy_linear import NoisyLinear as NoisyLinear
 from farfield.nn._control._quantile_head import QuantileHead as QuantileHead
 from farfield.nn._encoders._analogy_encoder import AnalogyEncoder as AnalogyEncoder
-from farfield.nn._encoders._cell_encoder import CellEncoder as CellEncoder
 from farfield.nn._encoders._encoders import ConvEncoder as ConvEncoder
 from farfield.nn._encoders._encoders import MLPEncoder as MLPEncoder
 from farfield.nn._encoders._encoders import RandomEncoder as RandomEncoder
+from farfield.nn._encoders._figure_encoder import FigureEncoder as FigureEncoder
 from farfield.nn._encoders._frames import FrameDecoder as FrameDecoder
 from farfield.nn._encoders._frames import FrameEncoder as FrameEncoder
 from farfield.nn._encoders._linear_decoder import LinearDecoder as LinearDecoder
@@ -90,7 +90,7 @@ from farfield.nn._rims._rims_parts import Wiring as Wiring
 
 ENCODERS: Final[dict[str, type[nn.Module]]] = {
     "analogy": AnalogyEncoder,
-    "cell": CellEncoder,
+    "figure": FigureEncoder,
     "component": ComponentEncoder,
     "conv": ConvEncoder,
     "frame": FrameEncoder,
@@ -157,7 +157,6 @@ __all__ = [
     "AnalogyEncoder",
     "BatchContextNorm",
     "CausalTransformer",
-    "CellEncoder",
     "CenterImages",
     "Communication",
     "ComponentEncoder",
@@ -167,6 +166,7 @@ __all__ = [
     "DivisiveNorm1d",
     "DivisiveNorm2d",
     "EntNet",
+    "FigureEncoder",
     "FrameDecoder",
     "FrameEncoder",
     "Functions",

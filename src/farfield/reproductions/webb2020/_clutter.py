@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from farfield.experiments import Experiment, Recipe, ScoringNetwork, Spec
+from farfield.experiments import Cosine, Experiment, Recipe, ScoringNetwork, Spec
 from farfield.models import LSTMScorer, SlotwiseScorer
 from farfield.nn import AnalogyEncoder, MomentEncoder, SilhouetteEncoder
 from farfield.reproductions._claims import Claim, Table
@@ -70,7 +70,13 @@ def _claim(row: str, column: tuple[str, VAEC, str]) -> Claim:
         experiment=Experiment(
             task=task,
             model=network,
-            recipe=Recipe(steps=STEPS, learning_rate=learning_rate, batch_size=printed.BATCH_SIZE),
+            recipe=Recipe(
+                steps=STEPS,
+                learning_rate=learning_rate,
+                batch_size=printed.BATCH_SIZE,
+                clip_norm=1.0,
+                schedule=Cosine(),
+            ),
         ),
         rule=RULE,
         metric="accuracy",
