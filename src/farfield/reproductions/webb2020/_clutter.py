@@ -94,7 +94,8 @@ CLUTTER: Final = Table(
         "our rows: number of maps and their first colors by how often a map holds green alone "
         "before training; learning rate, scorer and steps on training problems of region 1, with "
         "the colors of a picture in place of its pixels; two such networks were asked about region "
-        "6 after that"
+        "6 after that; clipping and the falling step size after one of four networks without them "
+        "had lost in training what it had learned, the other three being above the goal"
     ),
     claims=tuple(
         _claim(row, column)
