@@ -466,10 +466,11 @@ def rolling_out(source: torch.Generator | None) -> RollOut:
 
 NOISY_WEIGHTS = (drawn(2, FEATURES), drawn(2))
 IMAGES = torch.rand(BATCH, 8, 8, generator=generator(6))
-FIGURES = torch.ones(BATCH, 16, 16)
-"""White panels, each with a grey rectangle of its own."""
+FIGURES = torch.ones(BATCH, 32, 24)
+"""White panels, each with two grey rectangles of its own."""
 for _number in range(BATCH):
-    FIGURES[_number, 3 + _number : 13, 4 : 11 + _number % 3] = 0.2 + 0.1 * _number
+    FIGURES[_number, 5 + _number : 13, 5 : 10 + _number % 3] = 0.2 + 0.1 * _number
+    FIGURES[_number, 18:26, 14 : 17 + _number] = 0.1 * _number
 SEQUENCES = drawn(BATCH, TIME, FEATURES)
 MAPS = drawn(BATCH, 4, 5, 3)
 
@@ -1263,9 +1264,9 @@ MODULES = {
         ),
     ),
     "FigureEncoder": Animal(
-        build=lambda source: FigureEncoder((16, 16), cells=1, margin=0, generator=source),
+        build=lambda source: FigureEncoder((32, 24), cells=2, num_kinds=5, generator=source),
         inputs=(FIGURES,),
-        shape=(BATCH, 108),
+        shape=(BATCH, 112),
     ),
     "PanelEncoder": Animal(
         build=lambda source: PanelEncoder((8, 8), generator=source),

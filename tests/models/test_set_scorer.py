@@ -50,7 +50,7 @@ def statistics(panels: np.ndarray) -> np.ndarray:
     rows = []
     for panel in panels:
         places = [place / len(panel) for place in range(len(panel))]
-        mean = sum(m * p for m, p in zip(panel, places, strict=True)) / sum(panel)
+        mean = sum(m * p for m, p in zip(panel, places, strict=True)) / max(sum(panel), 1e-3)
         last = max(m * (1 + p) for m, p in zip(panel, places, strict=True))
         first = max(m * (2 - p) for m, p in zip(panel, places, strict=True))
         rows.append([sum(panel), mean, last, first])
@@ -60,7 +60,7 @@ def statistics(panels: np.ndarray) -> np.ndarray:
 
 def overlap(one: np.ndarray, other: np.ndarray) -> float:
     both = sum(one * other)
-    return both / (sum(one**2) + sum(other**2) - both)
+    return both / max(sum(one**2) + sum(other**2) - both, 1e-3)
 
 
 def score(scorer: SetScorer, panels: np.ndarray) -> float:
@@ -83,16 +83,26 @@ def score(scorer: SetScorer, panels: np.ndarray) -> float:
 
 def test_scores_are_those_of_loops_over_levels() -> None:
     scorer, z = made(), memberships(5, 9, 7)
+    z[0, 2:4, :4] = 0
     expected = [[score(scorer, panels)] for panels in z.numpy()]
     np.testing.assert_allclose(scorer(z).detach(), expected, rtol=1e-9, atol=1e-10)
 
 
-def test_levels_that_training_never_shows_are_scored_as_those_it_shows() -> None:
+def test_a_shift_of_all_levels_changes_no_score() -> None:
     scorer = SetScorer(20, set_sizes=(20,), generator=generator()).double()
     low = torch.zeros(3, 9, 20).double()
     low[:, :, :8] = (memberships(3, 9, 8) > 0.5).double()
     low[:, :, 0] = 1
     torch.testing.assert_close(scorer(low.roll(9, dims=2)), scorer(low), rtol=1e-9, atol=1e-9)
+
+
+def test_panels_without_levels_are_scored_and_learned_from() -> None:
+    scorer, z = made(), torch.zeros(2, 9, 7).double().requires_grad_()
+    scores = scorer(z)
+    scores.sum().backward()
+    assert scores.isfinite().all()
+    assert z.grad is not None
+    assert z.grad.isfinite().all()
 
 
 @pytest.mark.usefixtures("unchecked")

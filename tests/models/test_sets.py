@@ -286,7 +286,6 @@ def test_a_vision_transformer_has_the_size_of_the_paper() -> None:
             "z must have the length=4 places that the model was made for, got 5",
         ),
         (lambda: SRAN(6, 8), "length must be 9, the panels of a matrix, got 8"),
-        (lambda: SRAN(6, heads=4), "heads must divide in_features=6, got 4"),
         (
             lambda: SetModel(ComponentEncoder((5,)), nn.Identity()).answer(
                 drawn(2, 5, 3), torch.zeros(2, 2, dtype=torch.long)

@@ -22,24 +22,29 @@ _EPS: Final = 1e-4
 
 @final
 class SetScorer(nn.Module):
-    r"""Sum over sets of how well a line with the candidate goes with the two whole lines.
+    r"""Sum over sets of how well a line with the candidate goes with the two complete lines.
 
     $$s = \sum_k \sum_{\text{rows, columns}}
-      f_k(\ell_k(L_1), \ell_k(L_2), \ell_k(L_3), u_{12}, u_{13}, u_{23})$$
+      f_k(\ell_k(L_1), \ell_k(L_2), \ell_k(L_3), u_{12}, u_{13}, u_{23}), \qquad
+      o(a, b) = \frac{a \cdot b}{a \cdot a + b \cdot b - a \cdot b}$$
 
-    A panel is sets of levels, each a vector of memberships of 0…1, one for each level or place. Of
-    set $k$ a line $L$ of panels $A, B, C$ shows how many of its levels are in $A$ alone, in $A$ and
-    $B$, … in all three (a share of those in any), and four numbers of each panel: how many levels
-    it has, their mean, the last and the first, under context normalization over the panels of the
-    problem. $\ell_k$ is a network of these; $u_{ij}$ says how much of the sets of one line is
-    found in the other, whatever the order: the largest overlap of each panel with one of the other
-    line, in the mean. All levels are treated alike, so that what is learned of some holds of
-    others. `SRAN` learns what embeddings of panels have in common.
+    A panel is sets of levels, each a vector of memberships of 0…1. Of set $k$ a line $L$ of panels
+    $A, B, C$ has how many levels are in $C$ alone, in $B$ alone, in $B$ and $C$, … in all three, as
+    fractions of those in any, and four numbers of each panel: how many levels $m_j$ it has, the
+    mean of their positions $p_j$ of 0…1, $\max m_j (1 + p_j)$ and $\max m_j (2 - p_j)$, the last
+    level and the first, under context normalization over the panels of a problem. $\ell_k$ is a
+    network of these. $u_{ij}$ is how much two lines share whatever the order: the largest overlap
+    $o$ of each panel of one with a panel of the other, in the mean, and the reverse. Two empty
+    panels overlap by 0.
+
+    Levels enter by what panels have in common and, for the last three numbers, by their order: if
+    all levels move by as much, nothing changes where memberships are 0 or 1 and no panel is empty.
+    `SRAN` learns what embeddings of panels have in common.
 
     Args:
         in_features: Size of an embedding, set by set.
-        length: Places of a sequence: eight panels row by row and one candidate behind them.
-        set_sizes: Number of levels of each set.
+        length: Positions of a sequence: eight panels row by row and one candidate behind them.
+        set_sizes: Number of levels of each set; None is one set.
         hidden_size: Units of each network.
         line_size: Size of what $\ell$ says of a line.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -48,12 +53,12 @@ class SetScorer(nn.Module):
         `(batch, 9, in_features)` to `(batch, 1)`.
 
     Attributes:
-        lines: The networks $\ell$ of each set.
+        lines: The networks $\ell$.
         scores: The networks $f$.
 
     Raises:
-        ValueError: If a size is below 1, `length` is not 9, or the sizes of the sets do not add up
-            to `in_features`.
+        ValueError: If a size is below 1, `length` is not 9, the sizes of the sets do not add up to
+            `in_features`, or the sequence has another shape.
 
     Reference:
         Made for matrices as in gondal2021, section 4.3. Relations that no level enters by itself:
@@ -66,7 +71,7 @@ class SetScorer(nn.Module):
         in_features: Size,
         length: Size = ROW * ROW,
         *,
-        set_sizes: tuple[Size, ...],
+        set_sizes: tuple[Size, ...] | None = None,
         hidden_size: Size = 64,
         line_size: Size = 16,
         generator: torch.Generator | None = None,
@@ -74,9 +79,10 @@ class SetScorer(nn.Module):
         super().__init__()
         if length != ROW * ROW:
             raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
-        if sum(set_sizes) != in_features:
+        sizes = (in_features,) if set_sizes is None else set_sizes
+        if sum(sizes) != in_features:
             raise ValueError(f"set_sizes must add up to in_features={in_features}, got {set_sizes}")
-        self.in_features, self.length, self.set_sizes = in_features, length, set_sizes
+        self.in_features, self.length, self.set_sizes = in_features, length, sizes
 
         def network(inputs: int, outputs: int) -> nn.Sequential:
             hidden = kaiming_normal_(uninitialized(nn.Linear, inputs, hidden_size), generator)
@@ -84,19 +90,21 @@ class SetScorer(nn.Module):
             return nn.Sequential(hidden, nn.ReLU(), output)
 
         of_line, of_lines = _PATTERNS + ROW * _STATISTICS, ROW * (line_size + _SHARED)
-        self.lines = nn.ModuleList(network(of_line, line_size) for _ in set_sizes)
-        self.scores = nn.ModuleList(network(of_lines, 1) for _ in set_sizes)
+        self.lines = nn.ModuleList(network(of_line, line_size) for _ in sizes)
+        self.scores = nn.ModuleList(network(of_lines, 1) for _ in sizes)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""
         check_sequence(z, self.in_features)
         check_length(z, self.length)
-        sets = zip(self.lines, self.scores, torch.split(z, list(self.set_sizes), dim=2), strict=True)
-        parts = [score(_compared(line, levels)).sum(1) for line, score, levels in sets]
+        sets = zip(
+            self.lines, self.scores, torch.split(z, list(self.set_sizes), dim=2), strict=True
+        )
+        parts = [score(_compare(line, levels)).sum(1) for line, score, levels in sets]
         return torch.stack(parts).sum(0)
 
 
-def _compared(
+def _compare(
     line: nn.Module, levels: Float[Tensor, "batch panel level"]
 ) -> Float[Tensor, "batch 2 feature"]:
     """What the three lines say of one set, and what they share: of rows, and of columns."""
@@ -104,7 +112,7 @@ def _compared(
     numbers = _lines(context_norm(_statistics(levels), eps=_EPS))
     said = torch.relu(line(torch.cat([_patterns(panels), numbers.flatten(3)], dim=3)))
     first, second = [0, 0, 1], [1, 2, 2]
-    shared = _shared(panels[:, :, first], panels[:, :, second])
+    shared = _overlaps(panels[:, :, first], panels[:, :, second])
     return torch.cat([said.flatten(2), shared.flatten(2)], dim=2)
 
 
@@ -115,21 +123,15 @@ def _lines(panels: Float[Tensor, "batch panel _"]) -> Float[Tensor, "batch 2 3 3
 
 
 def _patterns(panels: Float[Tensor, "batch 2 3 3 level"]) -> Float[Tensor, "batch 2 3 7"]:
-    """The share of the levels of a line that is in the last panel alone, … and in all three."""
-    within = torch.stack([1 - panels, panels]).unbind(4)
-    of_first, of_second, of_third = (torch.unbind(each) for each in within)
-    found = [
-        (first * second * third).sum(3)
-        for first in of_first
-        for second in of_second
-        for third in of_third
-    ]
+    """Fractions of the levels of a line: in the last panel alone, … in all three."""
+    first, second, third = torch.stack([1 - panels, panels]).unbind(4)
+    found = torch.einsum("pbijl,qbijl,rbijl->bijpqr", first, second, third).flatten(3)
     anywhere = panels.amax(3).sum(3).clamp(min=1e-3)
-    return torch.stack(found[1:], dim=3) / anywhere[..., None]
+    return found[..., 1:] / anywhere[..., None]
 
 
 def _statistics(levels: Float[Tensor, "batch panel level"]) -> Float[Tensor, "batch panel 4"]:
-    """The number of levels of each panel, their mean, the last and the first from the end."""
+    """The number of levels of each panel, their mean position, the last and the first."""
     count = levels.shape[2]
     place = torch.arange(count, dtype=levels.dtype, device=levels.device) / count
     total = levels.sum(2)
@@ -138,7 +140,7 @@ def _statistics(levels: Float[Tensor, "batch panel level"]) -> Float[Tensor, "ba
     return torch.stack([total, mean, last, first], dim=2)
 
 
-def _shared(
+def _overlaps(
     one: Float[Tensor, "batch 2 3 3 level"], other: Float[Tensor, "batch 2 3 3 level"]
 ) -> Float[Tensor, "batch 2 3 2"]:
     """How much of the panels of one line the other has, and the reverse."""

@@ -103,19 +103,19 @@ class SRAN(nn.Module):
     def rules(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 3 _"]:
         """The embeddings of the rules of rows 1 and 2, rows 1 and 3, rows 2 and 3.
 
-        Those of columns are behind those of rows.
+        Those of columns follow those of rows.
 
         Args:
             z: The sequences.
         """
-        lines = torch.unflatten(z, 1, (ROW, ROW))[:, None]
+        rows = torch.unflatten(z, 1, (ROW, ROW))
+        rules = self._rules(rows)
         if self.columns:
-            lines = torch.cat((lines, lines.transpose(2, 3)), dim=1)
-        rules = self._rules(lines.flatten(0, 1))
-        return torch.unflatten(rules, 0, lines.shape[:2]).transpose(1, 2).flatten(2)
+            rules = torch.cat((rules, self._rules(rows.transpose(1, 2))), dim=-1)
+        return rules
 
     def _rules(self, rows: Float[Tensor, "batch 3 3 feature"]) -> Float[Tensor, "batch 3 _"]:
-        """The same of rows or of columns."""
+        """The same, of three lines."""
         panels = self.cell(rows).flatten(2)
         whole = self.individual(rows.flatten(2))
         first, second = [0, 0, 1], [1, 2, 2]

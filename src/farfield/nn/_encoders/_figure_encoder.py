@@ -1,7 +1,9 @@
-"""An encoder that says which sets of levels the figures and the lines of a panel show."""
+"""An encoder that says which levels the figures and the lines of a panel show."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple, final
 
@@ -23,22 +25,22 @@ _STEP: Final = 1 / 32
 """From one size to the next, in sides of a cell; sizes begin at a quarter of one."""
 _NUM_SIZES: Final = 27
 _WIDTH: Final = 1 / 24
-"""A size this far from one of the places counts as 1/e there."""
-_FEWEST_PIXELS: Final = 14
-_LEAST_SHARE: Final = 0.16
-"""Of the square around it that a figure fills, at least: what is left of a line fills less."""
-_FEWEST_OF_LINE: Final = 3
+"""Distance from a level at which the membership of a size is 1/e."""
+_MIN_PIXELS: Final = 14
+_MIN_FRACTION: Final = 0.16
+"""Of the square around it that a figure fills: what is left of a line fills less."""
+_MIN_OF_LINE: Final = 3
 _FORM: Final = (
     (0.6, 0.95, 0.95, 0.0, 0.0, 0.07, 0.07, 0.0),
     (0.2, 0.1, 0.1, 0.05, 0.05, 0.02, 0.02, 0.01),
 )
-"""About the mean and the spread of the eight numbers of a form."""
+"""About the mean and the spread of the eight numbers for disks, squares and triangles."""
 
 
 class _Figures(NamedTuple):
-    """What stands in each cell; zeros where nothing does."""
+    """What is in each cell; zeros where there is no figure."""
 
-    there: Float[Tensor, "item cell"]
+    presence: Float[Tensor, "item cell"]
     shade: Int64[Tensor, "item cell"]
     size: Float[Tensor, "item cell"]
     form: Float[Tensor, "item cell 8"]
@@ -46,24 +48,25 @@ class _Figures(NamedTuple):
 
 @final
 class FigureEncoder(nn.Module):
-    r"""Sets of levels that a panel shows: memberships of 0…1, place by place.
+    r"""Memberships of 0…1 of the levels that a panel shows, set by set.
 
-    | set | places |
+    | set | levels |
     |---|---|
-    | where figures stand | cells of the grid |
-    | where lines run | blocks of 8×8 pixels |
+    | where figures are | cells of the grid |
+    | where lines are | blocks of 8×8 pixels |
     | shades of figures | 32, from white to black |
-    | sizes of figures | 27, 1/32 of a cell apart, from a quarter of a cell |
+    | sizes of figures | 27, 1/32 of a cell's longer side apart, from a quarter of it |
     | kinds of figures | `num_kinds`, learned |
     | shades of lines | 32, from white to black |
 
-    A figure is what is left in a cell when all that is one pixel wide is taken off (an opening by
-    2×2), of the shade that most of these pixels have; all else that is drawn is a line. Its size is
-    the longer side of its box. Its form is eight numbers that do not change with its size: the
-    share of its box that it fills, the sides of the box, how far its center of mass is from that
-    of the box, and the second moments. One network of these gives the kind, as probabilities, and
-    one a factor for the size. What a set shows of a size or a shade outside the range of training
-    are other places, and nothing else is new.
+    What is darker than 5 % is drawn. A figure is what an opening by 2×2 leaves of that in a cell,
+    of the commonest shade, if it has at least 14 pixels and fills 0.16 of the square around it. All
+    pixels of that shade in its cell belong to it, and all else that is drawn is a line. A block has
+    a line from one pixel on, a shade of lines from three. The size of a figure is the longer side
+    of its box. Its form is eight numbers that do not change with its size: the fraction of that
+    square that it fills, the sides of its box, how far its center of mass is from that of the box,
+    and the second moments. One network of these gives the kind, as probabilities, and one a factor
+    for the size. A size or a shade beyond those of training is another level of the same set.
 
     Args:
         item_shape: Height and width of an image in pixels.
@@ -77,15 +80,16 @@ class FigureEncoder(nn.Module):
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
-        `(item, sum(set_sizes))`, set by set.
+        `(item, sum(set_sizes))`, set by set. Values beyond 0…1 count as 0 or 1.
 
     Attributes:
-        set_sizes: Number of places of each set.
+        set_sizes: Number of levels of each set.
         out_features: Size of an embedding.
         kind, scale: The networks of kinds and of the factor for the size.
 
     Raises:
-        ValueError: If a side is no multiple of 8, or without its margins none of `cells`.
+        ValueError: If a side is no multiple of 8, or without its margins none of `cells`, or a cell
+            has fewer pixels than a figure.
 
     Reference:
         Made for matrices as in gondal2021, section 4.3, whose panels are grids of figures and
@@ -117,19 +121,19 @@ class FigureEncoder(nn.Module):
                 f"got {self.item_shape}"
             )
         if any(side % _BLOCK for side in item_shape):
-            raise ValueError(f"item_shape must be multiples of {_BLOCK}, got {self.item_shape}")
-        blocks = (item_shape[0] // _BLOCK) * (item_shape[1] // _BLOCK)
+            raise ValueError(
+                f"item_shape must have sides that are multiples of {_BLOCK}, got {self.item_shape}"
+            )
+        self.cell_shape = tuple(side // cells for side in inner)
+        if math.prod(self.cell_shape) < _MIN_PIXELS:
+            raise ValueError(
+                f"cells must leave {_MIN_PIXELS} pixels to each, got {cells} for {self.item_shape}"
+            )
+        blocks = math.prod(side // _BLOCK for side in item_shape)
         self.set_sizes = (cells**2, blocks, _SHADES, _NUM_SIZES, num_kinds, _SHADES)
         self.out_features = sum(self.set_sizes)
-        height, width = (side // cells for side in inner)
-        y, x = torch.meshgrid(_centered(height), _centered(width), indexing="ij")
-        powers = torch.stack([torch.ones_like(x), x, y, x * x, y * y, x * y], dim=-1)
-        self.register_buffer("powers", powers.flatten(0, 1), persistent=False)
         self.register_buffer("sizes", 0.25 + _STEP * torch.arange(_NUM_SIZES), persistent=False)
-        self.register_buffer("usual", torch.tensor(_FORM), persistent=False)
-        self.powers: Tensor
         self.sizes: Tensor
-        self.usual: Tensor
 
         def network(outputs: int, gain: float) -> nn.Sequential:
             hidden = kaiming_normal_(uninitialized(nn.Linear, 8, hidden_size), generator)
@@ -144,92 +148,71 @@ class FigureEncoder(nn.Module):
     def forward(self, items: Shaped[Tensor, "item height width"]) -> Float[Tensor, "item feature"]:
         """Embed every item."""
         check_items(items, self.item_shape)
-        drawn = 1 - as_fractions(items, self.sizes.dtype)
-        shades = (drawn * (_SHADES - 1)).round().long()
-        figures, lines = self._apart(drawn, shades)
-        form = (figures.form - self.usual[0]) / self.usual[1]
-        there = figures.there[..., None]
-        size = figures.size[..., None] * torch.exp(self.scale(form))
+        dtype = self.sizes.dtype
+        drawn = 1 - as_fractions(items, torch.promote_types(dtype, torch.float32))
+        shades = (drawn * (_SHADES - 1)).round().long().clamp(0, _SHADES - 1)
+        figures, lines = self._separate(drawn > _FAINTEST, shades)
+        presence, form = figures.presence[..., None].to(dtype), figures.form.to(dtype)
+        size = figures.size[..., None].to(dtype) * torch.exp(self.scale(form))
         near = torch.exp(-((size - self.sizes) / _WIDTH).square())
-        of_figures = F.one_hot(figures.shade, _SHADES).to(drawn.dtype)
-        of_lines = _counted(shades.flatten(1), lines.flatten(1), drawn.dtype)
         blocks = rearrange(lines, "b (r h) (c w) -> b (r c) (h w)", h=_BLOCK, w=_BLOCK)
         sets = [
-            figures.there,
+            figures.presence,
             blocks.any(2),
-            (of_figures * there).amax(1),
-            (near * there).amax(1),
-            (self.kind(form).softmax(-1) * there).amax(1),
-            of_lines >= _FEWEST_OF_LINE,
+            _count_shades(figures.shade, figures.presence) > 0,
+            (near * presence).amax(1),
+            (self.kind(form).softmax(-1) * presence).amax(1),
+            _count_shades(shades.flatten(1), lines.flatten(1)) >= _MIN_OF_LINE,
         ]
-        return torch.cat([each.to(drawn.dtype) for each in sets], dim=1)
+        return torch.cat([each.to(dtype) for each in sets], dim=1)
 
-    def _apart(
-        self,
-        drawn: Float[Tensor, "item height width"],
-        shades: Int64[Tensor, "item height width"],
+    def _separate(
+        self, drawn: Bool[Tensor, "item height width"], shades: Int64[Tensor, "item height width"]
     ) -> tuple[_Figures, Bool[Tensor, "item height width"]]:
-        """The figures, and where lines are."""
-        count = len(drawn) * self.cells**2
-        pixels, thick = self._cut(shades), self._cut(_opened(drawn) > _FAINTEST)
-        shade = _counted(pixels, thick, drawn.dtype).argmax(1)
+        """The figures, and the pixels of lines; numbers in float32."""
+        pixels, thick = self._cut(shades), self._cut(_open(drawn))
+        shade = _count_shades(pixels, thick).argmax(1)
         alike = pixels == shade[:, None]
-        mask = alike & thick
-        rows, columns = (
-            mask.view(count, *self._cell_shape).any(axis).to(drawn.dtype) for axis in (2, 1)
-        )
-        (top, height), (left, width) = _box(rows), _box(columns)
+        mask = torch.unflatten(alike & thick, 1, self.cell_shape)
+        (top, height), (left, width) = _box(mask.any(2)), _box(mask.any(1))
         side = torch.maximum(height, width).clamp(min=1)
-        sums = mask.to(drawn.dtype) @ self.powers
-        area = sums[:, 0]
-        x, y, xx, yy, xy = (sums[:, 1:] / area.clamp(min=1)[:, None]).unbind(1)
-        there = (area >= _FEWEST_PIXELS) & (area >= _LEAST_SHARE * side**2)
+        area, x, y, xx, yy, xy = _moments(mask)
+        present = (area >= _MIN_PIXELS) & (area >= _MIN_FRACTION * side**2)
+        square = side**2
         form = torch.stack(
             [
-                area / side**2,
+                area / square,
                 width / side,
                 height / side,
                 (x - left) / side,
                 (y - top) / side,
-                (xx - x * x) / side**2,
-                (yy - y * y) / side**2,
-                (xy - x * y) / side**2,
+                xx / square,
+                yy / square,
+                xy / square,
             ],
             dim=1,
         )
-        found = there.to(drawn.dtype)
+        mean, spread = torch.tensor(_FORM, device=form.device)
+        found = present.float()
         figures = _Figures(
-            there=found,
+            presence=found,
             shade=shade,
-            size=found * side / self._cell_shape[0],
-            form=found[:, None] * form,
+            size=found * side / max(self.cell_shape),
+            form=found[:, None] * (form - mean) / spread,
         )
-        lines = (drawn > _FAINTEST) & ~self._put_back(alike & there[:, None])
-        return _Figures(*(torch.unflatten(each, 0, (len(drawn), -1)) for each in figures)), lines
-
-    @property
-    def _cell_shape(self) -> tuple[int, int]:
-        """Height and width of a cell in pixels."""
-        height, width = ((side - 2 * self.margin) // self.cells for side in self.item_shape)
-        return height, width
+        lines = drawn & ~self._put_back(alike & present[:, None])
+        grid = (len(drawn), self.cells**2)
+        return _Figures(*(torch.unflatten(each, 0, grid) for each in figures)), lines
 
     def _cut(self, pixels: Shaped[Tensor, "item height width"]) -> Shaped[Tensor, "_ pixel"]:
         """The pixels of each cell, cell by cell."""
-        margin = self.margin
-        inner = pixels[
-            :, margin : self.item_shape[0] - margin, margin : self.item_shape[1] - margin
-        ]
+        inner = F.pad(pixels, (-self.margin,) * 4)
         return rearrange(inner, "b (r h) (c w) -> (b r c) (h w)", r=self.cells, c=self.cells)
 
     def _put_back(self, cells: Bool[Tensor, "_ pixel"]) -> Bool[Tensor, "item height width"]:
         """The panels of these cells, with nothing in the margins."""
-        inner = rearrange(
-            cells,
-            "(b r c) (h w) -> b (r h) (c w)",
-            r=self.cells,
-            c=self.cells,
-            h=self._cell_shape[0],
-        )
+        pattern = "(b r c) (h w) -> b (r h) (c w)"
+        inner = rearrange(cells, pattern, r=self.cells, c=self.cells, h=self.cell_shape[0])
         return F.pad(inner, (self.margin,) * 4)
 
     def extra_repr(self) -> str:
@@ -237,37 +220,50 @@ class FigureEncoder(nn.Module):
         return f"item_shape={self.item_shape}, cells={self.cells}, margin={self.margin}"
 
 
-def _centered(side: int) -> Tensor:
-    """Coordinates of a cell's pixels, from its center."""
-    return torch.arange(side) + 0.5 - side / 2
-
-
-def _opened(drawn: Float[Tensor, "item height width"]) -> Float[Tensor, "item height width"]:
-    """What is at least two pixels wide and high: the least of every 2×2, then the largest."""
-    return _of_four(torch.maximum, F.pad(_of_four(torch.minimum, drawn), (1, 1, 1, 1)))
+def _open(drawn: Bool[Tensor, "item height width"]) -> Bool[Tensor, "item height width"]:
+    """True for pixels of a 2×2 that is drawn whole."""
+    return _of_four(operator.or_, F.pad(_of_four(operator.and_, drawn), (1, 1, 1, 1)))
 
 
 def _of_four(
-    pick: Callable[[Tensor, Tensor], Tensor], pixels: Float[Tensor, "item _ _"]
-) -> Float[Tensor, "item _ _"]:
-    """One of the four pixels of every square."""
+    pick: Callable[[Tensor, Tensor], Tensor], pixels: Bool[Tensor, "item _ _"]
+) -> Bool[Tensor, "item _ _"]:
+    """All four pixels, or any, of every 2×2."""
     pixels = pick(pixels[:, :-1], pixels[:, 1:])
     return pick(pixels[:, :, :-1], pixels[:, :, 1:])
 
 
-def _counted(
-    shades: Int64[Tensor, "item pixel"], there: Bool[Tensor, "item pixel"], dtype: torch.dtype
+def _count_shades(
+    shades: Int64[Tensor, "item pixel"], there: Shaped[Tensor, "item pixel"]
 ) -> Float[Tensor, "item shade"]:
     """The number of pixels of each shade, of those that are there."""
-    nothing = torch.zeros(len(shades), _SHADES, dtype=dtype, device=shades.device)
-    return nothing.scatter_add(1, shades, there.to(dtype))
+    nothing = torch.zeros(len(shades), _SHADES, device=shades.device)
+    return nothing.scatter_add(1, shades, there.float())
 
 
 def _box(
-    lines: Float[Tensor, "item line"],
+    occupied: Bool[Tensor, "item line"],
 ) -> tuple[Float[Tensor, " item"], Float[Tensor, " item"]]:
-    """The middle of the lines that hold something, from that of the cell, and their extent."""
-    side = lines.shape[1]
-    up = torch.arange(1, side + 1, dtype=lines.dtype, device=lines.device)
-    last, first = (lines * up).amax(1), side + 1 - (lines * up.flip(0)).amax(1)
+    """The middle of the rows or columns that hold something, from the cell's, and their extent."""
+    side = occupied.shape[1]
+    up = torch.arange(1.0, side + 1, device=occupied.device)
+    last, first = (occupied * up).amax(1), side + 1 - (occupied * up.flip(0)).amax(1)
     return (first + last - side - 1) / 2, last - first + 1
+
+
+def _moments(mask: Bool[Tensor, "item height width"]) -> tuple[Float[Tensor, " item"], ...]:
+    """Pixels, center of mass right and down of the cell's center, and central second moments.
+
+    Sums are of quarters of integers, exact in float32 for cells of a usual size.
+    """
+    y, x = torch.meshgrid(*(_centered(side, mask.device) for side in mask.shape[1:]), indexing="ij")
+    powers = torch.stack([torch.ones_like(x), x, y, x * x, y * y, x * y], dim=-1).flatten(0, 1)
+    sums = mask.flatten(1).float() @ powers
+    area = sums[:, 0]
+    x, y, xx, yy, xy = (sums[:, 1:] / area.clamp(min=1)[:, None]).unbind(1)
+    return area, x, y, xx - x * x, yy - y * y, xy - x * y
+
+
+def _centered(side: int, device: torch.device) -> Tensor:
+    """Coordinates of pixels, from the middle."""
+    return torch.arange(side, device=device) + 0.5 - side / 2

@@ -179,10 +179,10 @@ ONE_LAYER: Final = Table(
     title="Goals: one recurrent layer for three memories",
     tuned=(
         "sums, their cost and dropout on adding, with its tests printed beside training, and the "
-        "least that a sum can be open after ten networks with sums ajar had missed its goals; twice "
-        "the updates on adding, after one of six networks with half of them had twenty times the "
-        "validation error of the others, and missed the goals; the pace and all else on training "
-        "sequences; one network of another recipe read the digits before"
+        "least that a sum can be open after ten networks with sums ajar had missed its goals; "
+        "twice the updates on adding, after one of six networks with half of them had twenty times "
+        "the validation error of the others, and missed the goals; the pace and all else on "
+        "training sequences; one network of another recipe read the digits before"
     ),
     claims=tuple(
         _claim(row, memory, regime)
