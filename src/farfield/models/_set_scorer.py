@@ -107,7 +107,7 @@ class SetScorer(nn.Module):
 def _compare(
     line: nn.Module, levels: Float[Tensor, "batch panel level"]
 ) -> Float[Tensor, "batch 2 feature"]:
-    """What the three lines say of one set, and what they share: of rows, and of columns."""
+    """The networks' numbers of the three lines of a set, and overlaps: of rows, and of columns."""
     panels = _lines(levels)
     numbers = _lines(context_norm(_statistics(levels), eps=_EPS))
     said = torch.relu(line(torch.cat([_patterns(panels), numbers.flatten(3)], dim=3)))
@@ -143,7 +143,7 @@ def _statistics(levels: Float[Tensor, "batch panel level"]) -> Float[Tensor, "ba
 def _overlaps(
     one: Float[Tensor, "batch 2 3 3 level"], other: Float[Tensor, "batch 2 3 3 level"]
 ) -> Float[Tensor, "batch 2 3 2"]:
-    """How much of the panels of one line the other has, and the reverse."""
+    """The overlap of each panel of a line with the most like one of the other, and the reverse."""
     both = one @ other.mT
     either = one.square().sum(4)[..., None] + other.square().sum(4)[..., None, :] - both
     overlap = both / either.clamp(min=1e-3)

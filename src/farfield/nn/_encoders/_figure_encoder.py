@@ -38,7 +38,7 @@ _FORM: Final = (
 
 
 class _Figures(NamedTuple):
-    """What is in each cell; zeros where there is no figure."""
+    """The figure in each cell; zeros where there is none."""
 
     presence: Float[Tensor, "item cell"]
     shade: Int64[Tensor, "item cell"]
