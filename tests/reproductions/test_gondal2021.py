@@ -130,6 +130,8 @@ def test_matrices_by_rule_are_balanced_and_rivals_read_the_same_panels() -> None
     learned = encoders.pop("SRAN on convolutions + TCN")
     assert learned == Spec(PanelEncoder)
     assert set(encoders.values()) == {Spec(FigureEncoder)}
+    sizes = FigureEncoder(first.experiment.task.item_shape).set_sizes
+    assert dict(first.experiment.model.scorer.options)["set_sizes"] == sizes
     for claim in table.values():
         (tested,) = (c for c in (first, *others) if c.row == claim.row)
         assert claim.experiment.model == tested.experiment.model

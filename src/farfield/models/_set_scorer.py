@@ -10,10 +10,8 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import context_norm, kaiming_normal_, uninitialized, xavier_uniform_
-from farfield.models._checks import check_length, check_sequence
+from farfield.models._checks import ROW, check_length, check_matrix, check_sequence
 
-ROW: Final = 3
-"""Panels of a line of the matrix, of which there are as many."""
 _PATTERNS: Final = 7
 _STATISTICS: Final = 4
 _SHARED: Final = 2
@@ -61,8 +59,8 @@ class SetScorer(nn.Module):
             `in_features`, or the sequence has another shape.
 
     Reference:
-        Made for matrices as in gondal2021, section 4.3. Relations that no level enters by itself:
-        webb2021.
+        Made for matrices as in gondal2021, section 4.3. Relations between items
+        in place of items: webb2021.
     """
 
     @check_arguments
@@ -77,8 +75,7 @@ class SetScorer(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if length != ROW * ROW:
-            raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
+        check_matrix(length)
         sizes = (in_features,) if set_sizes is None else set_sizes
         if sum(sizes) != in_features:
             raise ValueError(f"set_sizes must add up to in_features={in_features}, got {set_sizes}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -10,10 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
-from farfield.models._checks import check_length, check_sequence
-
-ROW: Final = 3
-"""Panels of a row of the matrix, of which there are as many."""
+from farfield.models._checks import ROW, check_length, check_matrix, check_sequence
 
 
 @final
@@ -72,8 +69,7 @@ class SRAN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if length != ROW * ROW:
-            raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
+        check_matrix(length)
         self.in_features, self.length = in_features, length
         self.columns = columns
 

@@ -177,28 +177,25 @@ class FigureEncoder(nn.Module):
         (top, height), (left, width) = _box(mask.any(2)), _box(mask.any(1))
         side = torch.maximum(height, width).clamp(min=1)
         area, x, y, xx, yy, xy = _moments(mask)
-        present = (area >= _MIN_PIXELS) & (area >= _MIN_FRACTION * side**2)
         square = side**2
-        form = torch.stack(
-            [
-                area / square,
-                width / side,
-                height / side,
-                (x - left) / side,
-                (y - top) / side,
-                xx / square,
-                yy / square,
-                xy / square,
-            ],
-            dim=1,
+        present = (area >= _MIN_PIXELS) & (area >= _MIN_FRACTION * square)
+        numbers = (
+            area / square,
+            width / side,
+            height / side,
+            (x - left) / side,
+            (y - top) / side,
+            xx / square,
+            yy / square,
+            xy / square,
         )
-        mean, spread = torch.tensor(_FORM, device=form.device)
+        form = [(number - m) / s for number, m, s in zip(numbers, *_FORM, strict=True)]
         found = present.float()
         figures = _Figures(
             presence=found,
             shade=shade,
             size=found * side / max(self.cell_shape),
-            form=found[:, None] * (form - mean) / spread,
+            form=found[:, None] * torch.stack(form, dim=1),
         )
         lines = drawn & ~self._put_back(alike & present[:, None])
         grid = (len(drawn), self.cells**2)

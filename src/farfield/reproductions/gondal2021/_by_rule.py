@@ -11,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-import torch
-
 from farfield.experiments import (
     Architecture,
     Cosine,
@@ -57,8 +55,8 @@ GOAL: Final = 60.0
 FIGURES: Final = Spec(FigureEncoder)
 NORM: Final = Spec(ContextNorm, eps=1e-4)
 """Features that are alike in all panels of a problem stay 0."""
-SETS: Final = FigureEncoder((SIDE, SIDE), generator=torch.Generator()).set_sizes
-SCORER: Final = Spec(SetScorer, set_sizes=SETS)
+SCORER: Final = Spec(SetScorer, set_sizes=(9, 100, 32, 27, 12, 32))
+"""The sizes are those of the sets of `FigureEncoder`."""
 RULES: Final = Spec(SRAN, hidden_size=32, rule_size=8, columns=True)
 
 OURS: Final = "Sets of figures"
