@@ -74,20 +74,23 @@ def cells(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Claim]]:
     return found
 
 
-def seconds(act: Callable[[int], object], device: str, times: int) -> float:
-    """Seconds that each call takes, after the first `WARM_UP`.
+def seconds(
+    act: Callable[[int], object], device: str, times: int, warm_up: int = WARM_UP
+) -> float:
+    """Seconds that each call takes, after the first ones.
 
     Args:
         act: Called with the numbers 0, 1, …
         device: What is waited for.
         times: How many calls are timed.
+        warm_up: Calls before these.
     """
     wait: Callable[[], None] = torch.cuda.synchronize if device == "cuda" else lambda: None
-    for number in range(WARM_UP):
+    for number in range(warm_up):
         act(number)
     wait()
     started = time.perf_counter()
-    for number in range(WARM_UP, WARM_UP + times):
+    for number in range(warm_up, warm_up + times):
         act(number)
     wait()
     return (time.perf_counter() - started) / times
@@ -106,7 +109,7 @@ def line_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
     line: dict[str, Any] = {
         "replayed": seconds(ten.update, device, rounds),
         "recorded": ten.is_recorded,
-        "scores": seconds(ten.score, device, 1),
+        "scores": seconds(ten.score, device, times=1, warm_up=1),
     }
     with fixed_settings(matmul="tf32"):
         ten = Stack(experiment, range(seeds), device=device)
@@ -127,7 +130,7 @@ def more_of(experiment: Experiment, seeds: int, device: str, rounds: int) -> dic
     return {
         "as they are": seconds(plain.update, device, rounds),
         "one": seconds(Stack(experiment, [0], device=device).update, device, rounds),
-        "one by one": seeds * seconds(one.score, device, 1),
+        "one by one": seeds * seconds(one.score, device, times=1, warm_up=1),
     }
 
 
