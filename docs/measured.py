@@ -15,11 +15,12 @@ import re
 from functools import cache
 from pathlib import Path
 
-from farfield.reports import exported_at, tabular_of, tabulate
+from farfield.reports import Levels, exported_at, tabular_of, tabulate
 from farfield.reproductions import TABLES, Budget
 
 DOCS = Path(__file__).parent
 FIND = exported_at(DOCS.parent / "results", Budget.PAPER)
+LEVELS = Levels(measure=False)  # no number of a page is a floor or a ceiling
 NUMBER = re.compile(r'\[[^]]*\](?=\(results/(\w+)\.md#([\w-]+) "([^"]+)"\))')
 
 
@@ -34,7 +35,7 @@ def number(table: str, cell: str) -> str:
     Raises:
         ValueError: If there is no such cell, or it has no record with all steps.
     """
-    shown = tabular_of(tabulate(TABLES[table].select(cell), FIND, Budget.PAPER))
+    shown = tabular_of(tabulate(TABLES[table].select(cell), FIND, Budget.PAPER, LEVELS))
     text = dict(zip(shown.headings, shown.cells[0], strict=True))["ours ± SE (n)"]
     if not re.match(r"\d", text):
         raise ValueError(f"cell of {table} must have a record with all steps, got {cell}: {text}")
