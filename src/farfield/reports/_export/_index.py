@@ -14,7 +14,7 @@ from farfield.reports._tables import _text as text
 from farfield.reports._tables._grid import SIGNS
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._report import Row
-from farfield.reproductions import Published, Unpublished, Verdict
+from farfield.reproductions import Claim, Published, Unpublished, Verdict
 
 HEAD: Final = """\
 # Results
@@ -158,12 +158,19 @@ def _has_goal(row: Row) -> bool:
 
 
 def _places(verdict: Verdict, rows: Iterable[Row]) -> list[str]:
-    """The rows with a verdict, each with its columns."""
-    found: dict[str, list[str]] = {}
+    """The rows with a verdict, each with its columns, and of which subject where they repeat."""
+    found: dict[str, list[Claim]] = {}
     for row in rows:
         if row.judgement.verdict is verdict:
-            found.setdefault(row.claim.row, []).append(row.claim.column)
-    return [as_words(f"{name}, {' and '.join(columns)}") for name, columns in found.items()]
+            found.setdefault(row.claim.row, []).append(row.claim)
+    return [as_words(f"{name}{_columns(claims)}") for name, claims in found.items()]
+
+
+def _columns(claims: Sequence[Claim]) -> str:
+    columns = [claim.column for claim in claims]
+    if len(set(columns)) == len(columns):
+        return f", {' and '.join(columns)}"
+    return ": " + ", ".join(f"{claim.column} ({claim.subject})" for claim in claims)
 
 
 def _pictures(recorded: Recorded, folder: str) -> list[str]:
