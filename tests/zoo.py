@@ -1342,11 +1342,11 @@ MODULES = {
     ),
     "PacedSequence": Animal(
         build=lambda source: PacedSequence(sequence_model(source), pace=2),
-        inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
-        shape=(BATCH, 4, OUTPUTS),
+        inputs=(IMAGES, torch.tensor([[0, 1, 2, 3], [1, 0, 0, 0], [3, 2, 0, 1], [0] * 4]).tile(4)),
+        shape=(BATCH, 16, OUTPUTS),
     ),
     "ResizedSequence": Animal(
-        build=lambda source: ResizedSequence(sequence_model(source), side=2),
+        build=lambda source: ResizedSequence(sequence_model(source), side=3),
         inputs=(IMAGES, torch.tensor([[0, 1, 0, 0], [3, 2, 1, 0], [1, 1, 2, 3], [0, 3, 3, 2]])),
         shape=(BATCH, 4, OUTPUTS),
     ),

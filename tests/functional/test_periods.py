@@ -31,9 +31,17 @@ def test_the_period_of_what_repeats_itself_is_found(period: int) -> None:
 
 def test_each_sequence_has_its_own_and_none_has_one_by_chance() -> None:
     wave = drawn(1, 5, 1).repeat(1, 8, 1)
-    assert periods(torch.cat([wave, torch.ones(1, 40, 1), drawn(1, 40, 1)])).tolist() == [5, 0, 0]
+    still = torch.full((1, 40, 1), 0.1)  # in float32 its mean is another number
+    assert periods(torch.cat([wave, still, drawn(1, 40, 1)])).tolist() == [5, 0, 0]
     chance = torch.rand(1_000, 100, 2, generator=generator())
     assert (periods(chance) > 0).float().mean() < 0.01
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_sums_are_large_enough_in_any_precision(dtype: torch.dtype) -> None:
+    noise = drawn(5, 400, 3).to(dtype)
+    wave = drawn(5, 20, 3).repeat(1, 20, 1).to(dtype)
+    assert periods(torch.cat([noise, wave])).tolist() == [0] * 5 + [20] * 5
 
 
 def test_three_standard_deviations_are_asked_for() -> None:

@@ -11,10 +11,10 @@ from farfield.nn import LinearEncoder, NormalizedGRU
 from made import generator
 
 
-def inner() -> SequenceModel:
+def inner(*, answers_everywhere: bool = False) -> SequenceModel:
     encoder = LinearEncoder((3,), out_features=4, generator=generator())
     core = NormalizedGRU(4, 5, batch_first=True, generator=generator(1))
-    return SequenceModel(encoder, core, num_outputs=2, answers_everywhere=False)
+    return SequenceModel(encoder, core, num_outputs=2, answers_everywhere=answers_everywhere)
 
 
 def squares(side: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -38,6 +38,17 @@ def test_it_reads_the_nearest_places(shown: int) -> None:
     ]
     expected = model(items, index[:, places])
     assert torch.equal(ResizedSequence(model, side=4)(items, index), expected)
+
+
+def test_every_place_gets_the_answer_of_the_nearest_one_that_was_read() -> None:
+    model = inner(answers_everywhere=True)
+    items, index = squares(6)
+    read = ResizedSequence(model, side=4)(items, index)
+    at = [int((row + 0.5) * 4 / 6) * 4 + int((column + 0.5) * 4 / 6)
+          for row in range(6) for column in range(6)]  # fmt: skip
+    small = [int((row + 0.5) * 6 / 4) * 6 + int((column + 0.5) * 6 / 4)
+             for row in range(4) for column in range(4)]  # fmt: skip
+    assert torch.equal(read, model(items, index[:, small])[:, at])
 
 
 def test_a_picture_that_was_enlarged_is_read_as_it_was() -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import periods
-from farfield.models._resized_sequence import nearest_places
+from farfield.models._resized_sequence import answer_resized
 from farfield.models._sequence_model import SequenceModel
 
 
@@ -55,20 +55,18 @@ class PacedSequence(nn.Module):
             index: Which item stands at which place of which problem.
         """
         found = periods(items.flatten(1)[index])
+        embeddings = self.inner.encode(items)
         answers: list[Tensor] = []
         order: list[Tensor] = []
         for period in set(found.tolist()) or {0}:
             (rows,) = (found == period).nonzero(as_tuple=True)
             order.append(rows)
-            answers.append(self._read(items, index[rows], period))
+            answers.append(self._read(embeddings, index[rows], period))
         return torch.cat(answers)[torch.cat(order).argsort()]
 
-    def _read(self, items: Tensor, index: Tensor, period: int) -> Tensor:
+    def _read(self, embeddings: Tensor, index: Tensor, period: int) -> Tensor:
         """Answers for sequences of one period, or none."""
         if period == 0:
-            return self.inner(items, index)
+            return self.inner.answer(embeddings, index)
         shown, read = (index.shape[1] // period, period), (self.pace, self.pace)
-        answers = self.inner(items, index[:, nearest_places(shown, read, index.device)])
-        if not self.inner.answers_everywhere:
-            return answers
-        return answers[:, nearest_places(read, shown, index.device)]
+        return answer_resized(self.inner, embeddings, index, shown, read)

@@ -27,7 +27,8 @@ class ResizedSequence(nn.Module):
         side: Its side.
 
     Shape:
-        As the inner model, for any square number of places.
+        As the inner model, for any square number of places. Where it answers at every place, a
+        place gets the answer of the nearest one that was read.
 
     Raises:
         ValueError: If `side` is below 1, or the number of places is not a square.
@@ -70,17 +71,36 @@ class ResizedSequence(nn.Module):
             embeddings: What `encode` gave.
             index: Which item stands at which place of which problem.
         """
-        return self.inner.answer(embeddings, index[:, self._places(index.shape[1], index.device)])
-
-    def _places(self, count: int, device: torch.device) -> Int[Tensor, " time"]:
-        """Positions that are read, of `count`, in order."""
+        count = index.shape[1]
         shown = math.isqrt(count)
         if shown < 1 or shown * shown != count:
             raise ValueError(f"index must have a square number of places, got {count}")
-        return nearest_places((shown, shown), (self.side, self.side), device)
+        return answer_resized(self.inner, embeddings, index, (shown, shown), (self.side, self.side))
 
 
-def nearest_places(
+def answer_resized(
+    inner: SequenceModel,
+    embeddings: Float[Tensor, "item ..."],
+    index: Int[Tensor, "batch time"],
+    shown: tuple[int, int],
+    read: tuple[int, int],
+) -> Float[Tensor, "batch ..."]:
+    """Answers of a model that reads a grid of another size than that of the problems.
+
+    Args:
+        inner: The model.
+        embeddings: What its `encode` gave.
+        index: Which item stands at which place of which problem.
+        shown: Rows and columns of the problems.
+        read: Those that are read.
+    """
+    answers = inner.answer(embeddings, index[:, _nearest_places(shown, read, index.device)])
+    if not inner.answers_everywhere:
+        return answers
+    return answers[:, _nearest_places(read, shown, index.device)]
+
+
+def _nearest_places(
     shown: tuple[int, int], read: tuple[int, int], device: torch.device
 ) -> Int[Tensor, " time"]:
     """Places of a grid, row by row, nearest to those of a grid of another size.

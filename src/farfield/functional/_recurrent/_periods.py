@@ -12,6 +12,9 @@ FEWEST: Final = 4
 """Steps of a period, and periods of a sequence, at least."""
 SIGNIFICANT: Final = 3.0
 """Standard deviations between a correlation that counts and 0."""
+LONGER: Final = 1.0 + 1e-4
+"""How many times the correlation of a shorter period that of a longer one is, at least: twice a
+period is no period where rounding alone puts it ahead."""
 
 
 def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
@@ -22,9 +25,9 @@ def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
       n = \frac{\big(\sum_t |c_t|^2\big)^2}{\sum_t |c_t|^4}$$
 
     Of all $d \ge 4$ that divide the $T$ steps into at least four parts, the one with the largest
-    $\rho$ is the period, if $\rho \sqrt n > 3$: three standard deviations, were the steps drawn
-    independently. $n$ counts the steps at which something happens, so that a few symbols close
-    to each other in a long silence are no rhythm.
+    $\rho$ is the period, and the shortest of those alike, if $\rho \sqrt n > 3$: three standard
+    deviations, were the steps drawn independently. $n$ counts the steps at which something
+    happens, so that a few symbols close to each other in a long silence are no rhythm.
 
     Args:
         x: The sequences.
@@ -32,6 +35,8 @@ def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
     Reference:
         Farfield's own, for pictures read in rows as in lamb2022, section 8.4.1.
     """
+    x = x.to(torch.promote_types(x.dtype, torch.float32))
+    x = x - x[:, :1]  # what stands still is 0 then, and so is its mean, without a rounding error
     centered = x - x.mean(1, keepdim=True)
     energy = centered.square().sum(2)
     total = energy.sum(1)
@@ -45,6 +50,7 @@ def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:
             continue
         shared = (centered[:, lag:] * centered[:, :-lag]).sum((1, 2))
         correlation = shared / total * (steps / (steps - lag))
-        found = torch.where(correlation > best, lag, found)  # never where nothing happens: 0 / 0
+        counts = correlation > LONGER * best  # never where nothing happens: 0 / 0
+        found = torch.where(counts, lag, found)
         best = best.maximum(correlation)
     return found
