@@ -81,3 +81,19 @@ def test_coordinates_must_fit() -> None:
         spatial_moments(drawn(1, 4, 3, 2), columns, rows)
     with pytest.raises(ValueError, match=r"rows and columns must have .* 4 values down and 3 acr"):
         silhouette_moments(drawn(1, 3, 2), drawn(1, 4, 2), columns, rows)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_empty_maps_and_single_points_are_numbers_in_half_precision(dtype: torch.dtype) -> None:
+    maps = torch.zeros(2, 4, 3, 1, dtype=dtype)
+    maps[1, 2, 1] = 0.5
+    maps.requires_grad_()
+    at = [line.to(dtype) for line in lines()]
+    for found in (spatial_moments(maps, *at), silhouette_moments(maps.amax(1), maps.amax(2), *at)):
+        assert found.dtype == dtype
+        (gradient,) = torch.autograd.grad(found.float().sum(), maps)
+        assert found.isfinite().all()
+        assert gradient[1].isfinite().all()
+        torch.testing.assert_close(
+            found[1, [0, 1, 4], 0], torch.tensor([1.5, 2.0, 0.5], dtype=dtype)
+        )

@@ -36,7 +36,7 @@ def spatial_moments(
         eps: Added to the variances, so that the spread of a single point has a gradient.
 
     Returns:
-        $\bar x, \bar y, s_x, s_y, \ell$ of every map.
+        $\bar x, \bar y, s_x, s_y, \ell$ of every map, in its dtype; summed in at least float32.
 
     Raises:
         ValueError: If there is not one coordinate a row and one a column.
@@ -49,12 +49,14 @@ def spatial_moments(
             f"rows and columns must have one coordinate each for {tuple(maps.shape[-3:-1])} "
             f"(height, width), got {len(rows)} and {len(columns)}"
         )
+    dtype, wide = maps.dtype, torch.promote_types(maps.dtype, torch.float32)
+    maps, rows, columns = (x.to(wide) for x in (maps, rows, columns))
     weight = maps.abs()
     whole = weight.sum((-3, -2)) + _TINY
     level = (weight * maps).sum((-3, -2)) / whole
     y, spread_y = _along(weight.sum(-2) / whole.unsqueeze(-2), rows, eps)
     x, spread_x = _along(weight.sum(-3) / whole.unsqueeze(-2), columns, eps)
-    return torch.stack([x, y, spread_x, spread_y, level], dim=-2)
+    return torch.stack([x, y, spread_x, spread_y, level], dim=-2).to(dtype)
 
 
 def silhouette_moments(
@@ -85,7 +87,7 @@ def silhouette_moments(
         eps: Added to the variances, so that the spread of a single point has a gradient.
 
     Returns:
-        $\bar x, \bar y, s_x, s_y, \ell$ of every map.
+        $\bar x, \bar y, s_x, s_y, \ell$ of every map, in its dtype; summed in at least float32.
 
     Raises:
         ValueError: If there is not one coordinate a row and one a column.
@@ -98,12 +100,15 @@ def silhouette_moments(
             f"rows and columns must have one coordinate each for {down.shape[-2]} values down and "
             f"{across.shape[-2]} across, got {len(rows)} and {len(columns)}"
         )
+    dtype, wide = across.dtype, torch.promote_types(across.dtype, torch.float32)
+    across, down, rows, columns = (x.to(wide) for x in (across, down, rows, columns))
     share_x, share_y = (
         profile / (profile.sum(-2, keepdim=True) + _TINY) for profile in (across, down)
     )
     x, spread_x = _along(share_x, columns, eps)
     y, spread_y = _along(share_y, rows, eps)
-    return torch.stack([x, y, spread_x, spread_y, (share_x * across).sum(-2)], dim=-2)
+    level = (share_x * across).sum(-2)
+    return torch.stack([x, y, spread_x, spread_y, level], dim=-2).to(dtype)
 
 
 def _along(
