@@ -6,10 +6,11 @@ import contextlib
 import multiprocessing
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -286,3 +287,60 @@ def test_an_extra_that_is_missing_is_named(
     why = rf"this executor needs {name}, which is not installed: pip install 'farfield\[sweep\]'"
     with pytest.raises(ModuleNotFoundError, match=why):
         run(JOBS, Store(tmp_path), executor)
+
+
+class Queue:
+    """Slurm's queue: numbers its jobs, which finish when they are told to."""
+
+    cluster = "slurm"
+
+    def __init__(self, folder: Path, **options: int) -> None:
+        self.folder, self.options = folder, options
+        folder.mkdir(exist_ok=True)
+
+    def update_parameters(self, **asked: object) -> None:
+        self.asked = asked
+
+    def submit(self, work: object, call: Call) -> Queued:
+        number = len([*self.folder.glob("*.queued")])
+        (self.folder / f"{number}.queued").write_text(str(len(call.orders)))
+        return Queued(self.folder, str(number))
+
+
+class Queued:
+    """A job of `Queue`."""
+
+    def __init__(self, folder: Path, job_id: str) -> None:
+        self.job_id = job_id
+        self.paths = SimpleNamespace(result_pickle=folder / f"{job_id}.done")
+        self.stopped = folder / f"{job_id}.stopped"
+
+    def cancel(self, *, check: bool) -> None:
+        self.stopped.touch()
+
+
+QUEUE = SimpleNamespace(AutoExecutor=Queue, SlurmJob=Queued, LocalJob=None)
+
+
+def sent(folder: Path, seeds: Iterable[int], *, gpus: int = 1) -> Any:
+    """A process that sends the seeds of an experiment, and is killed."""
+    orders = [Order(job=job) for job in jobs_of([tiny_experiment()], seeds)]
+    return _slurm._Jobs(Slurm(folder=folder, gpus=gpus), QUEUE).submit(orders)
+
+
+def test_a_job_of_a_killed_process_is_taken_over_or_stopped(tmp_path: Path) -> None:
+    first = sent(tmp_path, range(100))
+    assert first.job_id == "0"
+    other = sent(tmp_path, [100])  # shares no seed with the first
+    assert not first.stopped.exists()
+    again = sent(tmp_path, range(3))
+    assert (again.job_id, first.stopped.exists(), other.stopped.exists()) == ("2", True, False)
+    again.paths.result_pickle.touch()
+    assert sent(tmp_path, range(3)).job_id == "2"  # finished while nobody waited
+    assert sent(tmp_path, range(4)).job_id == "3"
+
+
+def test_slurm_is_asked_for_whole_minutes_and_to_queue_again_and_again(tmp_path: Path) -> None:
+    jobs = _slurm._Jobs(Slurm(folder=tmp_path, hours=0.001), QUEUE)
+    assert jobs._executor.asked["timeout_min"] == 1  # 0 is no limit
+    assert jobs._executor.options["slurm_max_num_timeout"] > 1_000

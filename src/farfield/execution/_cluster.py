@@ -40,7 +40,8 @@ class Call:
     Args:
         orders: What `Order.to_json` gave.
         paths: Where modules of the user's are looked for, after the worker's own places.
-        engine: What their records say of how they ran.
+        engine: What their records say of how they ran; those of networks that train as one program
+            say how many these are.
         threads: Threads of the worker.
         on_gpu: Train on a GPU, the seeds of an experiment as one program.
         files: Where trained networks are left, one file an order; empty to send them back.
@@ -103,7 +104,7 @@ def call_of(
 
     Args:
         orders: Which ones.
-        what: What does them, for their records.
+        what: What does them, for their records; as `Call.engine`.
         cores: Cores of the worker.
         on_gpu: Train on a GPU, the seeds of an experiment as one program.
         leave: Leave trained networks beside the checkpoints.

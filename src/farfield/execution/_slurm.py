@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -16,6 +17,8 @@ from farfield.execution._order import Failed, Finished, Order
 
 PAUSE: Final = 0.5
 """Seconds between two looks at the files of jobs; Slurm itself is asked once a minute."""
+TIMEOUTS: Final = 1_000_000
+"""Times that a job which ran out of time is queued again; submitit asks for a number."""
 
 
 @final
@@ -73,32 +76,37 @@ class _Jobs:
     def __init__(self, asked: Slurm, submitit: Any) -> None:
         self.on_gpu = asked.gpus > 0
         self._asked, self._folder = asked, asked.folder.absolute()
-        self._executor = submitit.AutoExecutor(self._folder)
+        self._executor = submitit.AutoExecutor(self._folder, slurm_max_num_timeout=TIMEOUTS)
         self._executor.update_parameters(
             name="farfield", cpus_per_task=asked.cores, gpus_per_node=asked.gpus,
-            timeout_min=round(60 * asked.hours),
+            timeout_min=math.ceil(60 * asked.hours),
         )  # fmt: skip
         is_slurm = self._executor.cluster == "slurm"
         self._job = submitit.SlurmJob if is_slurm else submitit.LocalJob
-        self._notes = dict[Any, Path]()
+        self._notes = dict[Any, list[Path]]()
 
     def room(self) -> int:
         """As many as may be queued."""
         return self._asked.jobs
 
     def submit(self, orders: list[Order]) -> Any:
-        """Queue a job, unless one that was sent before has finished."""
-        seeds = "-".join(str(order.job.seed) for order in orders)
-        note = self._folder / f"{orders[0].job.experiment.key}-{seeds}.job"
-        job = self._job(self._folder, note.read_text()) if note.is_file() else None
-        if job is None or not job.paths.result_pickle.exists():
-            if job is not None:  # of a process that was killed: the new one goes on from there
+        """Queue a job, unless one that was sent before for these seeds has finished."""
+        key, seeds = orders[0].job.experiment.key, [order.job.seed for order in orders]
+        notes = [self._folder / f"{key}-{seed}.job" for seed in seeds]
+        named = " ".join(map(str, seeds))
+        sent = dict(note.read_text().split(" ", 1) for note in notes if note.is_file())
+        jobs = [self._job(self._folder, job_id) for job_id in sent]
+        if [*sent.values()] == [named] and jobs[0].paths.result_pickle.exists():
+            (job,) = jobs
+        else:
+            for job in jobs:  # of a process that was killed: the new one goes on from there
                 job.cancel(check=False)
             cores = self._asked.cores
             call = call_of(orders, "a Slurm job", cores, on_gpu=self.on_gpu, leave=False)
             job = self._executor.submit(_Work(), call)
-            note.write_text(job.job_id)
-        self._notes[job] = note
+            for note in notes:
+                note.write_text(f"{job.job_id} {named}")
+        self._notes[job] = notes
         return job
 
     def wait(self, calls: Mapping[Any, list[Order]], report: Callable[[News], None]) -> list[Any]:
@@ -110,7 +118,7 @@ class _Jobs:
 
     def result(self, call: Any) -> Result | WorkerError:
         """Result of a job, or the reason for none."""
-        self._notes.pop(call).unlink(missing_ok=True)
+        self._forget(call)
         error = call.exception()
         if error is None:
             return call.result()
@@ -120,7 +128,11 @@ class _Jobs:
     def cancel(self, call: Any) -> None:
         """Take a job from the queue, or stop it; its last checkpoint is kept."""
         call.cancel(check=False)
-        self._notes.pop(call).unlink(missing_ok=True)
+        self._forget(call)
+
+    def _forget(self, call: Any) -> None:
+        for note in self._notes.pop(call):
+            note.unlink(missing_ok=True)
 
 
 @final
