@@ -74,9 +74,7 @@ def cells(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Claim]]:
     return found
 
 
-def seconds(
-    act: Callable[[int], object], device: str, times: int, warm_up: int = WARM_UP
-) -> float:
+def seconds(act: Callable[[int], object], device: str, times: int, warm_up: int = WARM_UP) -> float:
     """Seconds that each call takes, after the first ones.
 
     Args:
@@ -214,7 +212,7 @@ def main(options: Options) -> None:
     """Measure, show it and write it down."""
     publish(
         options,
-        {"device": options.device},
+        {"device": options.device, "quick": options.quick},
         {"lines": partial(measure, options)},
         RESULTS,
         markdown,

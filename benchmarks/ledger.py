@@ -79,9 +79,14 @@ def claims_of(paper: str | None) -> list[Claim]:
 
 
 def latest(folder: str) -> Json:
-    """The newest results of another benchmark."""
-    path = max((_pages.RESULTS / folder).glob("*.json"))
-    return json.loads(path.read_text(encoding="utf-8"))
+    """The newest results of another benchmark; of a GPU, where it measures one, and in full."""
+    paths = sorted((_pages.RESULTS / folder).glob("*.json"), reverse=True)
+    pages = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+    return next(page for page in pages if _is_measured_in_full(page["settings"]))
+
+
+def _is_measured_in_full(settings: Json) -> bool:
+    return not settings.get("quick") and settings.get("device", "cuda") == "cuda"
 
 
 def measured(claims: Iterable[Claim]) -> tuple[dict[Kind, float], float]:

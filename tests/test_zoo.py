@@ -134,7 +134,6 @@ UNCITED = {
     "as_fractions",
     "cached_log_probs",
     "check_segments",
-    "check_min_update",
     "check_truncation",
     "differing",
     "is_recorded",

@@ -2036,7 +2036,6 @@ ELSEWHERE = {
     "Syntax",
     "TypeMatching",
     "TypingParameters",
-    "check_min_update",
     "check_truncation",
     "GRUDynamics",
     "InputAttention",

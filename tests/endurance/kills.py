@@ -273,12 +273,12 @@ def main(kills: int, seconds: float, seed: int) -> tuple[str, bool]:
         seconds: After which no other run begins.
         seed: Decides the moments.
     """
-    until, runs, faults = time.monotonic() + seconds, Counter[str](), []
+    runs, faults = Counter[str](), []
     environment(device="cpu", engine="")  # asks another program, once
     peaces = {name: Peace.of(kind) for name, kind in KINDS.items()}
     gc.collect()
     gc.freeze()  # or every child copies what the collector touches
-    done = 0
+    done, until = 0, time.monotonic() + seconds
     for number, name in enumerate(itertools.cycle(KINDS)):
         if done >= kills or time.monotonic() > until:
             break
@@ -289,5 +289,7 @@ def main(kills: int, seconds: float, seed: int) -> tuple[str, bool]:
             faults.append(f"run {number} of {name}: {fault}")
             print(faults[-1], flush=True)
         runs[name] += 1
+    if done < kills and len(runs) < len(KINDS):
+        faults.append(f"{len(runs)} of {len(KINDS)} kinds were run")
     said = "all bytes equal" if not faults else f"{len(faults)} differ"
     return f"{done:,} kills, {runs.total():,} runs of {len(runs)} kinds: {said}", not faults

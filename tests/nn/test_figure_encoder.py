@@ -113,8 +113,9 @@ def test_figures_of_matrices_are_found_under_lines(regime: str) -> None:
 def test_values_beyond_white_and_black_are_white_and_black() -> None:
     panels = torch.from_numpy(np.stack(scenes())) / WHITE
     encoder = FigureEncoder(generator=generator())
-    beyond = torch.where(panels == 1, 3.0, torch.where(panels == 0, -7.0, panels))
-    torch.testing.assert_close(encoder(beyond), encoder(panels))
+    for white, black in [(3.0, -7.0), (math.inf, -math.inf), (math.nan, -1e30)]:
+        beyond = torch.where(panels == 1, white, torch.where(panels == 0, black, panels))
+        torch.testing.assert_close(encoder(beyond), encoder(panels))
     assert encoder(torch.full((1, 80, 80), math.nan)).isfinite().all()
     assert encoder(panels[:0]).shape == (0, encoder.out_features)
 

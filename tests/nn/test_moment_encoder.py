@@ -78,5 +78,5 @@ def test_what_cannot_be_is_refused() -> None:
         MomentEncoder(num_maps=0)
     with pytest.raises(ValueError, match=r"item_shape must be \(height, width, channel\)"):
         MomentEncoder((32, 32))
-    with pytest.raises(ValueError, match="items must be of"):
+    with pytest.raises(ValueError, match=r"items must be \(item, "):
         encoder()(torch.zeros(1, 64, 64, 3))

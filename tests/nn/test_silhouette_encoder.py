@@ -60,5 +60,5 @@ def test_one_map_has_none_to_compete_with() -> None:
         SilhouetteEncoder(num_maps=1)
     with pytest.raises(ValueError, match=r"item_shape must be \(height, width, channel\)"):
         SilhouetteEncoder((32, 32))
-    with pytest.raises(ValueError, match="items must be of"):
+    with pytest.raises(ValueError, match=r"items must be \(item, "):
         SilhouetteEncoder((8, 8, 3))(torch.zeros(1, 8, 9, 3))

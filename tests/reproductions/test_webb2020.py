@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from farfield.models import LayerNormLSTMScorer
+from farfield.experiments import Spec
+from farfield.models import LayerNormLSTMScorer, SlotwiseScorer
+from farfield.nn import SilhouetteEncoder
 from farfield.reports import tabulate
 from farfield.reproductions import TABLES, Budget, Unpublished, Verdict
 from farfield.reproductions.webb2020 import _print as printed
@@ -102,6 +104,16 @@ def test_table_3_is_the_printed_one():
     generated = TABLES["webb2020/table-3-generated"].claims
     assert all(isinstance(claim.published, Unpublished) for claim in generated)
     assert [c.experiment.model for c in generated] == [c.experiment.model for c in claims]
+
+
+def test_goals_in_clutter_score_every_map_by_itself():
+    goals = [claim for claim in TABLES["webb2020/clutter"].claims if claim.published.goal]
+    assert [claim.experiment.task.train_on for claim in goals] == [1, 1, 6, 1, 1]
+    (model,) = {claim.experiment.model for claim in goals}
+    assert (model.scorer, model.encoder) == (Spec(SlotwiseScorer), Spec(SilhouetteEncoder))
+    encoder = SilhouetteEncoder(goals[0].experiment.task.item_shape)
+    scorer = SlotwiseScorer(encoder.out_features, 4)
+    assert len(scorer.weight) == len(encoder.colors)
 
 
 def test_a_claim_on_files_that_are_not_there_needs_data(monkeypatch, tmp_path):

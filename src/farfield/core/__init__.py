@@ -33,6 +33,7 @@ from farfield.core._hints import ArgumentError as ArgumentError
 from farfield.core._hints import Depth as Depth
 from farfield.core._hints import Dropout as Dropout
 from farfield.core._hints import Fraction as Fraction
+from farfield.core._hints import FractionBelowOne as FractionBelowOne
 from farfield.core._hints import Kind as Kind
 from farfield.core._hints import Limits as Limits
 from farfield.core._hints import NonNegativeFloat as NonNegativeFloat
@@ -71,6 +72,7 @@ __all__ = [
     "EncodesWithPart",
     "FarfieldError",
     "Fraction",
+    "FractionBelowOne",
     "Generator",
     "HasMixingLayers",
     "Kind",

@@ -109,7 +109,11 @@ Fraction = Annotated[float, Limits(at_least=0, at_most=1)]
 """A number of 0…1."""
 
 
-Dropout = Annotated[float, Limits(at_least=0, below=1)]
+FractionBelowOne = Annotated[float, Limits(at_least=0, below=1)]
+"""A number of 0…1, and not 1."""
+
+
+Dropout = FractionBelowOne
 """A probability of dropout, below 1."""
 
 

@@ -162,7 +162,6 @@ from farfield.functional._norm._sliding_context_norm import (
     sliding_context_norm as sliding_context_norm,
 )
 from farfield.functional._recurrent._divisive_lstm import divisive_lstm as divisive_lstm
-from farfield.functional._recurrent._holding_recurrence import check_min_update as check_min_update
 from farfield.functional._recurrent._holding_recurrence import (
     holding_recurrence as holding_recurrence,
 )
@@ -234,7 +233,6 @@ __all__ = [
     "bicubic_resize",
     "cached_log_probs",
     "causal_attention",
-    "check_min_update",
     "check_segments",
     "check_truncation",
     "clipped_policy_loss",

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from torch import Tensor
-
-ROW: Final = 3
-"""Panels of a line of a matrix, of which there are as many."""
 
 
 def check_sequence(z: Tensor, in_features: int) -> None:
@@ -26,12 +21,6 @@ def check_length(z: Tensor, length: int) -> None:
         raise ValueError(
             f"z must have the length={length} places that the model was made for, got {z.shape[1]}"
         )
-
-
-def check_matrix(length: int) -> None:
-    """Raise `ValueError` unless a sequence of `length` is a matrix with one candidate."""
-    if length != ROW * ROW:
-        raise ValueError(f"length must be {ROW * ROW}, the panels of a matrix, got {length}")
 
 
 def check_one_item(index: Tensor) -> None:

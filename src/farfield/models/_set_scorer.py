@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import context_norm, kaiming_normal_, uninitialized, xavier_uniform_
-from farfield.models._checks import ROW, check_length, check_matrix, check_sequence
+from farfield.models._checks import check_length, check_sequence
+from farfield.models._matrix_lines import PAIRS, ROW, check_matrix, lines_of
 
 _PATTERNS: Final = 7
 _STATISTICS: Final = 4
@@ -105,18 +106,12 @@ def _compare(
     line: nn.Module, levels: Float[Tensor, "batch panel level"]
 ) -> Float[Tensor, "batch 2 feature"]:
     """The networks' numbers of the three lines of a set, and overlaps: of rows, and of columns."""
-    panels = _lines(levels)
-    numbers = _lines(context_norm(_statistics(levels), eps=_EPS))
-    said = torch.relu(line(torch.cat([_patterns(panels), numbers.flatten(3)], dim=3)))
-    first, second = [0, 0, 1], [1, 2, 2]
+    panels = lines_of(levels)
+    numbers = lines_of(context_norm(_statistics(levels), eps=_EPS))
+    of_lines = torch.relu(line(torch.cat([_patterns(panels), numbers.flatten(3)], dim=3)))
+    first, second = PAIRS
     shared = _overlaps(panels[:, :, first], panels[:, :, second])
-    return torch.cat([said.flatten(2), shared.flatten(2)], dim=2)
-
-
-def _lines(panels: Float[Tensor, "batch panel _"]) -> Float[Tensor, "batch 2 3 3 _"]:
-    """The rows of a matrix, then its columns."""
-    rows = torch.unflatten(panels, 1, (ROW, ROW))
-    return torch.stack([rows, rows.transpose(1, 2)], dim=1)
+    return torch.cat([of_lines.flatten(2), shared.flatten(2)], dim=2)
 
 
 def _patterns(panels: Float[Tensor, "batch 2 3 3 level"]) -> Float[Tensor, "batch 2 3 7"]:

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from farfield.core import Size, check_arguments
 from farfield.functional import kaiming_normal_, uninitialized
-from farfield.models._checks import ROW, check_length, check_matrix, check_sequence
+from farfield.models._checks import check_length, check_sequence
+from farfield.models._matrix_lines import PAIRS, ROW, check_matrix
 
 
 @final
@@ -114,7 +115,7 @@ class SRAN(nn.Module):
         """The same, of three lines."""
         panels = self.cell(rows).flatten(2)
         whole = self.individual(rows.flatten(2))
-        first, second = [0, 0, 1], [1, 2, 2]
+        first, second = PAIRS
 
         def pairs(x: Tensor) -> Tensor:
             return torch.cat((x[:, first], x[:, second]), dim=-1)

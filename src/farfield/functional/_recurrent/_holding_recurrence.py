@@ -60,23 +60,10 @@ def holding_recurrence(
             f"weight must have {units + groups} rows, one for each unit and group, "
             f"got {len(weight)}"
         )
-    check_min_update(min_update)
+    if not 0 <= min_update < 1:
+        raise ValueError(f"min_update must be at least 0 and below 1, got {min_update}")
     steps = functools.partial(_steps, min_update=min_update)
     return recur(steps, (Layer(weight),), inputs, gates, state)
-
-
-def check_min_update(min_update: float, name: str = "min_update") -> None:
-    """Raise `ValueError` unless a least move is at least 0 and below 1.
-
-    Args:
-        min_update: The least that a gate can be away from where nothing moves.
-        name: Name of the argument, for the error.
-
-    Raises:
-        ValueError: If it is not in [0, 1).
-    """
-    if not 0 <= min_update < 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {min_update}")
 
 
 def _steps(

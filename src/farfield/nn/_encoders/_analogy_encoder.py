@@ -22,7 +22,7 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
-from farfield.nn._encoders._encoders import check_color_items
+from farfield.nn._encoders._encoders import check_items
 
 _CHANNELS = 32
 _STRIDES = 16
@@ -102,7 +102,7 @@ class AnalogyEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        check_color_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         maps = self._overlay(items)
         for convolution in cast("Iterable[nn.Conv2d]", self.convolutions):
             maps = overlay_convolution(

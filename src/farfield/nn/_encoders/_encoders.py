@@ -205,21 +205,18 @@ def check_item_shape(item_shape: tuple[int, ...]) -> tuple[int, int]:
     return (item_shape[0], item_shape[1])
 
 
-def check_items(items: Tensor, item_shape: tuple[int, int]) -> None:
-    """Raise `ValueError` unless `items` are grey images of a shape."""
-    if items.ndim != 3 or items.shape[1:] != item_shape:
-        raise ValueError(
-            f"items must be (item, {item_shape[0]}, {item_shape[1]}), "
-            f"got shape {tuple(items.shape)}"
-        )
+def check_color_shape(item_shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Height, width and channels of a color image, if it is one."""
+    if len(item_shape) != 3:
+        raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
+    return (item_shape[0], item_shape[1], item_shape[2])
 
 
-def check_color_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
-    """Raise `ValueError` unless `items` are color images of a shape."""
+def check_items(items: Tensor, item_shape: tuple[int, ...]) -> None:
+    """Raise `ValueError` unless `items` are images of a shape."""
     if tuple(items.shape[1:]) != item_shape:
-        raise ValueError(
-            f"items must be of (item, *item_shape={item_shape}), got shape {tuple(items.shape)}"
-        )
+        shape = ", ".join(map(str, ("item", *item_shape)))
+        raise ValueError(f"items must be ({shape}), got shape {tuple(items.shape)}")
 
 
 def coordinates(

@@ -80,7 +80,8 @@ class FigureEncoder(nn.Module):
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
-        `(item, sum(set_sizes))`, set by set. Values beyond 0…1 count as 0 or 1.
+        `(item, sum(set_sizes))`, set by set. Values beyond 0…1 count as 0 or 1,
+        NaN as 1.
 
     Attributes:
         set_sizes: Number of levels of each set.
@@ -149,8 +150,9 @@ class FigureEncoder(nn.Module):
         """Embed every item."""
         check_items(items, self.item_shape)
         dtype = self.sizes.dtype
-        drawn = 1 - as_fractions(items, torch.promote_types(dtype, torch.float32))
-        shades = (drawn * (_SHADES - 1)).round().long().clamp(0, _SHADES - 1)
+        pixels = as_fractions(items, torch.promote_types(dtype, torch.float32))
+        drawn = (1 - pixels).clamp(0, 1).nan_to_num()
+        shades = (drawn * (_SHADES - 1)).round().long()
         figures, lines = self._separate(drawn > _FAINTEST, shades)
         presence, form = figures.presence[..., None].to(dtype), figures.form.to(dtype)
         size = figures.size[..., None].to(dtype) * torch.exp(self.scale(form))

@@ -20,7 +20,7 @@ from farfield.functional import (
     uninitialized,
     xavier_uniform_,
 )
-from farfield.nn._encoders._encoders import check_color_items, coordinates
+from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
 _MOMENTS = 5
 
@@ -81,11 +81,9 @@ class MomentEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3:
-            raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
         if kernel_size % 2 == 0:
             raise ValueError(f"kernel_size must be odd, got {kernel_size}")
-        self.item_shape = tuple(item_shape)
+        self.item_shape = check_color_shape(item_shape)
         self.out_features = out_features
         self.kernel_size = kernel_size
         self.convolutions = nn.ModuleList(
@@ -106,7 +104,7 @@ class MomentEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        check_color_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         background = border_median(items)
         down, across = self._extent(items, background)
         dtype = self.output.weight.dtype

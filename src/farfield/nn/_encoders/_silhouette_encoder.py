@@ -12,7 +12,7 @@ from torch.types import Device
 
 from farfield.core import Size, check_arguments
 from farfield.functional import as_fractions, silhouette_moments, uninitialized, xavier_uniform_
-from farfield.nn._encoders._encoders import check_color_items, coordinates
+from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
 _MOMENTS = 5
 _PART = 16
@@ -74,11 +74,9 @@ class SilhouetteEncoder(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if len(item_shape) != 3:
-            raise ValueError(f"item_shape must be (height, width, channel), got {item_shape}")
         if num_maps < 2:
             raise ValueError(f"num_maps must be 2 or more, to compete, got {num_maps}")
-        self.item_shape = tuple(item_shape)
+        self.item_shape = check_color_shape(item_shape)
         self.out_features = num_maps * map_features
         drawn = torch.rand(num_maps, item_shape[2], generator=generator)
         self.colors = nn.Parameter(F.normalize(drawn.pow(3), dim=1))
@@ -89,7 +87,7 @@ class SilhouetteEncoder(nn.Module):
         self, items: Shaped[Tensor, "item height width channel"]
     ) -> Float[Tensor, "item feature"]:
         """Embed every item."""
-        check_color_items(items, self.item_shape)
+        check_items(items, self.item_shape)
         pixels = as_fractions(items, self.colors.dtype)
         parts = [self._strongest(part) for part in torch.split(pixels, _PART)]
         across, down = (

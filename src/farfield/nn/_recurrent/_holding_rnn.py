@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.types import Device
 
-from farfield.core import Dropout, NonNegativeInt, Size, check_arguments
-from farfield.functional import check_min_update, holding_recurrence, linear, uninitialized
+from farfield.core import Dropout, FractionBelowOne, NonNegativeInt, Size, check_arguments
+from farfield.functional import holding_recurrence, linear, uninitialized
 from farfield.nn._recurrent._sequence_layer import SequenceLayer
 from farfield.nn._recurrent._states import State
 
@@ -33,7 +33,7 @@ class HoldingRNN(SequenceLayer):
     by the root of the mean square over all units. Like the mechanisms of `RIMs`, groups that have
     nothing to do with an input stay as they are; other than there, no fixed number of them has to
     be active, and the gates are learned by gradients. The gates of a GRU are sigmoids, which never
-    quite reach 1: of what it holds through T steps a share $z^T$ is left. Here a gate reaches 1,
+    quite reach 1: of what it holds through T steps a fraction $z^T$ is left. Here a gate reaches 1,
     and the state after ten thousand steps is that after one.
 
     Beside the groups there can be units that add up what gates of their own let pass:
@@ -54,7 +54,7 @@ class HoldingRNN(SequenceLayer):
             torch's global generator.
         min_added: The least that the gate of a sum can be, other than 0; None is `min_update`. What
             leaks through one that stands ajar is too little to be seen in training.
-        min_update: The least share of a unit that a step can change, other than nothing. At 0 a
+        min_update: The least fraction of a unit that a step can change, other than nothing. At 0 a
             gate can come as close to 1 as it likes, and what leaks is too little to be seen in
             training and too much after ten thousand steps.
         batch_first: Whether the first axis of inputs and outputs is the batch, not time.
@@ -77,8 +77,8 @@ class HoldingRNN(SequenceLayer):
             they need not.
 
     Raises:
-        ValueError: If a size is below 1, the units do not divide into the groups, `min_update` is
-            not in [0, 1), or the input or the state has another shape.
+        ValueError: If a size is below 1, the units do not divide into the groups, `min_update` or
+            `min_added` is not in [0, 1), or the input or the state has another shape.
 
     Reference:
         lamb2022, section 8.2: mechanisms that are not active stay as they are. The layer itself is
@@ -94,8 +94,8 @@ class HoldingRNN(SequenceLayer):
         num_groups: Size = 32,
         num_sums: NonNegativeInt = 0,
         dropout: Dropout = 0.0,
-        min_added: float | None = None,
-        min_update: float = 0.0,
+        min_added: FractionBelowOne | None = None,
+        min_update: FractionBelowOne = 0.0,
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
@@ -109,9 +109,7 @@ class HoldingRNN(SequenceLayer):
                 f"hidden_size{less} must be a multiple of num_groups={num_groups}, "
                 f"got {hidden_size}"
             )
-        check_min_update(min_update)
         self.min_added = min_update if min_added is None else min_added
-        check_min_update(self.min_added, "min_added")
         self.num_groups = num_groups
         self.num_sums = num_sums
         self.dropout = dropout

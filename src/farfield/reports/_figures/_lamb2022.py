@@ -189,7 +189,6 @@ SAMPLES: Final = Figure(
     table=Table(
         key="lamb2022/nfm-gan-samples",
         title="Digits that narrow GANs make over training",
-        steps_published=False,
         claims=(*NFM_GAN_OVER_TRAINING.claims, *NFM_GAN_NARROW.select("fid/*").claims),
     ),
     exhibits=(GeneratedImages(),),
@@ -224,7 +223,6 @@ EFFECTS: Final = Figure(
     table=Table(
         key="lamb2022/rules-by-mechanism",
         title="What learning rules change in six mechanisms on six small tasks",
-        steps_published=False,
         claims=MECHANISMS_AND_RULES.claims,
     ),
     exhibits=(RuleEffects(baseline="plain"),),

@@ -61,7 +61,6 @@ ABLATIONS: Final = Table(
 ABLATIONS_DIGITS: Final = Table(
     key="lamb2022/ablations-digits",
     title="Digits at other resolutions, read by RIMs without communication",
-    steps_published=False,
     tuned=NOT_TUNED,
     claims=tuple(
         replace(

@@ -185,7 +185,6 @@ PICKING_VALUES: Final = Table(
     key="lamb2022/object-picking-values",
     title="Object picking in small rooms: success of agents that learn values, with NFM in the "
     "encoder",
-    steps_published=False,
     claims=tuple(
         picking(
             "object-picking-values",

@@ -53,7 +53,6 @@ def _claim(group: str, source: Claim, row: str, objective: Objective, steps: int
 MIXUP_ELSEWHERE: Final = Table(
     key="lamb2022/mixup-elsewhere",
     title="Manifold Mixup on rules, analogies and copying, at fewer steps",
-    steps_published=False,
     claims=tuple(
         _claim(group, source, row, objective, steps)
         for group, (table, steps) in SOURCES.items()

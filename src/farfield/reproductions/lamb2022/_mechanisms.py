@@ -129,7 +129,6 @@ def _claims(subject: str, mechanism: str, rule: str) -> list[Claim]:
 MECHANISMS_AND_RULES: Final = Table(
     key="lamb2022/mechanisms-and-rules",
     title="Six mechanisms under five learning rules on six small tasks",
-    steps_published=False,
     tuned="nothing; sizes, steps and withheld images were fixed on letters, which no test shows",
     claims=tuple(
         claim

@@ -97,7 +97,6 @@ def _narrow(row: str, regime: str, *, table: str, task: ImageClasses, steps: int
 MIXUP_NARROW: Final = Table(
     key="lamb2022/mixup-narrow",
     title="Manifold Mixup on JPEG copies of CIFAR-10, PreActResNet18 of width 8, three epochs",
-    steps_published=False,
     claims=tuple(
         _narrow(row, regime, table="mixup-narrow", task=JPEG, steps=STEPS)
         for regime in REGIMES
@@ -107,7 +106,6 @@ MIXUP_NARROW: Final = Table(
 MIXUP_NARROW_KMNIST: Final = Table(
     key="lamb2022/mixup-narrow-kmnist",
     title="Manifold Mixup on 7,011 images of K-MNIST, PreActResNet18 of width 8, ten epochs",
-    steps_published=False,
     claims=tuple(
         _narrow(row, regime, table="mixup-narrow-kmnist", task=KMNIST, steps=KMNIST_STEPS)
         for regime in REGIMES
@@ -134,7 +132,6 @@ SEMI: Final[dict[str, Objective]] = {
 ICT_NARROW: Final = Table(
     key="lamb2022/ict-narrow",
     title="A hundred labels of MNIST, CNN-13 of width 8, 800 updates",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="lamb2022",
@@ -188,7 +185,6 @@ FLAT_ROWS: Final[dict[str, tuple[Spec, Objective, Adam]]] = {
 FLATTENING: Final = Table(
     key="lamb2022/flattening",
     title="Fully connected networks on MNIST, by regularizer",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="lamb2022",

@@ -255,7 +255,6 @@ def _narrow(row: str, score: str, fraction: float = 1.0) -> Claim:
 NFM_GAN_NARROW: Final = Table(
     key="lamb2022/nfm-gan-narrow",
     title="Narrow GANs of MNIST, judged by features of a classifier of its digits",
-    steps_published=False,
     claims=tuple(_narrow(row, score) for row in NARROW for score in SCORES),
 )
 """No number of it compares with Table 4: networks are narrow, updates few, and another network
@@ -264,7 +263,6 @@ judges, one of its own for each seed."""
 NFM_GAN_OVER_TRAINING: Final = Table(
     key="lamb2022/nfm-gan-over-training",
     title="Narrow GANs of MNIST after a tenth and three tenths of the updates",
-    steps_published=False,
     claims=tuple(_narrow(row, "fid", fraction) for row in NARROW for fraction in (0.1, 0.3)),
 )
 """Trained from the start, each with a learning rate that falls to 0."""

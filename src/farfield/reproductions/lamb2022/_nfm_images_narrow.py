@@ -57,7 +57,6 @@ def _experiment(core: Spec) -> Experiment:
 NFM_IMAGES_NARROW: Final = Table(
     key="lamb2022/nfm-images-narrow",
     title="Neural function modules on JPEG copies of CIFAR-10, PreActResNet18 of width 8",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="lamb2022",

@@ -87,7 +87,6 @@ def _digits(digits: tuple[int, int], network: str, count: int, *, drawn: bool = 
 NFM_DIGITS_NARROW: Final = Table(
     key="lamb2022/nfm-digits-narrow",
     title="Stacked MNIST with more and fewer digits, networks of width 12, 2,000 updates",
-    steps_published=False,
     claims=tuple(
         _digits(digits, network, count, drawn=drawn)
         for digits in ((1, 3), (1, 5))
@@ -128,7 +127,6 @@ PLAIN_ONLY: Final = ("NFM(CNN), one pass", "NFM(CNN), three passes", "NFM(CNN), 
 NFM_CLEVR_NARROW: Final = Table(
     key="lamb2022/nfm-clevr-narrow",
     title="Sort-of-CLEVR, also without pairs in training, networks of width 12, 2,000 updates",
-    steps_published=False,
     claims=tuple(
         _clevr(network, sort, withheld, drawn=drawn)
         for sort in SORTS

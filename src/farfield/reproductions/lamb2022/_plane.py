@@ -62,7 +62,6 @@ SPIRAL_ROWS: Final[dict[str, tuple[Spec, Objective, Adam]]] = {
 SPIRALS: Final = Table(
     key="lamb2022/spirals",
     title="A spiral through a bottleneck of two units, by regularizer",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="lamb2022",
@@ -114,7 +113,6 @@ def _moons(row: str, steps: int) -> Experiment:
 TWO_MOONS: Final = Table(
     key="lamb2022/two-moons",
     title="Two moons with three labels a class",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="lamb2022",

@@ -84,7 +84,6 @@ def _experiment(method: Method) -> Experiment:
 CIFAR_NARROW: Final = Table(
     key="ren2017/cifar-narrow",
     title="Normalizers on JPEG copies of CIFAR-10, five epochs, and under other light",
-    steps_published=False,
     claims=tuple(
         _claim("cifar-narrow", row, regime, regime, _experiment(method))
         for regime in REGIMES
@@ -95,7 +94,6 @@ CIFAR_NARROW: Final = Table(
 SETTINGS_NARROW: Final = Table(
     key="ren2017/settings-narrow",
     title="Smoothing constants and weights of the L1 penalty on validation images, five epochs",
-    steps_published=False,
     claims=tuple(
         _claim(
             "settings-narrow",
@@ -124,7 +122,6 @@ window, tells whether what is then left of the gap comes from local statistics.
 RESNET_NARROW: Final = Table(
     key="ren2017/resnet-narrow",
     title="ResNet-32 of width 8 on JPEG copies of CIFAR-10, two epochs",
-    steps_published=False,
     claims=tuple(
         _claim(
             "resnet-narrow",

@@ -234,7 +234,6 @@ def _ours(row: str) -> Experiment:
 T91: Final = Table(
     key="ren2017/super-resolution-t91",
     title="SRCNN ×3 by Adam, 3,000 steps of 16 patches of T91",
-    steps_published=False,
     claims=tuple(
         Claim(
             paper="ren2017",

@@ -1,9 +1,9 @@
 """Goals beyond webb2020 on VAEC in clutter: a second square, and textured backgrounds.
 
 The encoder of `webb2020/beyond` takes an even background off and sums over what is left: it knows
-one object alone. Here maps compete for pixels, and every map is scored by itself. All networks see
-region 1 or scale 1 alone. The guard, trained on region 6 and asked about region 1, stands as in
-`webb2020/beyond`.
+one object alone. Here maps compete for pixels, and every map is scored by itself. Networks see
+region 1 or scale 1 alone, but for the guard, which is trained on region 6 and asked about region 1
+as in `webb2020/beyond`.
 """
 
 from __future__ import annotations
