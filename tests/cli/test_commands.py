@@ -23,7 +23,7 @@ from farfield.cli._console import make_console
 from farfield.cli._index import NAMES
 from farfield.cli._readers import find_reader
 from farfield.cli._search import search_of
-from farfield.cli._train import HIDDEN, experiment_of, train_missing
+from farfield.cli._train import HIDDEN, cluster_of, experiment_of, train_missing
 from farfield.core import REFERENCES, stream
 from farfield.execution import Here, run
 from farfield.execution._job import Job
@@ -183,6 +183,7 @@ def test_train_takes_the_fields_of_the_task(farfield) -> None:
     [
         (Train(task="vaec-translation", model="lstm-scorer"), "AnalogyEncoder"),
         (Train(task="visual-analogies", model="rnn-scorer"), "PanelEncoder"),
+        (Train(task="progressive-matrices", model="set-scorer"), "FigureEncoder"),
         (Train(task="vaec-scale", model="lstm-scorer", encoder="moment"), "MomentEncoder"),
         (Train(task="same-different", model="lstm"), "ConvEncoder"),
         (Train(task="copying", model="rims"), "LinearEncoder"),
@@ -690,6 +691,11 @@ def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: T
     quick = farfield("report webb2021/tiny --budget quick")
     assert quick.status == 2
     assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
+    with_cell = farfield("report --cell lstm/*")
+    assert (with_cell.status, with_cell.err) == (0, "")
+    without = farfield("report --cell gru/*")
+    assert without.status == 2
+    assert "records must hold runs of some table with such a cell" in without.err
     nothing = farfield("report --budget quick")
     assert nothing.status == 2
     assert "it holds none at the quick budget" in nothing.err
@@ -1006,3 +1012,9 @@ def test_matrices_are_multiplied_as_asked_on_every_executor(tmp_path, monkeypatc
         )
         train_missing(command, [], {}, Store(tmp_path), make_console())
     assert asked == ["tf32", "tf32", "tf32"]
+
+
+def test_slurm_needs_no_word_on_shared_folders():
+    command = Train(task="same-different", model="lstm", executor="slurm", shared=True)
+    with pytest.raises(ValueError, match="shared must be left out with slurm"):
+        cluster_of(command)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from farfield.core import stream
-from farfield.experiments import Spec
+from farfield.experiments import Network, ScoringNetwork, Spec
 from farfield.experiments._parts import Parts
-from farfield.nn import ZCA, CenterImages, MLPEncoder, PanelEncoder, Standardize
-from farfield.tasks import ImageClasses, RelationalMatchToSample, VisualAnalogies
+from farfield.models import CoRelNet, LSTMScorer, SetScorer
+from farfield.nn import ZCA, CenterImages, FigureEncoder, MLPEncoder, PanelEncoder, Standardize
+from farfield.tasks import (
+    ImageClasses,
+    ProgressiveMatrices,
+    RelationalMatchToSample,
+    VisualAnalogies,
+)
 from tasks.image_sets import add, read
 
 
@@ -117,3 +125,32 @@ def test_of_a_task_without_images_a_part_has_no_statistics() -> None:
 def test_there_is_a_context_where_one_is_described(spec: Spec | None) -> None:
     context = Parts(RelationalMatchToSample(), stream(0)).context(spec)
     assert isinstance(context, Told) if spec else context is None
+
+
+def test_a_scorer_of_sets_is_told_of_the_sets_and_of_no_context() -> None:
+    task = ProgressiveMatrices(image_size=40)
+    network = ScoringNetwork(encoder=Spec(FigureEncoder), scorer=Spec(SetScorer), context=None)
+    model = network.build(task, stream(0))
+    assert model.scorer.set_sizes == model.encoder.set_sizes
+    with pytest.raises(ValueError, match=r"context must be None for SetScorer, .* got Spec"):
+        ScoringNetwork(encoder=Spec(FigureEncoder), scorer=Spec(SetScorer))
+    bare = replace(network, encoder=Spec(PanelEncoder))
+    why = r"SetScorer needs set_sizes, which .* write Spec\(SetScorer, set_sizes=…\)"
+    with pytest.raises(TypeError, match=why):
+        bare.build(task, stream(0))
+
+
+@pytest.mark.parametrize(
+    "network, task",
+    [
+        (ScoringNetwork(scorer=Spec(LSTMScorer), encoder=Spec(PanelEncoder)), VisualAnalogies()),
+        (Network(reasoner=Spec(CoRelNet)), RelationalMatchToSample()),
+    ],
+)
+def test_a_network_takes_problems_as_a_task_draws_them(network: Any, task: Any) -> None:
+    problems = task.sample("training", 2, stream(1).numpy())
+    model = network.build(task, stream(0))
+    there = problems.index.unique()  # all images of a task would not fit
+    index = torch.searchsorted(there, problems.index)
+    expected = model(problems.items[there], index)
+    torch.testing.assert_close(model(problems.items, problems.index), expected)

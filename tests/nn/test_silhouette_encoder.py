@@ -62,3 +62,10 @@ def test_one_map_has_none_to_compete_with() -> None:
         SilhouetteEncoder((32, 32))
     with pytest.raises(ValueError, match=r"items must be \(item, "):
         SilhouetteEncoder((8, 8, 3))(torch.zeros(1, 8, 9, 3))
+
+
+def test_a_broken_pixel_is_seen() -> None:
+    images = torch.rand(2, 16, 16, 3, generator=generator())
+    images[1, 3, 7] = torch.nan
+    encoder = SilhouetteEncoder((16, 16, 3), generator=generator())
+    assert encoder(images).isnan().any(1).tolist() == [False, True]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -80,6 +82,17 @@ def networks_of(figure: Figure | None, budget: Budget) -> int:
     return figure.quick_networks if figure and budget is Budget.QUICK else NETWORKS
 
 
+def _selected(names: Iterable[str], command: ReportCommand) -> Iterator[Table]:
+    """The cells that are asked for: of the table that is named, or of all tables that have some."""
+    asked = [*itertools.chain(*command.cell)]
+    for name in names:
+        table, patterns = table_named(name, command.images), asked
+        if command.table is None:
+            patterns = [pattern for pattern in asked if fnmatch.filter(table.cells, pattern)]
+        if patterns or not asked:
+            yield table.select(*patterns)
+
+
 def report(command: ReportCommand) -> None:
     """Make reports from what is recorded.
 
@@ -93,8 +106,7 @@ def report(command: ReportCommand) -> None:
     levels = Levels(command.records, command.results)
     if command.export and command.cell:
         raise ValueError("cell must be left out with --export, which writes tables in full")
-    for name in names:
-        table = table_named(name, command.images).select(*itertools.chain(*command.cell))
+    for table in _selected(names, command):
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(
@@ -112,10 +124,13 @@ def report(command: ReportCommand) -> None:
         elif command.table is not None:
             others = [b.value for b in Budget if _is_recorded(table, _finder(store, command, b))]
             hint = f"--budget {others[0]} has some" if others else "`farfield reproduce` makes some"
-            raise ValueError(f"table {name} has no records at the {budget.value} budget; {hint}")
+            raise ValueError(
+                f"table {table.key} has no records at the {budget.value} budget; {hint}"
+            )
     if not reported:
         raise ValueError(
-            f"records must hold runs of some table, got {command.records}: it holds none at the "
+            f"records must hold runs of some table{' with such a cell' * bool(command.cell)}, "
+            f"got {command.records}: it holds none at the "
             f"{budget.value} budget; `farfield reproduce` makes some"
         )
     if command.export:

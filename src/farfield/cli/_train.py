@@ -133,6 +133,10 @@ def cluster_of(command: Training | Reproduce) -> Executor:
         gpus = 1 / (command.workers or 1) if on_gpu else 0
         return Ray(address=address or None, gpus=gpus, shared=command.shared)
     if command.executor == "slurm":
+        if command.shared:
+            raise ValueError(
+                "shared must be left out with slurm, where every machine sees the folder"
+            )
         return Slurm(folder=command.records / "slurm", gpus=int(on_gpu))
     raise UnknownNameError("executor", str(command.executor), ("ray", "ray://HOST:PORT", "slurm"))
 
@@ -211,7 +215,10 @@ def _network(
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
+    if _reads_memberships(part):
+        usual = "figure"
+    else:
+        usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
     encoder = Spec(find("encoder", command.encoder or usual, ENCODERS))
     if reading in ("group", "candidates"):
         return _network_in_context(reading, part, encoder, command)
@@ -240,13 +247,19 @@ def _network(
     return SequenceNetwork(core=part, encoder=encoder)
 
 
+def _reads_memberships(part: Spec) -> bool:
+    """True for scorers of embeddings that no context may change."""
+    return getattr(part.cls, "reads_memberships", False)
+
+
 def _network_in_context(
     reading: Reading, part: Spec, encoder: Spec, command: Training
 ) -> Architecture:
     """A network with a model that looks at several items together."""
     context = None
-    if command.context != "none":
-        context = Spec(find("context", command.context or "norm", CONTEXTS))
+    usual = "none" if _reads_memberships(part) else "norm"
+    if (name := command.context or usual) != "none":
+        context = Spec(find("context", name, CONTEXTS))
     if part.cls in SET_LAYERS.values():
         return SetNetwork(core=part, encoder=encoder, context=context)
     if reading == "candidates":

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, final, runtime_checkable
 
 from torch import nn
 
-from farfield.core import Dropout, PositiveFloat, PositiveInt, Stream, check_fields
+from farfield.core import ArgumentError, Dropout, PositiveFloat, PositiveInt, Stream, check_fields
 from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
 from farfield.functional import uniform_weights_
@@ -101,6 +101,9 @@ class ScoringNetwork:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.context is not None and getattr(self.scorer.cls, "reads_memberships", False):
+            wanted = f"None for {self.scorer.cls.__name__}, which reads memberships of 0…1"
+            raise ArgumentError("context", wanted, self.context)
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with initial weights from `stream`.

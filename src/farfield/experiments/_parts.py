@@ -56,6 +56,8 @@ class Parts:
         self.width = width_of("encoder", encoder, HasOutFeatures)
         names = ("in_features", "input_size", "num_features")
         self._known |= dict.fromkeys(names, self.width)
+        if hasattr(encoder, "set_sizes"):
+            self._known["set_sizes"] = encoder.set_sizes
         return encoder
 
     def context(self, spec: Spec | None) -> nn.Module | None:

@@ -35,6 +35,7 @@ TASK_ARGUMENTS = (
     "mean_images",
     "map_shape",
     "question_size",
+    "set_sizes",
 )
 """Arguments that an experiment fills in where a constructor has a parameter of that name."""
 
@@ -48,8 +49,9 @@ class Spec:
     and not an hour into a run. What depends on the task (`in_features`, `input_size`,
     `num_outputs`, `length`, `item_shape`, `num_features`, `segments`, `num_candidates`; for readers
     of maps `map_shape`, `question_size`; for image sets `channel_mean`, `channel_std`,
-    `pixel_spectrum`, `mean_images`), `batch_first` and the `generator` of the initial weights are
-    filled in by the experiment where the constructor has a parameter of that name; `num_channels`
+    `pixel_spectrum`, `mean_images`), the `set_sizes` of an encoder, `batch_first` and the
+    `generator` of the initial weights are filled in by the experiment where the constructor has a
+    parameter of that name; `num_channels`
     and `num_features` of a part are what the whole gives it.
 
     An option written out at its default is the same spec as one left out. A number is taken in the
@@ -117,6 +119,9 @@ class Spec:
         Args:
             offered: What the experiment knows, by parameter name; the options win over it.
             stream: Where the initial weights are drawn from.
+
+        Raises:
+            TypeError: If a parameter without a default is in neither.
         """
         parameters = _parameters(self.cls)
         options = {
@@ -125,6 +130,12 @@ class Spec:
         options |= dict(self.options)
         if "generator" in parameters:
             options["generator"] = stream.torch()
+        if missing := [name for name in _needed(parameters) if name not in options]:
+            name = self.cls.__name__
+            raise TypeError(
+                f"{name} needs {', '.join(missing)}, which neither the task nor the parts before "
+                f"it say: write Spec({name}, {missing[0]}=…)"
+            )
         with forked_generators(stream):
             return self.cls(**options)
 
@@ -139,6 +150,13 @@ class Spec:
 
 _signature = cache(inspect.signature)
 """Tables of claims ask for the same ones hundreds of times."""
+
+
+def _needed(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    """The parameters that have no default."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    empty = inspect.Parameter.empty
+    return [name for name, p in parameters.items() if p.kind in named and p.default is empty]
 
 
 def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:

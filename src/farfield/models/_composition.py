@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
+
+from farfield.core import LazyItems
 
 
 class Composition(nn.Module):
@@ -18,14 +21,18 @@ class Composition(nn.Module):
     """From items `(item, *shape)` to embeddings `(item, *)`."""
 
     def forward(
-        self, items: Shaped[Tensor, "item ..."], index: Int[Tensor, ...]
+        self, items: Shaped[Tensor, "item ..."] | LazyItems, index: Int[Tensor, ...]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem of a batch.
 
         Args:
-            items: The distinct items.
+            items: The distinct items. Of those that a task draws on demand, the ones that the
+                index names are drawn.
             index: Which item stands at which position of which problem.
         """
+        if isinstance(items, LazyItems):
+            rows, index = torch.unique(index, return_inverse=True)
+            items = items.index_select(0, rows)
         return self.answer(self.encode(items), index)
 
     def encode(self, items: Shaped[Tensor, "item ..."]) -> Float[Tensor, "item ..."]:

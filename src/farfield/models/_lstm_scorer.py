@@ -127,5 +127,5 @@ def tag_places(
     Args:
         z: The sequences.
     """
-    tags = torch.eye(z.shape[1], dtype=z.dtype, device=z.device).expand(len(z), -1, -1)
+    tags = torch.eye(z.shape[1], dtype=z.dtype, device=z.device).expand(z.shape[0], -1, -1)
     return torch.cat([tags, z], dim=-1)

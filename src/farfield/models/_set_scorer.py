@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import torch
 from jaxtyping import Float
@@ -43,7 +43,8 @@ class SetScorer(nn.Module):
     Args:
         in_features: Size of an embedding, set by set.
         length: Positions of a sequence: eight panels row by row and one candidate behind them.
-        set_sizes: Number of levels of each set; None is one set.
+        set_sizes: Number of levels of each set; those of an encoder such as `FigureEncoder` are
+            filled in by an experiment.
         hidden_size: Units of each network.
         line_size: Size of what $\ell$ says of a line.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -64,23 +65,24 @@ class SetScorer(nn.Module):
         in place of items: webb2021.
     """
 
+    reads_memberships: ClassVar[bool] = True
+
     @check_arguments
     def __init__(
         self,
         in_features: Size,
         length: Size = ROW * ROW,
         *,
-        set_sizes: tuple[Size, ...] | None = None,
+        set_sizes: tuple[Size, ...],
         hidden_size: Size = 64,
         line_size: Size = 16,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         check_matrix(length)
-        sizes = (in_features,) if set_sizes is None else set_sizes
-        if sum(sizes) != in_features:
+        if sum(set_sizes) != in_features:
             raise ValueError(f"set_sizes must add up to in_features={in_features}, got {set_sizes}")
-        self.in_features, self.length, self.set_sizes = in_features, length, sizes
+        self.in_features, self.length, self.set_sizes = in_features, length, set_sizes
 
         def network(inputs: int, outputs: int) -> nn.Sequential:
             hidden = kaiming_normal_(uninitialized(nn.Linear, inputs, hidden_size), generator)
@@ -88,8 +90,8 @@ class SetScorer(nn.Module):
             return nn.Sequential(hidden, nn.ReLU(), output)
 
         of_line, of_lines = _PATTERNS + ROW * _STATISTICS, ROW * (line_size + _SHARED)
-        self.lines = nn.ModuleList(network(of_line, line_size) for _ in sizes)
-        self.scores = nn.ModuleList(network(of_lines, 1) for _ in sizes)
+        self.lines = nn.ModuleList(network(of_line, line_size) for _ in set_sizes)
+        self.scores = nn.ModuleList(network(of_lines, 1) for _ in set_sizes)
 
     def forward(self, z: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch 1"]:
         """Score every sequence of a batch."""

@@ -70,5 +70,5 @@ class SlotwiseScorer(nn.Module):
         slots = rearrange(
             z, "batch time (slot feature) -> (batch slot) time feature", slot=len(self.weight)
         )
-        scores = self.scorer(slots).reshape(len(z), len(self.weight))
+        scores = self.scorer(slots).reshape(z.shape[0], len(self.weight))
         return (scores @ self.weight)[:, None]

@@ -101,7 +101,7 @@ class WReN(nn.Module):
         Raises:
             ValueError: If there is another number of premises, or the two do not fit each other.
         """
-        shape = (len(premises), self.length - 1, self.in_features)
+        shape = (premises.shape[0], self.length - 1, self.in_features)
         if premises.shape != shape:
             raise ValueError(
                 f"premises must be (batch, {shape[1]}, {shape[2]}), all places but the last, "

@@ -136,7 +136,7 @@ def esbn_keys(
     last = linear(passed.before, parameters.key_weight, parameters.key_bias).relu()
     nothing = last.new_zeros(1, last.shape[-1])
     written, read = (
-        torch.stack([key.expand(len(weights), -1) for key in keys], dim=1)
+        torch.stack([key.expand(weights.shape[0], -1) for key in keys], dim=1)
         for keys in ([*passed.written, last], [nothing, *passed.read])
     )
     return ESBNKeys(written=written, read=read)
@@ -158,7 +158,7 @@ def _tensors(
 
 
 def _last_state(weights: Tensor, *others: Tensor) -> Tensor:
-    return _pass(weights, *others).after.expand(len(weights), -1)
+    return _pass(weights, *others).after.expand(weights.shape[0], -1)
 
 
 def _pass(

@@ -13,8 +13,8 @@ FEWEST: Final = 4
 SIGNIFICANT: Final = 3.0
 """Standard deviations between a correlation that counts and 0."""
 LONGER: Final = 1.0 + 1e-4
-"""How many times the correlation of a shorter period that of a longer one is, at least: twice a
-period is no period where rounding alone puts it ahead."""
+"""Least ratio of the correlation of a longer period to that of a shorter one: rounding alone makes
+none of twice a period."""
 
 
 def periods(x: Float[Tensor, "batch time feature"]) -> Int64[Tensor, " batch"]:

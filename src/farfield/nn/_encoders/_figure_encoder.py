@@ -71,7 +71,7 @@ class FigureEncoder(nn.Module):
     Args:
         item_shape: Height and width of an image in pixels.
         cells: Rows and columns of the grid.
-        margin: Pixels around the grid.
+        margin: Pixels around the grid; None is a twentieth of the shorter side, 4 of 80.
         num_kinds: Kinds of figures, at most.
         hidden_size: Units of each network.
         device: Where its tensors are.
@@ -80,8 +80,8 @@ class FigureEncoder(nn.Module):
 
     Shape:
         `(item, height, width)`, uint8 of 0…255 or floating-point of 0…1, to
-        `(item, sum(set_sizes))`, set by set. Values beyond 0…1 count as 0 or 1,
-        NaN as 1.
+        `(item, sum(set_sizes))`, set by set. Values beyond 0…1 count as 0 or 1;
+        an image with NaN is NaN.
 
     Attributes:
         set_sizes: Number of levels of each set.
@@ -105,7 +105,7 @@ class FigureEncoder(nn.Module):
         item_shape: tuple[Size, ...] = (80, 80),
         *,
         cells: Size = 3,
-        margin: NonNegativeInt = 4,
+        margin: NonNegativeInt | None = None,
         num_kinds: Size = 12,
         hidden_size: Size = 32,
         device: Device = None,
@@ -114,6 +114,7 @@ class FigureEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.item_shape = check_item_shape(item_shape)
+        margin = min(item_shape) // 20 if margin is None else margin
         self.cells, self.margin = cells, margin
         inner = [side - 2 * margin for side in item_shape]
         if any(side <= 0 or side % cells for side in inner):
@@ -166,7 +167,8 @@ class FigureEncoder(nn.Module):
             (self.kind(form).softmax(-1) * presence).amax(1),
             _count_shades(shades.flatten(1), lines.flatten(1)) >= _MIN_OF_LINE,
         ]
-        return torch.cat([each.to(dtype) for each in sets], dim=1)
+        unknown = pixels.isnan().flatten(1).any(1, keepdim=True)
+        return torch.cat([each.to(dtype) for each in sets], dim=1).masked_fill(unknown, torch.nan)
 
     def _separate(
         self, drawn: Bool[Tensor, "item height width"], shades: Int64[Tensor, "item height width"]
@@ -200,7 +202,7 @@ class FigureEncoder(nn.Module):
             form=found[:, None] * torch.stack(form, dim=1),
         )
         lines = drawn & ~self._put_back(alike & present[:, None])
-        grid = (len(drawn), self.cells**2)
+        grid = (drawn.shape[0], self.cells**2)
         return _Figures(*(torch.unflatten(each, 0, grid) for each in figures)), lines
 
     def _cut(self, pixels: Shaped[Tensor, "item height width"]) -> Shaped[Tensor, "_ pixel"]:
@@ -236,7 +238,7 @@ def _count_shades(
     shades: Int64[Tensor, "item pixel"], there: Shaped[Tensor, "item pixel"]
 ) -> Float[Tensor, "item shade"]:
     """The number of pixels of each shade, of those that are there."""
-    nothing = torch.zeros(len(shades), _SHADES, device=shades.device)
+    nothing = torch.zeros(shades.shape[0], _SHADES, device=shades.device)
     return nothing.scatter_add(1, shades, there.float())
 
 

@@ -11,7 +11,13 @@ from torch.nn import functional as F
 from torch.types import Device
 
 from farfield.core import Size, check_arguments
-from farfield.functional import as_fractions, silhouette_moments, uninitialized, xavier_uniform_
+from farfield.functional import (
+    as_fractions,
+    is_recorded,
+    silhouette_moments,
+    uninitialized,
+    xavier_uniform_,
+)
 from farfield.nn._encoders._encoders import check_color_shape, check_items, coordinates
 
 _MOMENTS = 5
@@ -89,7 +95,8 @@ class SilhouetteEncoder(nn.Module):
         """Embed every item."""
         check_items(items, self.item_shape)
         pixels = as_fractions(items, self.colors.dtype)
-        parts = [self._strongest(part) for part in torch.split(pixels, _PART)]
+        pieces = [pixels] if is_recorded() else torch.split(pixels, _PART)
+        parts = [self._strongest(piece) for piece in pieces]
         across, down = (
             self._profile(pixels.movedim(axis, 1), torch.cat(where))
             for axis, where in enumerate(zip(*parts, strict=True), start=1)
@@ -133,4 +140,4 @@ def _won(
         second = torch.maximum(second, torch.minimum(first, other))
         first = torch.maximum(first, other)
     ahead = (first - second)[:, None]
-    return torch.where(responses == first[:, None], ahead, 0.0)
+    return torch.where(responses < first[:, None], 0.0, ahead)  # NaN stays
