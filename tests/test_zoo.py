@@ -126,6 +126,7 @@ UNCITED = {
     "HasHiddenSize",
     "HasOutFeatures",
     "NeedsCalibration",
+    "ReadsMemberships",
     "width_of",
     "ESBNKeys",
     "ESBNParameters",

@@ -2020,6 +2020,7 @@ ELSEWHERE = {
     "NFMRules",
     "NFMWeights",
     "NeedsCalibration",
+    "ReadsMemberships",
     "WrittenState",
     "width_of",
     "Communication",

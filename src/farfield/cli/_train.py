@@ -41,6 +41,7 @@ from farfield.experiments import (
     SetNetwork,
     Spec,
 )
+from farfield.models import ReadsMemberships
 from farfield.nn import (
     CONTEXTS,
     ENCODERS,
@@ -215,7 +216,7 @@ def _network(
 
     Where a task gives more than the first item, a network in order goes on from its own answers.
     """
-    if _reads_memberships(part):
+    if isinstance(part.cls, ReadsMemberships):
         usual = "figure"
     else:
         usual = "planes" if isinstance(task, Environment) else _usual_encoder(task, reading)
@@ -247,17 +248,12 @@ def _network(
     return SequenceNetwork(core=part, encoder=encoder)
 
 
-def _reads_memberships(part: Spec) -> bool:
-    """True for scorers of embeddings that no context may change."""
-    return getattr(part.cls, "reads_memberships", False)
-
-
 def _network_in_context(
     reading: Reading, part: Spec, encoder: Spec, command: Training
 ) -> Architecture:
     """A network with a model that looks at several items together."""
     context = None
-    usual = "none" if _reads_memberships(part) else "norm"
+    usual = "none" if isinstance(part.cls, ReadsMemberships) else "norm"
     if (name := command.context or usual) != "none":
         context = Spec(find("context", name, CONTEXTS))
     if part.cls in SET_LAYERS.values():

@@ -14,6 +14,7 @@ from farfield.core import NonNegativeInt, PositiveFloat, PositiveInt, check_fiel
 from farfield.execution._cluster import Call, Result, call_of, package, run_on
 from farfield.execution._job import News, WorkerError
 from farfield.execution._order import Failed, Finished, Order
+from farfield.records import write_whole
 
 PAUSE: Final = 0.5
 """Seconds between two looks at the files of jobs; Slurm itself is asked once a minute."""
@@ -105,7 +106,7 @@ class _Jobs:
             call = call_of(orders, "a Slurm job", cores, on_gpu=self.on_gpu, leave=False)
             job = self._executor.submit(_Work(), call)
             for note in notes:
-                note.write_text(f"{job.job_id} {named}")
+                write_whole(note, f"{job.job_id} {named}".encode())
         self._notes[job] = notes
         return job
 

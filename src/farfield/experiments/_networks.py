@@ -18,6 +18,7 @@ from farfield.models import (
     ObjectAutoencoder,
     ObjectPredictor,
     PacedSequence,
+    ReadsMemberships,
     Relational,
     ResizedSequence,
     RollOut,
@@ -91,6 +92,9 @@ class ScoringNetwork:
         encoder: Item → embedding.
         context: Normalization of the embeddings, or `None` for none. Its `segments` are the
             task's unless the spec names others.
+
+    Raises:
+        ValueError: If there is a context before a scorer that reads memberships.
     """
 
     task_kind: ClassVar[type] = Candidates
@@ -101,7 +105,7 @@ class ScoringNetwork:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.context is not None and getattr(self.scorer.cls, "reads_memberships", False):
+        if self.context is not None and isinstance(self.scorer.cls, ReadsMemberships):
             wanted = f"None for {self.scorer.cls.__name__}, which reads memberships of 0…1"
             raise ArgumentError("context", wanted, self.context)
 

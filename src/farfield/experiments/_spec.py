@@ -51,8 +51,7 @@ class Spec:
     of maps `map_shape`, `question_size`; for image sets `channel_mean`, `channel_std`,
     `pixel_spectrum`, `mean_images`), the `set_sizes` of an encoder, `batch_first` and the
     `generator` of the initial weights are filled in by the experiment where the constructor has a
-    parameter of that name; `num_channels`
-    and `num_features` of a part are what the whole gives it.
+    parameter of that name; `num_channels` and `num_features` of a part are what the whole gives it.
 
     An option written out at its default is the same spec as one left out. A number is taken in the
     type that the class annotates: 1 is 1.0 for a `float`. Without an annotation they are two specs.

@@ -11,6 +11,7 @@ from farfield.models._abilities import EncodesToSets as EncodesToSets
 from farfield.models._abilities import HasHiddenSize as HasHiddenSize
 from farfield.models._abilities import HasOutFeatures as HasOutFeatures
 from farfield.models._abilities import NeedsCalibration as NeedsCalibration
+from farfield.models._abilities import ReadsMemberships as ReadsMemberships
 from farfield.models._abilities import width_of as width_of
 from farfield.models._actor_critic import ActorCritic as ActorCritic
 from farfield.models._actor_critic import AgentOutputs as AgentOutputs
@@ -165,6 +166,7 @@ __all__ = [
     "QuickCNN",
     "RNNScorer",
     "RNReader",
+    "ReadsMemberships",
     "Relational",
     "ResNet",
     "ResNetDiscriminator",

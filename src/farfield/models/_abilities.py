@@ -64,6 +64,13 @@ class HasOutFeatures(Protocol):
 
 
 @runtime_checkable
+class ReadsMemberships(Protocol):
+    """A scorer of memberships of 0…1, which no context may normalize; its class says so."""
+
+    reads_memberships: bool
+
+
+@runtime_checkable
 class EncodesToSets(Protocol):
     """An encoder that makes a set of elements of each item."""
 
