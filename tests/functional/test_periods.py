@@ -31,10 +31,15 @@ def test_the_period_of_what_repeats_itself_is_found(period: int) -> None:
 
 def test_each_sequence_has_its_own_and_none_has_one_by_chance() -> None:
     wave = drawn(1, 5, 1).repeat(1, 8, 1)
-    still = torch.full((1, 40, 1), 0.1)  # in float32 its mean is another number
-    assert periods(torch.cat([wave, still, drawn(1, 40, 1)])).tolist() == [5, 0, 0]
+    assert periods(torch.cat([wave, torch.ones(1, 40, 1), drawn(1, 40, 1)])).tolist() == [5, 0, 0]
     chance = torch.rand(1_000, 100, 2, generator=generator())
     assert (periods(chance) > 0).float().mean() < 0.01
+
+
+@pytest.mark.parametrize("steps", [40, 100, 784, 1_000])
+def test_what_stands_still_has_no_period(steps: int) -> None:
+    still = torch.tensor([0.1, 0.7, 123.456])[:, None, None]  # their means are other numbers
+    assert periods(still.expand(3, steps, 3)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
