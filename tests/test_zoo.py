@@ -6,6 +6,8 @@ A new export of `farfield.functional`, `farfield.nn` or `farfield.models` that i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 
 import pytest
 import torch
@@ -241,6 +243,57 @@ def test_networks_together_are_networks_alone(animal: Animal) -> None:
             alone = torch.autograd.grad(out.square().sum(), own.values(), materialize_grads=True)
             for name, gradient in zip(own, alone, strict=True):
                 torch.testing.assert_close(gradients[name][seed], gradient, rtol=1e-8, atol=1e-9)
+
+
+SAVES_ITS_OUTPUT = {
+    "content_weights",  # softmax
+    "relation_matrix",
+    "slot_address",
+    "lstm",  # torch's
+    "LSTMLayer",
+    "relu",
+    "ConvEncoder",
+    "DenseMaps",
+    "MLPEncoder",
+    "MultiPass",
+    "MultiPass, shared",
+    "PanelEncoder",
+    "PlanesEncoder",
+    "PlanesNFMEncoder",
+    "RandomEncoder",
+    "FrameDecoder",  # sigmoid
+    "ObjectAutoencoder",
+    "ObjectPredictor",
+}
+"""What ends in a function of torch whose gradient is made of its result."""
+
+
+def gradients_behind(name: str, change: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...]:
+    """Gradients by inputs and parameters where a function changes the output."""
+    if name in FUNCTIONS:
+        answer, inputs, _ = FUNCTIONS[name]
+        wanted = []
+    else:
+        answer, inputs = MODULES[name].build(generator()), MODULES[name].inputs
+        wanted = [*answer.parameters()]
+    floating = [tensor.is_floating_point() for tensor in inputs]
+    leaves = [
+        tensor.clone().requires_grad_(by) for tensor, by in zip(inputs, floating, strict=True)
+    ]
+    out = answer(*(leaf.clone() for leaf in leaves))
+    wanted += [leaf for leaf in leaves if leaf.requires_grad]
+    if not out.requires_grad:
+        return ()
+    loss = change(out).square().sum()
+    return torch.autograd.grad(loss, wanted, materialize_grads=True, allow_unused=True)
+
+
+@each("name", [*FUNCTIONS, *MODULES])
+def test_outputs_may_be_changed_in_place_where_those_of_torch_may(name: str) -> None:
+    with suppress(RuntimeError) if name in SAVES_ITS_OUTPUT else nullcontext():
+        changed = gradients_behind(name, torch.relu_)
+        expected = gradients_behind(name, torch.relu)
+        torch.testing.assert_close(changed, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
 def dependent(module: nn.Module) -> dict[str, Tensor]:

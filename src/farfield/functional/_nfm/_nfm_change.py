@@ -96,7 +96,7 @@ def nfm_trace(
     query = _projected(x, weights.query, weights.query_bias)
     read = nfm_read(query, written, rules, training=training, generator=generator)
     network = partial(_output, moving=moving, rules=rules, training=training)
-    return network(x, read.values, *weights[2:]), read
+    return _features_last(network(x, read.values, *weights[2:]), x.shape), read
 
 
 def nfm_change(
@@ -134,11 +134,12 @@ def nfm_change(
     tensors = [tensor for each in written for tensor in each]
     if not rules.space_to_depth:
         tensors = [nearest_state(tensor, tuple(x.shape[1:-1])) for tensor in tensors]
-    # torch leaves `apply` untyped.
+    # The output of a `Function` that is a view may not be changed in place: its axes are moved
+    # outside; torch leaves `apply` untyped.
     found: Tensor = _ChangeByHand.apply(  # type: ignore[no-untyped-call]
         options, x, *weights, *tensors
     )
-    return found
+    return _features_last(found, x.shape)
 
 
 class _Options(NamedTuple):
@@ -159,7 +160,7 @@ def _plain(options: _Options, x: Tensor, *tensors: Any) -> Tensor:
 
 
 class _ChangeByHand(torch.autograd.Function):
-    """`_plain`, with the gradient of its attention written out.
+    """`_plain` as `_output` gives it, with the gradient of its attention written out.
 
     With P the weights, made of the scores S, and D the gradient of the loss by what follows it:
     D_P = D_A Vᵀ, D_V = Pᵀ D_A, D_Q = D_S K / d and D_K = D_Sᵀ Q / d; and, for a softmax,
@@ -188,6 +189,7 @@ class _ChangeByHand(torch.autograd.Function):
         options = options._replace(moving=(options.moving[0].clone(), options.moving[1].clone()))
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
             plain = partial(_plain, options)
+            gradient = _features_last(gradient, x.shape)
             return (None, *differentiable_gradients(plain, (x, *tensors), [gradient]))
         weights, keys, values = _sorted_out(options, tensors)
         rules = options.rules
@@ -259,23 +261,38 @@ def _of_states(
 def _output(
     x: Tensor, read: Tensor, *weights: Any, moving: Moving, rules: NFMRules, training: bool
 ) -> Tensor:
-    """The output network on values that were read, by its weights in their order."""
+    """The output network on values that were read, as `_convolution` gives its result.
+
+    Args:
+        x: The state.
+        read: The values.
+        weights: Those of the network, in their order.
+        moving: Running mean and variance.
+        rules: The options.
+        training: Whether statistics are those of the batch.
+    """
     hidden, hidden_bias, norm, norm_bias, out, out_bias, gamma = weights
     given = torch.cat((read, x), -1) if rules.residual_input else read
     maps = given.reshape(x.shape[0], *x.shape[1:-1], *[1] * (4 - x.ndim), given.shape[-1])
-    inner = _convolved(maps, hidden, hidden_bias).movedim(-1, 1)
+    inner = _features_last(_convolution(maps, hidden, hidden_bias), maps.shape).movedim(-1, 1)
     inner = F.batch_norm(inner, *moving, norm, norm_bias, training).movedim(1, -1).relu()
     # With the weights in place of what they give, no map has to be kept for gamma's gradient.
     bias = None if out_bias is None else gamma * out_bias
-    return _convolved(inner, gamma * out, bias).reshape(x.shape)
+    return _convolution(inner, gamma * out, bias)
 
 
-def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """A convolution of maps with their features last; of one position, as a product."""
+def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Convolve maps with their features last; give rows of one position each, or torch's maps."""
     if weight.shape[-1] == 1:
-        return _projected(x, weight.flatten(1), bias)
+        return linear(as_table(x), weight.flatten(1), bias)
     padding = weight.shape[-1] // 2
-    return F.conv2d(x.movedim(-1, 1), weight, bias, padding=padding).movedim(1, -1)
+    return F.conv2d(x.movedim(-1, 1), weight, bias, padding=padding)
+
+
+def _features_last(found: Tensor, shape: torch.Size) -> Tensor:
+    """Shape rows, or torch's maps, as `shape` with their features last."""
+    last = found if found.ndim == 2 else found.movedim(1, -1)
+    return last.reshape(*shape[:-1], last.shape[-1])
 
 
 def _projected(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -38,9 +38,10 @@ def normalized_vectors(
     means = window_mean(z, window), window_mean(z, suppression_window)
     if is_recorded() or is_transformed():
         return _plain(z, smoothing, *means)
+    # On rows, since the output of a `Function` that is a view may not be changed in place;
     # torch leaves `apply` untyped.
-    found: Tensor = _ByHand.apply(z, smoothing, *means)  # type: ignore[no-untyped-call]
-    return found
+    found: Tensor = _ByHand.apply(as_table(z), smoothing, *means)  # type: ignore[no-untyped-call]
+    return found.view(z.shape)
 
 
 def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor) -> Tensor:
@@ -50,7 +51,7 @@ def _plain(z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor)
 
 
 class _ByHand(torch.autograd.Function):
-    r"""The values of `_plain` in few operations; not for the transformations of `torch.func`.
+    r"""The values of `_plain` for rows, in few operations; not for `torch.func`.
 
     With $g$ the gradient of the result, $r$ the reciprocal root and the means $A$ and $B$,
 
@@ -61,11 +62,10 @@ class _ByHand(torch.autograd.Function):
     def forward(
         ctx: Any, z: Tensor, smoothing: Tensor, summation: Tensor, suppression: Tensor
     ) -> Tensor:
-        rows = as_table(z)
-        v = rows - product(rows, summation)
+        v = z - product(z, summation)
         root = product(v.square(), suppression).add_(smoothing).rsqrt_()
         ctx.save_for_backward(z, smoothing, summation, suppression, v, root)
-        return (v * root).view(z.shape)
+        return v * root
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -73,10 +73,9 @@ class _ByHand(torch.autograd.Function):
         if torch.is_grad_enabled():  # This gradient is to be differentiated itself.
             plain = partial(_plain, summation=summation, suppression=suppression)
             return (*differentiable_gradients(plain, (z, smoothing), [gradient]), None, None)
-        g = as_table(gradient)
-        along = (g * v).mul_(root).mul_(root).mul_(root)
-        of_v = torch.addcmul(g * root, v, product(along, suppression.t()), value=-1)
-        of_z = of_v.sub_(product(of_v, summation.t())).view(z.shape)
+        along = (gradient * v).mul_(root).mul_(root).mul_(root)
+        of_v = torch.addcmul(gradient * root, v, product(along, suppression.t()), value=-1)
+        of_z = of_v.sub_(product(of_v, summation.t()))
         of_smoothing = along.sum().mul(-0.5) if ctx.needs_input_grad[1] else None
         return of_z, of_smoothing, None, None
 
