@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch.nn import functional as F
 
+from farfield._machine import FORCED
 from farfield.functional._autograd import _products
 from farfield.functional._autograd._products import add_product, linear, product
 
 pytestmark = pytest.mark.processor
 
-needs_operator = pytest.mark.skipif(not _products._works(), reason="no faster kernel here")
+needs_operator = pytest.mark.skipif(not _products._exists(), reason="this torch has no operator")
 LARGE = (160, 128, 120)  # rows, inner, columns: enough for the operator
 
 
@@ -33,12 +36,39 @@ def close(found: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
 
 
+def runs_operator(rows: int) -> bool:
+    """Whether the operator multiplies so many rows."""
+    _, inner, columns = LARGE
+    node = linear(drawn(rows, inner), drawn(columns, inner).requires_grad_()).grad_fn
+    return "_Linear" in type(node.next_functions[0][0]).__name__
+
+
 @needs_operator
-def test_the_operator_is_what_runs() -> None:
-    rows, inner, columns = LARGE
-    weight = drawn(columns, inner).requires_grad_()
-    assert "_Linear" in type(linear(drawn(rows, inner), weight).grad_fn).__name__
-    assert "_Linear" not in type(linear(drawn(2, inner), weight).grad_fn).__name__
+@pytest.mark.parametrize("rows", [2, LARGE[0]])
+@pytest.mark.parametrize("side", [True, False])
+def test_either_product_can_be_forced(side: bool, rows: int, monkeypatch) -> None:
+    monkeypatch.setitem(FORCED, "onednn", side)
+    assert runs_operator(rows) is side
+
+
+@needs_operator
+def test_operator_multiplies_large_matrices_with_avx512_alone(monkeypatch) -> None:
+    monkeypatch.delitem(FORCED, "onednn", raising=False)
+    for capability in ("AVX512", "AVX2"):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", partial(str, capability))
+        assert runs_operator(LARGE[0]) is (capability == "AVX512")
+        assert not runs_operator(2)
+
+
+@needs_operator
+def test_output_may_be_changed_in_place() -> None:
+    _, inner, columns = LARGE
+    for shape in ((160,), (8, 20)):
+        weight = drawn(columns, inner).requires_grad_()
+        linear(drawn(*shape, inner), weight).relu_().sum().backward()
+        found, weight.grad = weight.grad, None
+        F.linear(drawn(*shape, inner), weight).relu().sum().backward()
+        close(found, weight.grad.double())
 
 
 @pytest.mark.parametrize("first", range(4))
@@ -121,7 +151,7 @@ def test_only_wanted_gradients_are_taken() -> None:
 def as_torch_does(first: torch.Tensor, second: torch.Tensor) -> None:
     """Nothing but torch's own product runs."""
     assert torch.equal(linear(first, second), F.linear(first, second))
-    assert "_Linear" not in type(linear(first, second.requires_grad_()).grad_fn).__name__
+    assert type(linear(first, second.requires_grad_()).grad_fn).__name__ == "MmBackward0"
 
 
 @needs_operator
@@ -154,10 +184,10 @@ def wrong(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tor
 @pytest.mark.parametrize("operator", [missing, wrong])
 def test_operator_that_is_missing_or_wrong_is_not_taken(operator, monkeypatch) -> None:
     monkeypatch.setattr(_products, "_by_onednn", operator)
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
-    _products._works.cache_clear()
+    monkeypatch.setitem(FORCED, "onednn", True)
+    _products._exists.cache_clear()
     try:
         rows, inner, columns = LARGE
         as_torch_does(drawn(rows, inner), drawn(columns, inner))
     finally:
-        _products._works.cache_clear()
+        _products._exists.cache_clear()

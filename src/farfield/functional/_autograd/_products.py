@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield._machine import takes
+
 _WORTHWHILE = 2**21
 """Multiplications from which on the operator makes up for its slower start."""
 
@@ -70,9 +72,10 @@ def linear(
     if not (_is_faster(inputs, weight) and _fit(inputs, weight, bias)):
         return F.linear(inputs, weight, bias)
     if torch.is_grad_enabled():
+        # On rows, since the output of a `Function` that is a view may not be changed in place;
         # torch leaves `apply` untyped.
-        found: Tensor = _Linear.apply(inputs, weight, bias)  # type: ignore[no-untyped-call]
-        return found
+        rows: Tensor = _Linear.apply(as_table(inputs), weight, bias)  # type: ignore[no-untyped-call]
+        return rows.view(*inputs.shape[:-1], len(weight))
     return _by_onednn(inputs, weight, bias)
 
 
@@ -104,7 +107,7 @@ def aligned_rows(*parts: Tensor) -> Tensor:
 
 
 class _Linear(torch.autograd.Function):
-    """Made of `linear` backward too, so that its gradient has a gradient."""
+    """Rows times a matrix; made of `linear` backward too, so that its gradient has a gradient."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -115,11 +118,10 @@ class _Linear(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         inputs, weight = ctx.saved_tensors
         of_inputs, of_weight, of_bias = ctx.needs_input_grad
-        rows = as_table(gradient)
         return (
             linear(gradient, weight.t()) if of_inputs else None,
-            _of_weight(rows, as_table(inputs)) if of_weight else None,
-            rows.sum(0) if of_bias else None,
+            _of_weight(gradient, inputs) if of_weight else None,
+            gradient.sum(0) if of_bias else None,
         )
 
 
@@ -151,12 +153,13 @@ def _is_faster(inputs: Tensor, weight: Tensor) -> bool:
     """True if the operator may and should be used for `linear(inputs, weight)`."""
     return (
         not is_rewritten()  # asked first: a program may be for any number of inputs
-        and inputs.numel() * weight.shape[0] >= _WORTHWHILE
+        and takes("onednn", inputs.numel() * weight.shape[0] >= _WORTHWHILE and _works())
+        and inputs.numel() * weight.shape[0] > 0
         and inputs.dtype == weight.dtype == torch.float32
         and inputs.is_cpu
         and weight.is_cpu
         and cast("bool", torch.backends.mkldnn.enabled)
-        and _works()
+        and _exists()
     )
 
 
@@ -196,11 +199,14 @@ def is_autocast() -> bool:
     return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
-@functools.cache
 def _works() -> bool:
-    """True if the operator exists, gives correct products, and was measured to be faster."""
-    if torch.backends.cpu.get_cpu_capability() != "AVX512":
-        return False
+    """True if the operator exists and was measured to be faster on such a processor."""
+    return torch.backends.cpu.get_cpu_capability() == "AVX512" and _exists()
+
+
+@functools.cache
+def _exists() -> bool:
+    """True if the operator exists and gives correct products."""
     first, second = torch.eye(3)[1:], torch.arange(15.0).reshape(5, 3)
     try:
         return torch.equal(_by_onednn(first, second, torch.ones(5)), second.t()[1:] + 1)
