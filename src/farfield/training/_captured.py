@@ -8,6 +8,8 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor
 
+from farfield._machine import takes
+
 Inputs = Mapping[str, Mapping[str, Tensor]]
 """Tensors by name, in groups by name."""
 
@@ -49,7 +51,7 @@ class Captured:
             inputs: Its groups of tensors.
         """
         given = _flat(inputs)
-        if not (self._replays and all(tensor.is_cuda for tensor in given)):
+        if not (self._replays and takes("graphs", all(tensor.is_cuda for tensor in given))):
             return self._function(inputs)
         shapes = tuple((tensor.shape, tensor.dtype) for tensor in given)
         if shapes not in self._programs:

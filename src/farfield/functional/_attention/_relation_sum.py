@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_recorded, linear
 
 PIECE = 1024
@@ -78,7 +79,7 @@ def relation_sum(
     traced = is_recorded()
     made = _chosen.__wrapped__ if traced else _chosen
     chosen = made(tuple(sets), size, length, z.dtype, z.device)
-    if torch.is_grad_enabled() or traced or z.ndim == 2 or not z.is_cpu:
+    if torch.is_grad_enabled() or traced or z.ndim == 2 or not on_cpu(z):
         return _sum(chosen, rows, out_weight, out_bias)
     parts = torch.split(rows, max(1, PIECE // max(1, len(sets))))
     return torch.cat([_sum(chosen, part, out_weight, out_bias) for part in parts])

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_rewritten
 from farfield.functional._interpreter._line_of_code_by_hand import FinishByHand, FinishWeights
 from farfield.functional._interpreter._modulated_attention import modulated_attention
@@ -291,7 +292,7 @@ def _finish_plain(
 
 def _may_be_by_hand(x: Tensor) -> bool:
     """True if the gradient by hand covers this input."""
-    return x.is_cpu and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
+    return on_cpu(x) and x.dtype in {torch.float32, torch.float64} and not is_rewritten()
 
 
 def _is_worthwhile(normal: Tensor, query: ModulatedLayer) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
 
 _BLOCK: Final = 2**18
@@ -134,7 +135,7 @@ def _gradient_of_rows(tensors: tuple[Tensor, ...], weight: Tensor | None, correc
 
 def _rows(z: Tensor) -> int:
     """Number of problems in a block: on other devices than a processor all of them."""
-    return max(1, _BLOCK // max(1, z[0].numel())) if z.is_cpu and len(z) else max(1, len(z))
+    return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 
 def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
@@ -143,7 +144,7 @@ def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
 
 def _sum_over_time(block: Tensor, out: Tensor, factor: float) -> None:
     """The sum over axis 1, times a factor, of numbers that still lie in memory."""
-    if block.is_cpu and torch.get_float32_matmul_precision() == "highest":
+    if on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
         # A product streams them three times as fast as torch's sum over such an axis.
         ones = block.new_full((1, 1, block.shape[1]), factor)
         torch.bmm(ones.expand(len(block), -1, -1), block, out=out)

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch import Tensor
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._gradient_of_gradient import differentiable_gradients
 from farfield.functional._norm._box_sum import box_product, box_sum
 
@@ -164,7 +165,7 @@ def _box(maps: Tensor, window: tuple[int, int], *, adjoint: bool = False) -> Ten
 
 def _rows(z: Tensor) -> int:
     """Number of images in a block: on other devices than a processor all of them."""
-    return max(1, _BLOCK // max(1, z[0].numel())) if z.is_cpu and len(z) else max(1, len(z))
+    return max(1, _BLOCK // max(1, z[0].numel())) if on_cpu(z) and len(z) else max(1, len(z))
 
 
 def _format(z: Tensor) -> torch.memory_format:
@@ -189,7 +190,7 @@ def _blocks(rows: int, *tensors: Tensor) -> zip[tuple[Tensor, ...]]:
 def _mean_of_channels(block: Tensor) -> Tensor:
     """The mean over axis 1 as a map of one channel."""
     channels = block.shape[1]
-    if channels > 1 and block.is_cpu and torch.get_float32_matmul_precision() == "highest":
+    if channels > 1 and on_cpu(block) and torch.get_float32_matmul_precision() == "highest":
         # A product streams them several times as fast as torch's sum over such an axis.
         if _format(block) is torch.channels_last:
             weights = block.new_full((channels,), 1 / channels)

@@ -10,6 +10,8 @@ from jaxtyping import Inexact
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield._machine import on_cpu
+
 
 def linear_recurrence(
     inputs: Inexact[Tensor, "time batch feature"],
@@ -39,7 +41,7 @@ def linear_recurrence(
     """
     if len(inputs) == 0:
         raise ValueError("inputs must have at least one step, got 0")
-    if inputs.is_cpu:
+    if on_cpu(inputs):
         return torch.stack(_steps(decay, inputs.unbind(0), state))
     return _in_pieces(inputs, decay, state)
 

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from farfield._machine import on_cpu
 from farfield.functional._autograd._products import is_rewritten
 from farfield.functional._recurrent._lstm_step import lstm_step
 
@@ -51,7 +52,7 @@ def lstm(
         raise ValueError(f"num_states must be 1…{inputs.shape[1]}, got {num_states}")
     arguments = (inputs, weight_ih, weight_hh, bias_ih, bias_hh)
     # torch's kernel is not made for the others, or on a GPU wants the weights in one piece.
-    by_torch = inputs.is_cpu and not is_rewritten() and len(inputs) > 0
+    by_torch = on_cpu(inputs) and not is_rewritten() and len(inputs) > 0
     return (_by_torch if by_torch else _step_by_step)(*arguments)[:, -number:]
 
 

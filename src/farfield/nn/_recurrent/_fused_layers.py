@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
+from farfield._machine import on_cpu
 from farfield.core import Depth, Fraction, Size, check_arguments
 from farfield.functional import Indexed, gated_recurrence, is_transformed
 from farfield.nn._recurrent._recurrent_layers import RecurrentLayers
@@ -61,8 +62,8 @@ class FusedLayers(RecurrentLayers):
     def _is_written_out(self, x: Tensor | Indexed) -> bool:
         """True if the kernel is slower, not made for this, or would ask for AVX-512."""
         items = x.items if isinstance(x, Indexed) else x
-        on_cpu = self.steps_on_cpu or items is not x or torch.is_autocast_enabled("cpu")
-        return is_transformed() or (items.is_cpu and on_cpu)
+        by_steps = self.steps_on_cpu or items is not x or torch.is_autocast_enabled("cpu")
+        return is_transformed() or (on_cpu(items) and by_steps)
 
     def _run_kernel(self, x: Tensor, state: State, *options: Any) -> tuple[Tensor, ...]:
         """Outputs and the parts of the last state, the options in torch's order."""
