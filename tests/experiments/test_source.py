@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import itertools
 import os
 import subprocess
 import sys
+import textwrap
 import threading
 import time
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -307,6 +310,83 @@ def test_what_is_set_after_the_class_statement_counts(make: Make) -> None:
     module.Mine.width = 2
     module.Mine.forward = make(PLAIN).Mine.forward
     assert source_digest(module.Mine) == before
+
+
+BUILTINS = """
+echo = print
+class Mine:
+    def forward(self, z, show=print):
+        print(echo, show, open)
+        return zip(z, z)
+"""
+
+
+@pytest.mark.parametrize("name", ["print", "open", "zip"])
+def test_a_builtin_is_named_whatever_stands_in_its_place(
+    make: Make, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    before, module = source_digest(make(BUILTINS).Mine), make(BUILTINS)
+    own = getattr(builtins, name)
+
+    def other(*values: object, **options: object) -> object:
+        return own(*values, **options)
+
+    monkeypatch.setattr(builtins, name, other)
+    assert source_digest(module.Mine) == before
+    other.__module__ = "textwrap"  # of a package, as Ray's print is
+    assert source_digest(module.Mine) == source_digest(make(BUILTINS).Mine) == before
+
+
+USES = "def mine(z):\n    print(zip(z, z))\n"
+
+
+def test_a_key_made_before_builtins_were_named_is_the_same(make: Make) -> None:
+    assert source_digest(make(USES).mine) == "1f7fb103140bd332"
+
+
+def test_a_name_of_a_builtin_that_the_module_binds_is_followed(make: Make) -> None:
+    texts = [f"def print(z):\n    return z + {amount}\n{USES}" for amount in (1, 2)]
+    assert len({source_digest(make(text).mine) for text in (*texts, USES)}) == 3
+
+
+def test_a_function_of_the_users_in_the_place_of_a_builtin_is_followed(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = set()
+    for amount in (1, 2):
+        module = make(f"def tell(z):\n    return z + {amount}\ndef mine(z):\n    tell(z)\n")
+        monkeypatch.setattr(builtins, "print", module.tell)
+        digests.add(source_digest(module.mine))
+    assert len(digests) == 2
+
+
+def test_a_builtin_that_hides_is_refused_whatever_stands_in_its_place(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builtins, "eval", lambda text: None)
+    with pytest.raises(ValueError, match="mine → eval reaches what its text does not name"):
+        source_digest(make("def mine(z):\n    return eval(z)\n").mine)
+
+
+@pytest.mark.parametrize("has_cells", [True, False])
+def test_what_an_installed_function_wraps_counts_whatever_its_code_is_called(
+    make: Make, has_cells: bool
+) -> None:
+    """As torch 2.15 calls that of `no_grad` by the name of the decorator."""
+    digests = set()
+    for number in (18, 19):
+        module = make(f"def inner(z):\n    return z + {number}\ndef mine(z):\n    frozen(z)\n")
+        wrapper = torch.no_grad()(module.inner) if has_cells else textwrap.dedent
+        frozen = types.FunctionType(
+            wrapper.__code__.replace(co_qualname="no_grad"),
+            wrapper.__globals__,
+            closure=wrapper.__closure__,
+        )
+        if not has_cells:
+            frozen.__wrapped__ = module.inner
+        module.frozen = frozen
+        digests.add(source_digest(module.mine))
+    assert len(digests) == 2
 
 
 def test_two_classes_of_one_name_are_told_apart() -> None:

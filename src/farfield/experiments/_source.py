@@ -22,13 +22,17 @@ import torch
 
 from farfield.core import Generator
 from farfield.experiments._arrays import array_digest, tensor_digest
+from farfield.experiments._builtins import (
+    BUILTINS,
+    HEAP_TYPE,
+    builtin_line,
+    own_name,
+    replaced_builtins,
+)
 from farfield.experiments._code import Chain, Imported, Source, source_of
 from farfield.experiments._owners import is_of_the_user
 
 Code = type | Callable[..., object]
-
-_HEAP_TYPE: Final = 1 << 9
-"""Mark of classes that are made by a class statement, not in C."""
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
 
@@ -79,8 +83,9 @@ _OF_ENUMS: Final = {
 _TYPE_CHECKERS: Final = {"beartype", "jaxtyping", "typeguard"}
 """Packages whose decorators check types and change no number."""
 
-_HIDING: Final = (globals, eval, exec, __import__, importlib.import_module, sys.modules)
-"""Names through which code reaches what its text does not name."""
+_HIDING: Final = (importlib.import_module, sys.modules)
+_HIDING_BUILTINS: Final = {"globals", "eval", "exec", "__import__"}
+"""Through which code reaches what its text does not name."""
 
 _GENERATORS: Final = (*get_args(Generator), np.random.BitGenerator)
 
@@ -101,8 +106,9 @@ def source_digest(thing: Code) -> str:
     A function is the syntax of its source and the values that it refers to: globals, closures,
     defaults, attributes. A class is its bases and what its namespace holds now, wherever that was
     set. Both are followed through the user's own modules, to the end; of Farfield, Python and
-    installed packages the name counts alone. Comments, docstrings, the order of definitions and
-    how code is set in lines change nothing.
+    installed packages the name counts alone, and so does that of a builtin, whatever a package has
+    put in its place. Comments, docstrings, the order of definitions and how code is set in lines
+    change nothing.
 
     Args:
         thing: A class or function that is not part of Farfield.
@@ -137,12 +143,13 @@ class _Walk:
     What was seen before is written as its number, so that circles end.
 
     Args:
-        seen: Numbers of objects by their identity.
+        seen: Numbers of objects by their identity, of builtins by their name.
     """
 
-    def __init__(self, seen: Mapping[int, int] = types.MappingProxyType({})) -> None:
+    def __init__(self, seen: Mapping[int | str, int] = types.MappingProxyType({})) -> None:
         self.lines: list[str] = []
         self._seen = dict(seen)
+        self._replaced = replaced_builtins()
         self._kept: list[object] = []  # alive, so that no other object has its identity
         self._path: list[str] = []
 
@@ -167,18 +174,34 @@ class _Walk:
             "the code that uses it"
         )
 
+    def builtin(self, value: Any) -> str | None:
+        """Name of a builtin, and of what a package has put in its place; else `None`."""
+        return self._replaced.get(id(value)) or own_name(value)
+
     def see(self, value: Any) -> None:
         """Write down a value and what it reaches."""
         if type(value) in _PLAIN:
             self.say(type(value).__name__, value)
         elif type(value) in (tuple, frozenset):
             self._look(value)
-        elif id(value) in self._seen:
-            self.say("seen", self._seen[id(value)])
-        else:
-            self._seen[id(value)] = len(self._seen)
+        elif name := self.builtin(value):
+            self.see_builtin(name)
+        elif self._is_new(id(value)):
             self._kept.append(value)
             self._look(value)
+
+    def see_builtin(self, name: str) -> None:
+        """Write down a builtin by its name."""
+        if self._is_new(name):
+            self.say(*builtin_line(name))
+
+    def _is_new(self, mark: int | str) -> bool:
+        """True if an object is seen for the first time; else its number is written."""
+        if mark in self._seen:
+            self.say("seen", self._seen[mark])
+            return False
+        self._seen[mark] = len(self._seen)
+        return True
 
     def see_all(self, values: Iterable[tuple[str, Any]]) -> None:
         """Write down named values."""
@@ -286,7 +309,7 @@ def _look_at_class(walk: _Walk, value: type) -> None:
 
 def _is_known_by_name(value: type) -> bool:
     """True if a class is found by its name in a module not the user's, or is made in C."""
-    if not value.__flags__ & _HEAP_TYPE:
+    if not value.__flags__ & HEAP_TYPE:
         return True
     if is_of_the_user(value.__module__):
         return False
@@ -322,7 +345,7 @@ def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
     generated = code.co_qualname.startswith("__create_fn__.") or module.startswith("namedtuple_")
     if generated or not is_of_the_user(module):
         walk.say("function", "" if generated else module, code.co_qualname)
-        if generated or "<locals>" not in code.co_qualname:
+        if generated or not _is_closure(value):
             return
     else:
         _look_at_source(walk, value)
@@ -333,6 +356,16 @@ def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
     walk.see(value.__defaults__)
     walk.see(value.__kwdefaults__)
     walk.see_all(sorted(value.__dict__.items()))
+
+
+def _is_closure(value: types.FunctionType) -> bool:
+    """True if a function holds values beside its code: what it wraps, or free variables."""
+    code = value.__code__
+    return (
+        "<locals>" in code.co_qualname
+        or "__wrapped__" in value.__dict__
+        or not {"__class__"}.issuperset(code.co_freevars)  # the cell of `super()`
+    )
 
 
 def _is_type_checker(module: str, file: str) -> bool:
@@ -361,20 +394,26 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
         with walk.at(imported.module):
             if is_of_the_user(imported.module):
                 _look_through(walk, importlib.import_module(imported.module), imported.chains)
-            elif _hides(imported):
+            elif _hides(walk, imported):
                 walk.refuse("reaches what its text does not name")
 
 
-def _hides(imported: Imported) -> bool:
-    """True if a function imports something of `_HIDING` when it is called."""
+def _hides(walk: _Walk, imported: Imported) -> bool:
+    """True if a function imports what `_is_hiding` finds when it is called."""
     inside = vars(sys.modules.get(imported.module, builtins))
     names = {chain[0] for chain in imported.chains if chain}
-    return any(inside.get(name) is hiding for name in names for hiding in _HIDING)
+    return any(_is_hiding(walk, inside.get(name)) for name in names)
 
 
 def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source: Source) -> None:
     scope = function.__globals__
     walk.say("global", name)
+    if name not in scope and name in BUILTINS:
+        with walk.at(name):
+            if name in _HIDING_BUILTINS:
+                walk.refuse("reaches what its text does not name")
+            walk.see_builtin(name)
+        return
     if name not in scope and not hasattr(builtins, name):
         walk.say("unbound")
         return
@@ -388,8 +427,13 @@ def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source
 
 
 def _check_hides_nothing(walk: _Walk, value: object) -> None:
-    if any(value is hiding for hiding in _HIDING):
+    if _is_hiding(walk, value):
         walk.refuse("reaches what its text does not name")
+
+
+def _is_hiding(walk: _Walk, value: object) -> bool:
+    """True if code reaches through a value what its text does not name."""
+    return walk.builtin(value) in _HIDING_BUILTINS or any(value is one for one in _HIDING)
 
 
 def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
@@ -401,7 +445,7 @@ def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]
             if not isinstance(value, types.ModuleType) or not rest:
                 _check_hides_nothing(walk, value)
                 walk.see(value)
-            elif any(vars(value).get(rest[0]) is hiding for hiding in _HIDING):
+            elif _is_hiding(walk, vars(value).get(rest[0])):
                 walk.refuse("reaches what its text does not name")
             else:
                 walk.say("installed", value.__name__)
