@@ -8,6 +8,7 @@ import torch
 
 from farfield.models import ESBN, LSTM, NTM, PrediNet, Relational, Transformer
 from farfield.nn import ContextNorm, ConvEncoder
+from golden import Golden, precisions
 
 LAYER = "transformer_encoder.layers.0"
 RELEASED_NAMES = {
@@ -56,7 +57,7 @@ NTM_HEADS = (
 )
 
 
-def released_array(name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+def released_array(name: str, arrays: Golden) -> np.ndarray:
     layer, _, kind = name.rpartition(".")
     if layer == "reasoner.heads":
         return np.concatenate([arrays[f"state.{head}_out.{kind}"] for head in NTM_HEADS])
@@ -92,58 +93,46 @@ CASES = {
 TOLERANCE = dict.fromkeys(CASES, 1e-9) | {"esbn_zoo_transformer": 5e-7}
 
 
-def loaded(case: str, arrays: dict[str, np.ndarray]) -> Relational:
+def loaded(case: str, arrays: Golden) -> Relational:
     reasoner, segments = CASES[case]
     context = ContextNorm(128, segments=segments, correction=1)
-    model = Relational(ConvEncoder(), context, reasoner()).double()
+    model = Relational(ConvEncoder(), context, reasoner()).to(arrays.dtype)
     model.load_state_dict(
         {name: torch.tensor(released_array(name, arrays)) for name in model.state_dict()}
     )
     return model
 
 
-def answers(model: Relational, arrays: dict[str, np.ndarray]) -> torch.Tensor:
+def answers(model: Relational, arrays: Golden) -> torch.Tensor:
     """Each distinct glyph in the table once, whatever the number of its places."""
-    images = torch.tensor(arrays["in.x"], dtype=torch.float64)
+    images = arrays.tensor("in.x")
     _, first, index = np.unique(arrays["in.seq_ind"], return_index=True, return_inverse=True)
     return model(images.flatten(0, 1)[first], torch.tensor(index.reshape(images.shape[:2])))
 
 
+@precisions
 @pytest.mark.parametrize("case", CASES)
-def test_answers(case: str, golden) -> None:
-    arrays = golden(case)
+def test_answers(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
     with torch.no_grad():
         logits = answers(loaded(case, arrays), arrays)
-    expected = arrays["out64.logits"]
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(logits, expected, rtol=0, atol=TOLERANCE[case] * scale)
+    arrays.check(logits, "logits", TOLERANCE[case])
     assert (logits.argmax(1).numpy() == arrays["out.pred"]).all()
 
 
-# The arrays hold float32 gradients of the original. Context norm divides by the small deviations
-# of nearly constant units, so those of the encoder are off by up to 1e-3; the others are not.
-@pytest.mark.parametrize(
-    "case, encoder, elsewhere",
-    [
-        ("esbn_dist3_T9", 1e-3, 1.5e-6),
-        ("esbn_rmts_segmented_T6", 1e-3, 1.5e-6),
-        ("esbn_samediff_T2", 1.5e-5, 1.5e-7),
-    ],
-)
-def test_loss_and_gradients(case: str, encoder: float, elsewhere: float, golden) -> None:
-    arrays = golden(case)
+@precisions
+@pytest.mark.parametrize("case", ["esbn_dist3_T9", "esbn_rmts_segmented_T6", "esbn_samediff_T2"])
+def test_loss_and_gradients(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
     model = loaded(case, arrays)
     target = torch.tensor(arrays["in.y"])
     loss = torch.nn.functional.cross_entropy(answers(model, arrays), target)
-    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+    arrays.check(loss, "loss")
     loss.backward()
     compared = 0
     for name, parameter in model.named_parameters():
-        expected = arrays.get(f"grad.{released_name(name)}")
-        if expected is not None:
-            tolerance = encoder if name.startswith("encoder") else elsewhere
-            np.testing.assert_allclose(
-                parameter.grad, expected, rtol=0, atol=tolerance, err_msg=name
-            )
+        released = f"grad.{released_name(name)}"
+        if released in arrays:
+            arrays.check_gradient(parameter.grad, released)
             compared += 1
     assert compared == sum(name.startswith("grad.") for name in arrays)

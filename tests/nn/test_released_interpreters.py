@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -27,62 +22,42 @@ from farfield.nn import (
     Syntax,
     TypeMatching,
 )
-
-GOLDEN = Path(os.environ.get("FARFIELD_GOLDEN") or Path(__file__).parents[3] / "shared" / "golden")
-Arrays = dict[str, np.ndarray]
+from golden import Golden, cases, precisions
 
 
-def cases(name: str) -> pytest.MarkDecorator:
-    """All cases whose names begin so."""
-    found = sorted(path.name for path in GOLDEN.glob(f"{name}*")) or [name]
-    return pytest.mark.parametrize("case", found)
-
-
-def meta_of(case: str) -> dict[str, Any]:
-    return json.loads((GOLDEN / case / "meta.json").read_text())
-
-
-def assert_near(found: Tensor, expected: np.ndarray, tolerance: float = 1e-9) -> None:
-    scale = max(np.abs(expected).max(), 1.0)
-    np.testing.assert_allclose(found.detach().numpy(), expected, rtol=0, atol=tolerance * scale)
-
-
-def assert_gradients(found: dict[str, Tensor], case: str, arrays: Arrays) -> None:
-    """Those of the original are float32, as far off as it has measured; inputs by `in:`."""
-    measured = meta_of(case)["float32_vs_float64"]["per_gradient_max_abs"]
+def assert_gradients(found: dict[str, Tensor], arrays: Golden) -> None:
+    """All that are stored, and for parameters no others; inputs by `in:`."""
     given = {
-        name.replace("gradin.", "in:").removeprefix("grad."): array
-        for name, array in arrays.items()
+        name.replace("gradin.", "in:").removeprefix("grad."): name
+        for name in arrays
         if name.startswith(("grad.", "gradin."))
     }
     assert {name for name in found if not name.startswith("in:")} <= given.keys() <= found.keys()
-    for name, array in given.items():
-        expected = np.asarray(array)
-        off = np.abs(found[name].numpy().reshape(expected.shape) - expected).max()
-        assert off <= 1.5 * measured[name] + 1e-9 * np.abs(expected).max(), name
-
-
-def leaf(array: np.ndarray) -> Tensor:
-    return torch.tensor(array).double().requires_grad_()
+    for own, name in given.items():
+        arrays.check_gradient(found[own], name)
 
 
 # --- The kernel ----------------------------------------------------------------------------------
 
 
+@precisions
 @cases("ni_kernel")
-def test_kernel(case: str, golden) -> None:
-    arrays, settings = golden(case), meta_of(case)["hyper_parameters"]
-    signatures, types = leaf(arrays["in.signatures"]), leaf(arrays["in.types"])
+def test_kernel(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
+    settings = arrays.meta["hyper_parameters"]
+    signatures, types = (
+        arrays.tensor(f"in.{name}", requires_grad=True) for name in ("signatures", "types")
+    )
     distance = type_distance(types, signatures)
-    assert_near(distance.transpose(0, 1), arrays["out64.distance"])
-    loss, bandwidths = torch.zeros((), dtype=torch.float64), {}
+    arrays.check(distance.transpose(0, 1), "distance")
+    loss, bandwidths = torch.zeros((), dtype=dtype), {}
     for kind, truncation in (
         ("direct", settings["truncation"]),
         ("masked", settings["truncation"]),
         ("preset", settings["preset_truncation"]),
         ("none", 2.0),
     ):
-        bandwidths[kind] = leaf(arrays[f"state.{kind}.bandwidth"])
+        bandwidths[kind] = arrays.tensor(f"state.{kind}.bandwidth", requires_grad=True)
         kernel = truncated_kernel(
             distance,
             bandwidths[kind],
@@ -90,15 +65,15 @@ def test_kernel(case: str, golden) -> None:
             straight_through=kind == "masked",
         )
         shares = compatibilities(kernel, eps=settings["epsilon"])
-        assert_near(kernel.transpose(0, 1), arrays[f"out64.kernel_{kind}"])
-        assert_near(shares.transpose(0, 1), arrays[f"out64.C_{kind}"])
+        arrays.check(kernel.transpose(0, 1), f"kernel_{kind}")
+        arrays.check(shares.transpose(0, 1), f"C_{kind}")
         if kind in {"direct", "masked"}:
             loss = loss + (shares * torch.arange(shares.shape[-1])).sum()
-    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+    arrays.check(loss, "loss")
     loss.backward()
     found = {f"{kind}.bandwidth": bandwidths[kind].grad for kind in ("direct", "masked")}
     found |= {"in:types": types.grad, "in:signatures": signatures.grad}
-    assert_gradients(found, case, arrays)
+    assert_gradients(found, arrays)
 
 
 # --- Layers --------------------------------------------------------------------------------------
@@ -138,36 +113,38 @@ UNUSED = (
 )
 
 
-def ours(arrays: Arrays, prefix: str = "state.") -> dict[str, tuple[str, Tensor]]:
+def ours(arrays: Golden, prefix: str = "state.") -> dict[str, tuple[str, Tensor]]:
     """Under our names: the original's name and array, but for what it does not use."""
     found = {}
-    for key, array in arrays.items():
+    for key in arrays:
         original = key.removeprefix(prefix)
         if key == original or original.endswith(UNUSED):
             continue
         name = original.replace("transformer.scripts.", "scripts.")
         for old, new in (SCRIPT | LINE | LAYER).items():
             name = name.replace(old, new)
-        found[name] = (original, torch.tensor(array).double())
+        found[name] = (original, arrays.tensor(key))
     return found
 
 
-def load(module: nn.Module, arrays: Arrays) -> nn.Module:
+def load(module: nn.Module, arrays: Golden) -> nn.Module:
     state = {name: tensor for name, (_, tensor) in ours(arrays).items()}
-    module.double().load_state_dict(state)
+    module.to(arrays.dtype).load_state_dict(state)
     return module
 
 
-def gradients_of(module: nn.Module, arrays: Arrays) -> dict[str, Tensor]:
+def gradients_of(module: nn.Module, arrays: Golden) -> dict[str, Tensor]:
     """Under the names of the original; all of ours that are learned."""
     names = {name: original for name, (original, _) in ours(arrays).items()}
     return {names[name]: parameter.grad for name, parameter in module.named_parameters()}
 
 
+@precisions
 @cases("ni_modlin")
-def test_modulated_layers(case: str, golden) -> None:
-    arrays, settings = golden(case), meta_of(case)["hyper_parameters"]
-    x, codes = leaf(arrays["in.x"]), leaf(arrays["in.codes"])
+def test_modulated_layers(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
+    settings = arrays.meta["hyper_parameters"]
+    x, codes = (arrays.tensor(f"in.{name}", requires_grad=True) for name in ("x", "codes"))
     layers = nn.ModuleDict()
     for name, bias in (("a", True), ("b", False)):
         sizes = settings["in_features"], settings[f"out_features_{name}"], settings["code"]
@@ -175,16 +152,18 @@ def test_modulated_layers(case: str, golden) -> None:
     load(layers, arrays)
     first = F.gelu(layers["a"](x.transpose(0, 1), codes)).transpose(0, 1)
     second = layers["b"](x.transpose(0, 1), codes).transpose(0, 1)
-    assert_near(first, arrays["out64.a"])
-    assert_near(second, arrays["out64.b"])
+    arrays.check(first, "a")
+    arrays.check(second, "b")
     (first.square().sum() + second.square().sum()).backward()
     found = gradients_of(layers, arrays) | {"in:x": x.grad, "in:codes": codes.grad}
-    assert_gradients(found, case, arrays)
+    assert_gradients(found, arrays)
 
 
+@precisions
 @cases("ni_loc_pod")
-def test_line_of_code(case: str, golden) -> None:
-    arrays, settings = golden(case), meta_of(case)["hyper_parameters"]
+def test_line_of_code(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
+    settings = arrays.meta["hyper_parameters"]
     side = settings.get("image_size")
     line = LineOfCode(
         settings["variable_features"],
@@ -197,13 +176,13 @@ def test_line_of_code(case: str, golden) -> None:
         grid=None if side is None else (side, side),
     )
     load(line, arrays)
-    x, codes = leaf(arrays["in.x"]), leaf(arrays["in.codes"])
-    compatibility = torch.tensor(arrays["in.C"]).double().transpose(0, 1)
+    x, codes = (arrays.tensor(f"in.{name}", requires_grad=True) for name in ("x", "codes"))
+    compatibility = arrays.tensor("in.C").transpose(0, 1)
     y = line(x.transpose(0, 1), compatibility, codes).transpose(0, 1)
-    assert_near(y, arrays["out64.y"])
+    arrays.check(y, "y")
     y.square().mean().backward()
     found = gradients_of(line, arrays) | {"in:x": x.grad, "in:codes": codes.grad}
-    assert_gradients(found, case, arrays)
+    assert_gradients(found, arrays)
 
 
 # --- A network -----------------------------------------------------------------------------------
@@ -271,39 +250,40 @@ def network_of(settings: dict[str, Any]) -> SetModel:
     )
 
 
+@precisions
 @cases("ni_small_model")
-def test_network(case: str, golden) -> None:
-    arrays, meta = golden(case), meta_of(case)
-    settings = meta["hyper_parameters"]
+def test_network(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
+    settings = arrays.meta["hyper_parameters"]
     network = network_of(settings)
     state = {in_network(name): tensor for name, (_, tensor) in ours(arrays).items()}
     state["reader.tokens"] = state["reader.tokens"].squeeze(0)
-    network.double().load_state_dict(state)
+    network.to(dtype).load_state_dict(state)
     sets = list(settings["num_classes_in_dataset"])
-    images = torch.tensor(arrays["in.image"]).double()
+    images = arrays.tensor("in.image")
     elements = network.reader.elements(network.encoder(images))
     found = network.reader.core(elements)
     every_image = torch.arange(len(images)).unsqueeze(1)
     logits = network(images, every_image).unflatten(1, (len(sets), -1))
-    assert_near(found[:, len(sets) :], arrays["out64.output_patches"])
+    arrays.check(found[:, len(sets) :], "output_patches")
     for place, name in enumerate(sets):
-        assert_near(logits[:, place], arrays[f"out64.logits_{name}"])
+        arrays.check(logits[:, place], f"logits_{name}")
     traces = network.reader.core.trace(elements)
     joined = [torch.cat(parts).transpose(0, 1) for parts in zip(*traces, strict=True)]
     outputs, types, compatibility = joined
-    assert_near(outputs, arrays["out64.tokens_per_iteration"])
-    expected = torch.tensor(arrays["out64.types_per_iteration"])
-    assert_near(types, F.normalize(expected, dim=-1).numpy())
-    assert_near(compatibility, arrays["out64.compatibilities"])
+    arrays.check(outputs, "tokens_per_iteration")
+    lengths = torch.tensor(arrays["out64.types_per_iteration"]).norm(dim=-1, keepdim=True)
+    arrays.check(types * lengths.to(dtype), "types_per_iteration")
+    arrays.check(compatibility, "compatibilities")
     assert (compatibility == 0).any()
-    trained = [sets.index(name) for name in re.findall(r"logits_(\w+)", meta["loss"])]
+    trained = [sets.index(name) for name in re.findall(r"logits_(\w+)", arrays.meta["loss"])]
     target = torch.tensor(arrays["in.y"])
     loss = torch.stack([F.cross_entropy(logits[:, place], target) for place in trained]).sum()
-    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+    arrays.check(loss, "loss")
     loss.backward()
     names = {in_network(name): original for name, (original, _) in ours(arrays).items()}
     gradients = {names[name]: part.grad for name, part in network.named_parameters()}
-    assert_gradients(gradients, case, arrays)
+    assert_gradients(gradients, arrays)
 
 
 def test_the_preset_has_643_059_parameters() -> None:

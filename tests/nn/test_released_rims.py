@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,14 +10,7 @@ import torch
 from torch import Tensor
 
 from farfield.nn import InputAttention, RIMs, Wiring
-
-GOLDEN = Path(os.environ.get("FARFIELD_GOLDEN") or Path(__file__).parents[3] / "shared" / "golden")
-CASES = sorted(path.name for path in GOLDEN.glob("rims_core*")) or ["rims_core_step_lstm"]
-cases = pytest.mark.parametrize("case", CASES)
-
-
-def settings_of(case: str) -> dict[str, int]:
-    return json.loads((GOLDEN / case / "meta.json").read_text())["hyper_parameters"]
+from golden import Golden, cases, precisions
 
 
 def layer_of(settings: dict[str, int], *, gru: bool) -> RIMs:
@@ -44,7 +34,7 @@ def layer_of(settings: dict[str, int], *, gru: bool) -> RIMs:
         num_mechanisms=settings["num_blocks"],
         num_active=settings["topk"],
         wiring=replace(wiring, input_attention=reading, communication=telling),
-    ).double()
+    )
 
 
 def by_mechanism(weight: np.ndarray, mechanisms: int, gates: int) -> np.ndarray:
@@ -59,10 +49,9 @@ def by_head(weight: np.ndarray, heads: int) -> np.ndarray:
     return np.moveaxis(split, -3, -1)
 
 
-def ours(
-    arrays: dict[str, np.ndarray], prefix: str, settings: dict[str, int]
-) -> dict[str, np.ndarray]:
+def ours(arrays: Golden, prefix: str) -> dict[str, np.ndarray]:
     """Arrays of the original under our names and in our layout; the null's rows are left out."""
+    settings = arrays.meta["hyper_parameters"]
     own = {key.removeprefix(prefix): array for key, array in arrays.items()}
     cell = next(key for key in own if key.endswith(".weight_hh") and key.startswith("block_"))
     cell, mechanisms = cell.removesuffix("weight_hh"), settings["num_blocks"]
@@ -86,64 +75,59 @@ def ours(
     return {f"layers.0.{name}": array for name, array in found.items()}
 
 
-def loaded(case: str, arrays: dict[str, np.ndarray]) -> RIMs:
-    settings = settings_of(case)
-    layer = layer_of(settings, gru=any("gru" in key for key in arrays)).eval()
-    state = ours(arrays, "state.", settings)
+def loaded(arrays: Golden) -> RIMs:
+    gru = any("gru" in key for key in arrays)
+    layer = layer_of(arrays.meta["hyper_parameters"], gru=gru).to(arrays.dtype).eval()
+    state = ours(arrays, "state.")
     layer.load_state_dict({name: torch.tensor(array) for name, array in state.items()})
     return layer
 
 
-def given(arrays: dict[str, np.ndarray]) -> tuple[Tensor, tuple[Tensor, ...]]:
-    x = torch.tensor(arrays["in.x"]).double()
-    begun = [torch.tensor(arrays[f"in.{part}"]).double() for part in "hc" if f"in.{part}" in arrays]
+def given(arrays: Golden) -> tuple[Tensor, tuple[Tensor, ...]]:
+    x = arrays.tensor("in.x")
+    begun = [arrays.tensor(f"in.{part}") for part in "hc" if f"in.{part}" in arrays]
     return (x if x.ndim == 3 else x.unsqueeze(0)), tuple(part.unsqueeze(0) for part in begun)
 
 
-def assert_near(found: Tensor, expected: np.ndarray, tolerance: float) -> None:
-    scale = max(np.abs(expected).max(), 1.0)
-    np.testing.assert_allclose(
-        found.detach().numpy().reshape(expected.shape), expected, rtol=0, atol=tolerance * scale
-    )
-
-
-@cases
-def test_states_and_attention(case: str, golden) -> None:
-    arrays = golden(case)
-    layer = loaded(case, arrays)
+@precisions
+@cases("rims_core")
+def test_states_and_attention(case: str, dtype: torch.dtype, golden) -> None:
+    arrays = Golden(case, golden(case), dtype)
+    layer = loaded(arrays)
     (trace,) = layer.trace(*given(arrays))
     units = trace.active.repeat_interleave(layer.hidden_size // layer.num_mechanisms, dim=-1)
     found = {
         "h": trace.state[0],
         "c": trace.state[-1],
-        "mask": units[-1].double(),
+        "mask": units[-1].to(dtype),
         "input_attention": trace.input_attention[-1].mean(1),
         "comm_attention": trace.communication[-1].transpose(0, 1),
     }
     kept = {name.removeprefix("out64.") for name in arrays if name.startswith("out64.")}
     assert "h" in kept
     for name in found.keys() & kept:
-        assert_near(found[name], arrays[f"out64.{name}"], 1e-9)
+        arrays.check(found[name], name)
 
 
-@cases
-def test_gradients(case: str, golden) -> None:
+@precisions
+@cases("rims_core")
+def test_gradients(case: str, dtype: torch.dtype, golden) -> None:
     """Those of the original are float32."""
-    arrays, settings = golden(case), settings_of(case)
+    arrays = Golden(case, golden(case), dtype)
     if "out64.c" not in arrays:
         pytest.skip("its loss is that of another case")
-    layer = loaded(case, arrays)
+    layer = loaded(arrays)
     x, state = given(arrays)
     leaves = [tensor.requires_grad_() for tensor in (x, *state)]
     _, (hidden, cell) = layer(leaves[0], tuple(leaves[1:]))
     units = torch.arange(layer.hidden_size)
     loss = hidden.square().sum() + (cell * units).sum() / layer.hidden_size
-    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+    arrays.check(loss, "loss")
     loss.backward()
-    for name, expected in ours(arrays, "grad.", settings).items():
-        assert_near(layer.get_parameter(name).grad, expected, 3e-7)
+    for name, expected in ours(arrays, "grad.").items():
+        arrays.check_gradients(layer.get_parameter(name).grad, expected)
     for name, leaf in zip("xhc", leaves, strict=True):
-        assert_near(leaf.grad, arrays[f"gradin.{name}"], 3e-7)
+        arrays.check_gradient(leaf.grad, f"gradin.{name}")
 
 
 def test_the_variant_for_agents_shares_the_input_among_mechanisms() -> None:
