@@ -17,6 +17,7 @@ from farfield.functional._norm._context_norm_by_hand import (
     context_norm_unrolled,
 )
 from farfield.nn import ContextNorm
+from golden import Golden, precisions
 from oracles import webb2021 as oracle
 
 PAIRS = [[0, 1], [2, 3], [4, 5]]
@@ -128,23 +129,21 @@ def test_without_variance_float32_gradients_stay_exact() -> None:
     torch.testing.assert_close(found, centered * 1e4, rtol=1e-4, atol=1e-2)
 
 
-def test_released_code_on_random_vectors(golden) -> None:
-    arrays = golden("esbn_tcn_random")
+@precisions
+def test_released_code_on_random_vectors(dtype: torch.dtype, golden) -> None:
+    arrays = Golden("esbn_tcn_random", golden("esbn_tcn_random"), dtype)
     z, gain, shift = (
-        torch.tensor(arrays[name], dtype=torch.float64, requires_grad=True)
-        for name in ("in.z", "state.gamma", "state.beta")
+        arrays.tensor(name, requires_grad=True) for name in ("in.z", "state.gamma", "state.beta")
     )
     whole = context_norm(z, gain, shift, correction=1)
     pairs = context_norm(z, gain, shift, correction=1, segments=PAIRS)
     for name, out in (("z_norm_whole", whole), ("z_norm_segments", pairs)):
-        np.testing.assert_allclose(
-            out.detach().numpy(), arrays[f"out64.{name}"], rtol=1e-9, atol=1e-9
-        )
-    loss = (torch.arange(128, dtype=torch.float64) * whole).mean()
-    np.testing.assert_allclose(loss.item(), arrays["out64.loss"], rtol=1e-9)
+        arrays.check(out, name)
+    loss = (torch.arange(128, dtype=dtype) * whole).mean()
+    arrays.check(loss, "loss")
     loss.backward()
     for tensor, name in ((z, "gradin.z"), (gain, "grad.gamma"), (shift, "grad.beta")):
-        np.testing.assert_allclose(tensor.grad.numpy(), arrays[name], rtol=0, atol=2e-7)
+        arrays.check_gradient(tensor.grad, name)
 
 
 @given(

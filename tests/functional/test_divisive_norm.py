@@ -24,6 +24,7 @@ from farfield.functional._norm._divisive_norm_by_hand import (
     Windows,
     divisive_norm_plain,
 )
+from golden import Golden, precisions
 from oracles import normalizers as oracle
 
 SIDES = [(1, 1), (3, 3), (4, 2), (2, 5), (9, 12)]
@@ -62,9 +63,10 @@ def test_equation_on_vectors(sides: tuple[int, int]) -> None:
         np.testing.assert_allclose(out[place], expected[1][0, 0], rtol=1e-9, atol=1e-12)
 
 
-def test_released_code_on_images(golden) -> None:
-    arrays = golden("divnorm_2d")
-    z = torch.tensor(arrays["in.x"], dtype=torch.float64).movedim(-1, 1)
+@precisions
+def test_released_code_on_images(dtype: torch.dtype, golden) -> None:
+    arrays = Golden("divnorm_2d", golden("divnorm_2d"), dtype)
+    z = arrays.tensor("in.x").movedim(-1, 1)
     for summation, suppression, sigma, name in (
         (5, 5, 1.0, "eps1"),
         (5, 5, 0.5, "eps025"),
@@ -78,24 +80,21 @@ def test_released_code_on_images(golden) -> None:
         out = divisive_norm_2d(
             z, summation, suppression_window=suppression, sigma=sigma, released_suppression=True
         )
-        expected = arrays[f"out64.y_sum{summation}_sup{suppression}_{name}"]
-        np.testing.assert_allclose(out.movedim(1, -1), expected, rtol=1e-9, atol=1e-9)
+        arrays.check(out.movedim(1, -1), f"y_sum{summation}_sup{suppression}_{name}")
         mean = (z - divisive_center_2d(z, summation)).movedim(1, -1)[..., :1]
-        expected = arrays[f"out64.mean_sum{summation}_sup{suppression}"]
-        np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-9)
+        arrays.check(mean, f"mean_sum{summation}_sup{suppression}")
     price = 0.01 * divisive_center_2d(z, 5).abs().mean()
-    np.testing.assert_allclose(price, arrays["out64.l1"], rtol=1e-9)
+    arrays.check(price, "l1")
 
 
-def test_released_code_on_vectors(golden) -> None:
-    arrays = golden("divnorm_1d")
-    z = torch.tensor(arrays["in.x"], dtype=torch.float64)
+@precisions
+def test_released_code_on_vectors(dtype: torch.dtype, golden) -> None:
+    arrays = Golden("divnorm_1d", golden("divnorm_1d"), dtype)
+    z = arrays.tensor("in.x")
     for summation, suppression in ((30, 30), (5, 5), (7, 11), (60, 60), (6, 9)):
         out = divisive_norm_1d(z, summation, suppression_window=suppression)
-        expected = arrays[f"out64.y_sum{summation}_sup{suppression}"]
-        np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-9)
-    out = divisive_norm_1d(z, 5, sigma=0.1)
-    np.testing.assert_allclose(out, arrays["out64.y_sum5_sup5_eps001"], rtol=1e-9, atol=1e-9)
+        arrays.check(out, f"y_sum{summation}_sup{suppression}")
+    arrays.check(divisive_norm_1d(z, 5, sigma=0.1), "y_sum5_sup5_eps001")
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 3), (1, 1, 2, 5)])

@@ -32,6 +32,7 @@ from farfield.functional import (
     sliding_context_center,
     sliding_context_norm,
 )
+from golden import Golden, precisions
 from oracles import normalizers as oracle
 
 SEQUENCES: dict[str, tuple[Field, oracle.Members]] = {
@@ -172,21 +173,18 @@ def test_problems_in_another_order(seed: int) -> None:
         )
 
 
-def test_smoothed_norms_of_the_released_code(golden) -> None:
-    arrays = golden("divnorm_ln_bn_smooth")
-    images = torch.tensor(arrays["in.x"], dtype=torch.float64).movedim(-1, 1)
-    vectors = torch.tensor(arrays["in.x2"], dtype=torch.float64)
+@precisions
+def test_smoothed_norms_of_the_released_code(dtype: torch.dtype, golden) -> None:
+    arrays = Golden("divnorm_ln_bn_smooth", golden("divnorm_ln_bn_smooth"), dtype)
+    images, vectors = arrays.tensor("in.x").movedim(-1, 1), arrays.tensor("in.x2")
     for name, eps, field in (
         ("ln_4d_eps025", 0.25, over_channel_groups(1)),
         ("bn_4d_eps1", 1.0, over_images),
         ("bn_4d_eps00625", 0.0625, over_images),
     ):
-        found = field_norm(images, field, eps=eps).movedim(1, -1)
-        np.testing.assert_allclose(found, arrays[f"out64.{name}"], rtol=1e-9, atol=1e-9)
-    found = field_norm(vectors, over_features, eps=1.0)
-    np.testing.assert_allclose(found, arrays["out64.ln_2d_eps1"], rtol=1e-9, atol=1e-9)
-    centered = field_center(images, over_images).movedim(1, -1)
-    np.testing.assert_allclose(centered, arrays["out64.bn_mean_only"], rtol=1e-9, atol=1e-9)
+        arrays.check(field_norm(images, field, eps=eps).movedim(1, -1), name)
+    arrays.check(field_norm(vectors, over_features, eps=1.0), "ln_2d_eps1")
+    arrays.check(field_center(images, over_images).movedim(1, -1), "bn_mean_only")
 
 
 def test_what_torch_has() -> None:

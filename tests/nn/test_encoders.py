@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from farfield.nn import ContextNorm, ConvEncoder, MLPEncoder, PlanesEncoder, RandomEncoder
+from golden import Golden, precisions
 from oracles import webb2021 as oracle
 
 ENCODERS_OF_GLYPHS = {"conv": ConvEncoder, "mlp": MLPEncoder, "random": RandomEncoder}
@@ -49,9 +50,10 @@ def test_loops_over_single_numbers() -> None:
     np.testing.assert_allclose(encoder(items), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_released_code_on_glyphs(golden) -> None:
-    arrays = golden("esbn_encoder_tcn")
-    encoder = ConvEncoder(generator=generator()).double()
+@precisions
+def test_released_code_on_glyphs(dtype: torch.dtype, golden) -> None:
+    arrays = Golden("esbn_encoder_tcn", golden("esbn_encoder_tcn"), dtype)
+    encoder = ConvEncoder(generator=generator()).to(dtype)
     prefix = "state.encoder."
     encoder.load_state_dict(
         {
@@ -60,20 +62,19 @@ def test_released_code_on_glyphs(golden) -> None:
             if name.startswith(prefix)
         }
     )
-    images = torch.tensor(arrays["in.x"], dtype=torch.float64)
+    images = arrays.tensor("in.x")
     with torch.no_grad():
         z = encoder(images.flatten(0, 1)).unflatten(0, images.shape[:2])
-    np.testing.assert_allclose(z, arrays["out64.z"], rtol=1e-9, atol=1e-9)
+    arrays.check(z, "z")
     for name, segments in (("whole", None), ("segments", ((0, 1), (2, 3), (4, 5)))):
-        context = ContextNorm(128, segments=segments, correction=1).double()
+        context = ContextNorm(128, segments=segments, correction=1).to(dtype)
         context.load_state_dict(
             {
                 "weight": torch.tensor(arrays["state.gamma"]),
                 "bias": torch.tensor(arrays["state.beta"]),
             }
         )
-        out = context(z).detach()
-        np.testing.assert_allclose(out, arrays[f"out64.z_norm_{name}"], rtol=1e-8, atol=1e-9)
+        arrays.check(context(z), f"z_norm_{name}", 1e-8)
 
 
 def test_widths_are_those_of_the_paper() -> None:
