@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import hypothesis
 import jaxtyping
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 
 # Every call in a module with shapes is checked at run time, here only; that takes as long as the
 # call itself where it is short, and types elsewhere are mypy's to check. `int` stands for `float`
@@ -36,6 +38,49 @@ hypothesis.settings.load_profile("farfield")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long tests, or one worker ends with one while the others have nothing left."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+BOTH = ("functional", "models", "nn", "training", "test_zoo.py", "test_every_pair.py")
+"""Folders and files whose tests run with products of float32 by either of torch's kernels."""
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a test with products by oneDNN's operator, then by torch where the operator ran."""
+    if not any(part in BOTH for part in item.path.relative_to(CHECKOUT / "tests").parts):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for side in ("operator", "torch"):
+        with _product_by(side) as ran:
+            item._initrequest()  # fixtures of its own
+            reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        if any(report.failed for report in reports):
+            for report in reports:
+                report.sections.append(("products", f"of float32 by {side}"))
+            break
+        if not ran:
+            break
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+@contextlib.contextmanager
+def _product_by(side: str) -> Iterator[list[bool]]:
+    """Force the product of `farfield.functional.linear`; the list is not empty if it was asked."""
+    from farfield import _machine
+    from farfield.functional._autograd import _products
+
+    operator, ran = _products._by_onednn, []
+
+    def noted(*given: object) -> object:
+        ran.append(True)
+        return operator(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(_machine.FORCED, "onednn", side == "operator")
+        patch.setattr(_products, "_by_onednn", noted)
+        yield ran
 
 
 def _folder(variable: str, name: str) -> Path:
