@@ -16,7 +16,8 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2, \
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41)
 
-.PHONY: help env test thorough endurance lint format docs pages demo bench gpu mutants clean
+.PHONY: help env test thorough endurance lint format docs pages demo bench gpu mutants wheel \
+    lowest newest clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +31,9 @@ help:
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
 	@echo 'make thorough further cases of checks of which make test runs some'
 	@echo 'make endurance a thousand kills, two hundred hostile files (ENDURE="--soak 60": and an hour of runs)'
+	@echo 'make wheel    build the package, install it with no extra elsewhere, and use it there'
+	@echo 'make lowest   tests with the lowest versions that pyproject.toml admits (TESTS=tests/core: a part)'
+	@echo 'make newest   tests with the newest versions that pip finds (TORCH=2.13.0 picks that of torch)'
 	@echo 'make env      only make the environment (PYTHON=... picks the interpreter)'
 	@echo 'make clean    remove the environment and all caches'
 
@@ -130,5 +134,23 @@ mutants: env
 	    -m "mutants or not mutants")
 	$(foreach part,$(or $(ONLY),metrics objectives training functional tasks),$(call mutate,$(part)))
 
+wheel: env
+	$(SINGLE) $(BIN)/python tools/wheel.py
+
+# Environments of their own, beside that of the other targets: tools of other releases would find
+# other faults of format and types.
+lowest: env
+	@$(PYTHON) -m venv $(VENV)-lowest
+	@$(BIN)/python tools/lowest.py $(TORCH:%=torch==%) > $(VENV)-lowest/constraints.txt
+	@$(VENV)-lowest/bin/python -m pip install -qq --disable-pip-version-check \
+	    -c $(VENV)-lowest/constraints.txt -e '.[dev]'
+	$(SINGLE) $(VENV)-lowest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal $(TESTS)
+
+newest:
+	@$(PYTHON) -m venv $(VENV)-newest
+	@$(VENV)-newest/bin/python -m pip install -qq --disable-pip-version-check \
+	    --upgrade --upgrade-strategy eager -e '.[dev]' torch$(TORCH:%===%)
+	$(SINGLE) $(VENV)-newest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal $(TESTS)
+
 clean:
-	rm -rf $(VENV) docs/gallery mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest docs/gallery mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
