@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import subprocess
 import sys
 
 import numpy as np
@@ -17,6 +16,7 @@ from farfield.core import Problems, stream
 from farfield.objectives import OBJECTIVES, Augmented, Supervised
 from farfield.objectives import _rand_augment as augmenting
 from farfield.objectives._rand_augment import OPERATIONS, rand_augmented
+from processes import run_forked
 from small import loss_of
 
 BYTES = torch.randint(
@@ -177,7 +177,7 @@ def test_kornia_is_loaded_only_where_it_is_needed() -> None:
         "import sys, farfield.objectives, farfield.experiments;"
         "sys.exit(any(name.startswith('kornia') for name in sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_forked(code) == (0, "", "")
 
 
 def test_without_kornia_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,7 @@ import hashlib
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import time
 import warnings
 from collections import Counter
@@ -32,6 +28,7 @@ from farfield.records import (
     set_aside,
     write_tensors,
 )
+from processes import Forked, run_forked
 
 KEYS, SEEDS = ("aaaa1111", "bbbb2222"), range(4)
 WEIGHTS = {"w": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.float64)}
@@ -483,10 +480,7 @@ def test_a_full_disk_is_read(tmp_path: Path, is_killed: bool) -> None:
     log = folder / "records.sqlite-wal"
     assert (log.exists() and log.stat().st_size > 0) == is_killed
     (folder / "records.sqlite-shm").unlink(missing_ok=True)
-    ended = subprocess.run(
-        [sys.executable, "-c", READER, folder], stderr=subprocess.PIPE, text=True, check=False
-    )
-    assert ended.stderr == "2 {0, 1} ['k']\n"
+    assert run_forked(READER, folder) == (1, "", "2 {0, 1} ['k']\n")
 
 
 KILLED = """
@@ -514,18 +508,10 @@ def test_killed_while_replacing_leaves_one_run_or_none_and_never_a_mixed_one(
     draw, wholes = random.Random(0), 0
     for number in range(40):  # as many as a slow machine needs
         folder = tmp_path / str(number)
-        process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(KILLED), folder], stdout=subprocess.PIPE
-        )
-        assert process.stdout is not None
+        process = Forked(KILLED, folder)
         process.stdout.readline()
-        with process.stdout:
-            process.poll()
-            try:
-                process.wait(timeout=0.02 + draw.random() / 4)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-            process.wait()
+        process.wait(0.02 + draw.random() / 4)
+        process.kill()
         store = Store(folder)
         for record in store.records("k"):  # warns, and so fails, if it is not what was written
             assert len({score.value for score in record.scores}) == 1

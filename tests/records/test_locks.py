@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import torch
 
 from each import some
 from farfield.records import BusyError, Record, Score, Store, StoreError
+from processes import Forked, run_forked
 
 RECORD = Record(
     key="k",
@@ -32,6 +31,7 @@ WEIGHTS = {"w": torch.ones(2)}
 HOLDER = """
 import sys
 from farfield.records import Store
+from processes import Forked, run_forked
 with Store(sys.argv[1]).lock("k", 3):
     print("held", flush=True)
     sys.stdin.readline()
@@ -39,20 +39,14 @@ with Store(sys.argv[1]).lock("k", 3):
 
 
 @contextmanager
-def another_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def another_process(folder: Path) -> Iterator[Forked]:
     """A process that holds a run until the context ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
+    process = Forked(HOLDER, folder)
     assert process.stdout.readline() == "held\n"
     try:
         yield process
     finally:
-        process.communicate("\n")
+        process.finish()
 
 
 def test_two_processes_cannot_hold_one_run(tmp_path: Path) -> None:
@@ -76,7 +70,7 @@ def test_a_removed_folder_lets_no_second_process_in(tmp_path: Path, removed: lis
     with another_process(tmp_path) as process:
         for name in removed:
             shutil.rmtree(tmp_path / name, ignore_errors=True)
-        message = f"process {process.pid} is at seed 3"
+        message = f"process {process.process.pid} is at seed 3"
         for _ in range(2):  # the first try leaves what the second meets
             with pytest.raises(BusyError, match=message), store.lock("k", 3):
                 pass
@@ -87,7 +81,6 @@ def test_a_removed_folder_lets_no_second_process_in(tmp_path: Path, removed: lis
 def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     with another_process(tmp_path) as process:
         process.kill()
-        process.wait()
         with Store(tmp_path).lock("k", 3):
             pass
 
@@ -147,11 +140,7 @@ def test_a_full_disk_at_a_claim_names_the_lock(tmp_path: Path) -> None:
             sys.exit(str(error))
         """
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False
-    )
     lock = tmp_path / "locks" / "k-3"
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines() == [f"cannot write {lock}: File too large"]
+    assert run_forked(code, tmp_path) == (1, "", f"cannot write {lock}: File too large\n")
     with Store(tmp_path).lock("k", 3):
         pass

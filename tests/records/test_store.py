@@ -6,10 +6,7 @@ import math
 import os
 import re
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -29,6 +26,7 @@ from farfield.records import (
     write_tensors,
     write_whole,
 )
+from processes import Forked, run_forked
 
 
 def make_record(seed: int = 0, *, key: str = "k", value: float = 0.5) -> Record:
@@ -317,12 +315,10 @@ def test_a_full_disk_loses_nothing_finished(tmp_path: Path) -> None:
             sys.exit(str(error))
         """
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "cannot write" in done.stderr
-    assert "File too large" in done.stderr
+    status, _, err = run_forked(code, tmp_path)
+    assert status == 1
+    assert "cannot write" in err
+    assert "File too large" in err
     assert [record.seed for record in Store(tmp_path).records("k")] == [0]
     left = [path.name for path in (tmp_path / "weights" / "k").iterdir()]
     assert left == ["0.safetensors"]
@@ -342,12 +338,9 @@ def test_killed_while_writing_leaves_whole_runs_only(tmp_path: Path) -> None:
             sys.stdout.write("."); sys.stdout.flush()
         """
     )
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE)
-    assert process.stdout is not None
+    process = Forked(code, tmp_path)
     process.stdout.read(7)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    process.kill()
     store = Store(tmp_path)
     found = store.records("k")
     assert len(found) >= 7
