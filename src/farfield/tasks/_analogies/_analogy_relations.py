@@ -13,8 +13,8 @@ from jaxtyping import Bool, Int64
 RELATIONS: Final = ("progression", "XOR", "OR", "AND")
 """Relations between the three panels of a row."""
 PROGRESSION: Final = 0
-_BITS: Final = 32
-"""More than a set has after two steps."""
+_HALF: Final = 16
+"""Half of more bits than a set has after two steps."""
 _LARGEST_SET: Final = 3
 """Values of one of the first two panels, at most."""
 _LARGEST_UNION: Final = 4
@@ -24,9 +24,21 @@ Masks = Int64[np.ndarray, "..."]
 """Sets of levels: bit k is set where level k is shown."""
 
 
+def _number_of_bits() -> Int64[np.ndarray, " value"]:
+    """Number of bits of every integer of `_HALF` bits."""
+    counts = np.zeros(1, np.int64)
+    for _ in range(_HALF):
+        counts = np.concatenate([counts, counts + 1])
+    return counts
+
+
+_BITS: Final = _number_of_bits()
+
+
 def sizes(masks: Masks) -> Masks:
     """Number of levels of each set."""
-    bits: Masks = (masks[..., None] >> np.arange(_BITS) & 1).sum(axis=-1)
+    low = (1 << _HALF) - 1
+    bits: Masks = _BITS[masks & low] + _BITS[masks >> _HALF & low]
     return bits
 
 
