@@ -9,17 +9,16 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import os
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from processes import run_forked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
@@ -83,35 +82,30 @@ def script(document: str) -> str:
 
 
 HERE = """
-import runpy, sys
+import runpy, sys, warnings
 from farfield.execution import Here, _run
+warnings.simplefilter("error")
 _run._executor_for = lambda *_: Here()
-sys.path[0] = "."
+sys.path.insert(0, ".")
 runpy.run_path(sys.argv[1], run_name="__main__")
 """
 """Starts a script whose networks train in its process, which takes less than to start others."""
 
 
-def run_as_script(text: str, name: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in `folder`, where its records go; a warning is an error."""
+def run_as_script(text: str, name: str, folder: Path) -> tuple[int | None, str]:
+    """Run a script in `folder`, where its records go; returns its exit status and its errors."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", HERE, path],
-        cwd=folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    status, _, err = run_forked(HERE, path, folder=folder)
+    return status, err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_the_python_of_a_document_runs(name: str, tmp_path: Path) -> None:
     document = (CHECKOUT / name).read_text(encoding="utf-8")
-    ended = run_as_script(script(document), Path(name).stem, tmp_path)
-    assert ended.returncode == 0, ended.stderr
+    status, err = run_as_script(script(document), Path(name).stem, tmp_path)
+    assert status == 0, err
 
 
 def test_only_these_documents_hold_python() -> None:
@@ -132,10 +126,10 @@ def test_a_block_that_fails_is_noticed_on_its_own_line(tmp_path: Path) -> None:
     document = (
         "Text.\n\n```python\na = 1\n```\n\n```console\n$ x\n```\n\n```python\nb = a / 0\n```\n"
     )
-    ended = run_as_script(script(document), "failing", tmp_path)
-    assert ended.returncode == 1
-    assert "line 12" in ended.stderr
-    assert "ZeroDivisionError" in ended.stderr
+    status, err = run_as_script(script(document), "failing", tmp_path)
+    assert status == 1
+    assert "line 12" in err
+    assert "ZeroDivisionError" in err
 
 
 # --- Commands ------------------------------------------------------------------------------------

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from farfield.execution import (
     train_order,
 )
 from farfield.records import Store
+from processes import run_forked
 from small import tiny_experiment
 
 SCRIPT = """
@@ -70,24 +69,21 @@ exec(compile(text, "<cell>", "exec"))
 """What IPython does with a cell: `__main__` has no file, and the source is known all the same."""
 
 
-WORDS = [["script.py"], ["-m", "script"], ["-c", NOTEBOOK]]
+WAYS = [
+    'import runpy; runpy.run_path("script.py", run_name="__main__")',
+    'import runpy; runpy.run_module("script", run_name="__main__", alter_sys=True)',
+    NOTEBOOK,
+]
 
 
-@pytest.mark.parametrize("words", some([WORDS[2]], WORDS))
+@pytest.mark.parametrize("way", some([NOTEBOOK], WAYS))
 def test_a_script_without_a_guard_and_a_notebook_run_once_and_in_processes(
-    tmp_path: Path, words: list[str]
+    tmp_path: Path, way: str
 ) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    ended = subprocess.run(
-        [sys.executable, *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
-    assert ended.stderr == ""
-    assert ended.stdout.splitlines() == [
+    _, out, err = run_forked(f'import sys; sys.path.insert(0, "")\n{way}', folder=tmp_path)
+    assert err == ""
+    assert out.splitlines() == [
         "1 single-threaded processes",
         "one after another: Mine is defined in the script itself, not in a module",
         "True True",

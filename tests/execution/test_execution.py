@@ -129,18 +129,12 @@ def test_a_worker_tells_of_a_network_that_diverged(tmp_path: Path) -> None:
     assert not math.isfinite(record.final(TRAINING, task.metric))
 
 
-def test_files_of_the_current_folder_stand_before_no_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_workers_hear_of_no_interruption_and_take_no_module_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spawned: None
 ) -> None:
     (tmp_path / "msgspec.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
-    store, jobs = Store(tmp_path / "runs"), jobs_of([tiny_experiment()], (0,))
-    run(jobs, store, workers=1)
-    assert_same(store, jobs[0])
-
-
-def test_an_interruption_is_for_the_parent_and_not_for_its_workers(tmp_path: Path) -> None:
-    store, jobs = Store(tmp_path), jobs_of([tiny_experiment(steps=300)], (0,))
+    store, jobs = Store(tmp_path / "runs"), jobs_of([tiny_experiment(steps=100)], (0,))
 
     def interrupt() -> None:
         wait_for(lambda: workers(os.getpid()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from farfield.execution import ExecutionError, jobs_of, results, run
 from farfield.execution._job import reason_of
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
+from processes import run_forked
 from small import SMALL_ENCODER, small_experiment
 
 MODULE = """
@@ -83,16 +83,9 @@ run(jobs_of([e], seeds=[0, 1]), Store("runs"), workers=1)
 """
     path = write(tmp_path, "mine", at_import='open("count", "a").write("x")')
     path.write_text(path.read_text() + runs)
-    ended = subprocess.run(
-        [sys.executable, "-c", "import mine"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    _, _, err = run_forked('import sys; sys.path.insert(0, ""); import mine', folder=tmp_path)
     assert (tmp_path / "count").read_text() == "xx"
-    last = ended.stderr.strip().splitlines()
+    last = err.strip().splitlines()
     said = next(line for line in last if "2 of 2 runs did not finish" in line)
     assert "a worker process cannot import mine: " in said
     assert "in mine, put what starts them under if __name__ == '__main__':" in said
