@@ -22,14 +22,14 @@ OLDER := $(if $(shell grep -m1 avx512f /proc/cpuinfo 2>/dev/null), \
 
 help:
 	@echo 'make demo     forty networks of the ESBN paper beside the print, and the recorded curves'
-	@echo 'make test     format, lint, types, layers, spelling and tests; some as on an older processor'
+	@echo 'make test     format, lint, types, layers, spelling and tests'
 	@echo 'make format   what ruff can mend of format and lint'
 	@echo 'make docs     make cards, names and pages of results anew, then the site: build/site/index.html'
 	@echo 'make pages    only the cards, names and pages, which are committed'
 	@echo 'make bench    speed against straightforward loops, and of layers against torch'\''s'
 	@echo 'make gpu      networks together on a GPU, and the hours of the grid of webb2021 there'
 	@echo 'make mutants  break the code on purpose and see the tests fail (ONLY=metrics: a part)'
-	@echo 'make thorough further cases of checks of which make test runs some'
+	@echo 'make thorough further cases of checks, and float32 as on an older processor'
 	@echo 'make endurance a thousand kills, two hundred hostile files (ENDURE="--soak 60": and an hour of runs)'
 	@echo 'make wheel    build the package, install it with no extra elsewhere, and use it there'
 	@echo 'make lowest   tests with the lowest versions that pyproject.toml admits (TESTS=tests/core: a part)'
@@ -61,11 +61,11 @@ format: env
 
 test: lint
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
-	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
-	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow and not thorough'
 
 thorough: env
 	$(SINGLE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m thorough
+	$(SINGLE) $(OLDER) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal \
+	    tests/functional tests/models tests/nn tests/training -m 'processor and not slow'
 
 # Many minutes: what `python -m endurance --help` says goes into ENDURE.
 endurance: env
