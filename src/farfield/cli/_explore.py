@@ -18,12 +18,8 @@ def explore(command: Explore) -> None:
         ModuleNotFoundError: If the packages of the extra are not installed.
         ValueError: If the port is impossible or taken.
     """
-    try:
-        from farfield.explorer import serve
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"the explorer needs {error.name}: pip install 'farfield[web]'"
-        ) from error
+    from farfield.explorer import serve
+
     if not 1 <= command.port <= 65535:
         raise ValueError(f"port must be a number from 1 to 65535, got {command.port}")
     with socket.socket() as probe:

@@ -55,9 +55,9 @@ def plan(command: Plan) -> None:
         f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as now",
         "scoring comes on top",
     ]
-    if tried:
-        most = max(one.memory for one in tried.values())
-        lines.append(f"at most {most / 2**30:.1f} GiB of memory {_each(command)}")
+    measured = [one.memory for one in tried.values() if one.memory is not None]
+    if measured:
+        lines.append(f"at most {max(measured) / 2**30:.1f} GiB of memory {_each(command)}")
     lacking = dict.fromkeys(
         claim.data or f"the files of {claim.experiment.task.name}"
         for claim in built

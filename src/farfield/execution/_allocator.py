@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import sys
+from typing import Final
+
+GLIBC: Final = "libc.so.6"
+"""Library whose allocator takes the settings; only Linux has it, and not every Linux."""
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
 _LARGE = 1 << 30
@@ -18,10 +21,8 @@ def keep_freed_memory() -> bool:
     Returns:
         Whether the allocator took the setting; `False` where it is not glibc's.
     """
-    if not sys.platform.startswith("linux"):
-        return False
     try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
+        mallopt = ctypes.CDLL(GLIBC).mallopt
     except (OSError, AttributeError):
         return False
     settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, _LARGE), (_M_TOP_PAD, 64 << 20))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import resource
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from typing import Final, final
 
 import torch
 
+from farfield._system import peak_memory
 from farfield.core import check_arguments
 from farfield.experiments import Experiment
 from farfield.tasks import Environment
@@ -30,13 +29,14 @@ class Trial:
         seconds: Seconds a step, all networks that train together.
         networks: How many train together.
         steps: Steps that were timed.
-        memory: Peak memory in bytes: that of the GPU, or of the whole process so far.
+        memory: Peak memory in bytes, of the GPU or of the whole process so far; `None` where the
+            system does not say.
     """
 
     seconds: float
     networks: int
     steps: int
-    memory: int
+    memory: int | None
 
     def hours(self, networks: int, steps: int, workers: int = 1) -> float:
         """Hours of training, without scoring.
@@ -102,7 +102,7 @@ def trial(
         seconds=(time.perf_counter() - started) / (step - warm),
         networks=len(learner.seeds),
         steps=step - warm,
-        memory=_memory(device),
+        memory=peak_memory() if device == "cpu" else torch.cuda.max_memory_allocated(device),
     )
 
 
@@ -110,11 +110,3 @@ def _wait(device: str) -> None:
     """Wait until a GPU has done what it was given."""
     if device != "cpu":
         torch.cuda.synchronize(device)
-
-
-def _memory(device: str) -> int:
-    """Peak memory in bytes: of the GPU, or of this process."""
-    if device != "cpu":
-        return torch.cuda.max_memory_allocated(device)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

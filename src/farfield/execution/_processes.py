@@ -152,11 +152,9 @@ class _Worker:
         """The end of the process in words, with the module of the user's that it imported then."""
         self.stop()
         code = (self._context.process and self._context.process.exitcode) or 0
-        why = f"signal {-code}" if code < 0 else f"exit status {code}"
         kept = "; its last checkpoint is kept"
         when = f" while it imported {self._importing}" if self._importing else kept
-        memory = "; the system sends it when memory runs out" if code == -signal.SIGKILL else ""
-        error = WorkerError(f"the worker process ended ({why}){when}{memory}")
+        error = WorkerError(f"the worker process ended ({_status(code)}){when}{_advice(code)}")
         if self._importing and code >= 0:
             self._fatal[self._importing] = error
         return error
@@ -172,6 +170,17 @@ class _Worker:
             self._context.process.kill()
         self._pool.shutdown()
         self.news.close()
+
+
+def _status(code: int) -> str:
+    """Exit code of a process in words; a negative one is that of a signal."""
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def _advice(code: int) -> str:
+    """Reason for the signal of an exit code, where the system has that signal."""
+    killed = hasattr(signal, "SIGKILL") and code == -signal.SIGKILL
+    return "; the system sends it when memory runs out" if killed else ""
 
 
 _ENVIRONMENT: Final = {

@@ -10,6 +10,7 @@ from typing import Final, final
 
 import msgspec
 
+from farfield._system import replace_file
 from farfield.core import expand_home, printable, read_regular
 from farfield.execution._job import News
 from farfield.records import Store, in_words
@@ -109,4 +110,4 @@ def _write(path: Path, under_way: UnderWay) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
         temporary.write_bytes(msgspec.json.encode(under_way))
-        temporary.replace(path)
+        replace_file(temporary, path)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from farfield import __version__
+from farfield._system import proc_lines
 from farfield.core import num_cores
 
 
@@ -41,16 +42,9 @@ def _commit() -> str:
 @functools.cache
 def _processor() -> str:
     """Model name of the processor."""
-    try:
-        lines = (
-            Path("/proc/cpuinfo")
-            .read_text(encoding="utf-8", errors="backslashreplace")
-            .splitlines()
-        )
-    except OSError:
-        return platform.processor() or platform.machine()
+    lines = proc_lines("cpuinfo")
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _capability(device: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import safetensors.torch
 from torch import Tensor
 
+from farfield._system import replace_file
 from farfield.core import excerpt, expand_home, open_regular, writable_place
 from farfield.records._errors import DamageWarning, StoreError
 
@@ -77,7 +78,7 @@ def _write(path: Path, content: bytes, beside: Path) -> str:
             file.flush()
             os.fsync(file.fileno())
             stamp = _stamp(os.fstat(file.fileno()))
-        temporary.replace(path)
+        replace_file(temporary, path)
         _sync_folder(path.parent)
     except OSError:
         with contextlib.suppress(OSError):

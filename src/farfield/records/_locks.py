@@ -7,11 +7,15 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from filelock import lock_descriptor
 
+from farfield._system import proc_lines
 from farfield.records._errors import BusyError, StoreError
+
+_LONGEST: Final = 32
+"""Largest number of bytes that a lock holds."""
 
 
 @final
@@ -56,10 +60,7 @@ def hold(path: Path, run: str) -> Iterator[Lock]:
         _sign(lock)
         yield lock
     finally:
-        with contextlib.suppress(OSError):
-            if lock.is_in_place():
-                path.unlink()
-        os.close(lock.descriptor)
+        _remove(lock)
 
 
 def _acquire(path: Path, run: str) -> Lock:
@@ -86,29 +87,45 @@ def _acquire(path: Path, run: str) -> Lock:
         ) from error
 
 
+def _remove(lock: Lock) -> None:
+    """Remove and close a lock, while it is held where the system removes open files.
+
+    Windows does not: there it is removed once it is closed, unless another process has it open.
+    """
+    is_refused = False
+    try:
+        if lock.is_in_place():
+            lock.path.unlink()
+    except OSError as error:
+        is_refused = isinstance(error, PermissionError)
+    finally:
+        os.close(lock.descriptor)
+    if is_refused:
+        with contextlib.suppress(OSError):
+            lock.path.unlink()
+
+
 def _holder(path: Path) -> str:
     """The process that holds a lock, as its file says."""
-    with contextlib.suppress(OSError):
-        return path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
+    for start in (0, 1):  # Windows refuses to read the first byte, which is what is locked
+        with contextlib.suppress(OSError), path.open("rb", buffering=0) as file:
+            file.seek(start)
+            return file.read(_LONGEST).decode("ascii", errors="replace").strip() or "unknown"
     return "unknown"
 
 
 def _sign(lock: Lock) -> None:
-    """Write the process and machine into a lock."""
+    """Write the process into a lock, behind the byte that Windows locks."""
     try:
         os.ftruncate(lock.descriptor, 0)
-        os.write(lock.descriptor, str(os.getpid()).encode())
+        os.write(lock.descriptor, f"\n{os.getpid()}".encode())
     except OSError as error:
         raise StoreError(f"cannot write {lock.path}: {error.strerror}") from error
 
 
 def _file_system(path: Path) -> str:
     """Kind and mount point of the file system of a path, where the system lists them."""
-    try:
-        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return f"of {path.parent}"
-    mounts = [(place, kind) for _, place, kind, *_ in map(str.split, lines)]
+    mounts = [(place, kind) for _, place, kind, *_ in map(str.split, proc_lines("self/mounts"))]
     own = [mount for mount in mounts if path.resolve().is_relative_to(mount[0])]
-    place, kind = max(own, key=lambda mount: len(mount[0]), default=(path.parent, "of"))
-    return f"{kind} at {place}"
+    place, kind = max(own, key=lambda mount: len(mount[0]), default=("", ""))
+    return f"{kind} at {place}" if own else f"of {path.parent}"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from farfield._system import replace_file
 from farfield.core import read_regular
 from farfield.tasks._files._data_sets import cache_folder
 
@@ -36,7 +37,7 @@ def place_whole(path: Path, *parts: bytes | memoryview) -> None:
                 written.write(part)
             written.flush()
             os.fsync(written.fileno())
-        temporary.replace(path)
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

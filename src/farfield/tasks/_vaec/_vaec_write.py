@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
+from farfield._system import replace_file
 from farfield.core import Problems, excerpt, printable, writable_place
 from farfield.tasks._vaec._vaec_layout import (
     LARGEST_SIDE,
@@ -70,7 +71,7 @@ def write_vaec(path: str | Path, problems: Problems) -> None:
                     group[name] = columns[name][row]
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.replace(path)
+        replace_file(temporary, path)
     except (OSError, RuntimeError) as error:  # h5py raises either where the disk is full
         raise OSError(f"cannot write {printable(path)}: {excerpt(error)}") from error
     finally:
