@@ -9,9 +9,11 @@ import importlib.util
 import inspect
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -206,6 +208,50 @@ def test_every_public_name_is_described(folder: str) -> None:
             # A dataclass without a docstring gets its signature for one.
             described = (value.__doc__ or f"{name}(").strip()
             assert not described.startswith(f"{name}("), f"{folder}.{name} has no docstring"
+
+
+def functions_of(value: object) -> Iterator[FunctionType]:
+    """The function itself, or the public ones of a class and of its bases in the package."""
+    classes = value.__mro__ if inspect.isclass(value) else ()
+    members = [pair for base in classes for pair in vars(base).items()] or [("", value)]
+    for name, member in members:
+        function = inspect.unwrap(getattr(member, "__func__", getattr(member, "fget", member)))
+        written = name == "__init__" and not hasattr(value, "__dataclass_fields__")
+        ours = inspect.isfunction(function) and function.__module__.startswith(
+            (__name__, "farfield")
+        )
+        if ours and (written or not name.startswith("_")):
+            yield function
+
+
+def wrong_annotations(value: object) -> Iterator[str]:
+    """Functions and classes whose annotations are no expressions, or name what is not there."""
+    pandas = {"pd": pytest.importorskip("pandas")}  # an extra, which no import may need
+    for part in [value, *functions_of(value)] if inspect.isclass(value) else functions_of(value):
+        try:
+            typing.get_type_hints(part, localns=pandas)
+        except Exception as error:  # noqa: BLE001
+            yield f"{part.__module__}.{part.__qualname__}: {error!r}"
+
+
+@each("folder", FOLDERS)
+def test_every_public_annotation_can_be_evaluated(folder: str) -> None:
+    module = importlib.import_module(f"farfield.{folder}")
+    values = [getattr(module, name) for name in getattr(module, "__all__", ())]
+    assert [line for value in values for line in wrong_annotations(value)] == []
+
+
+def test_wrong_annotations_are_found() -> None:
+    class Wrong:
+        def function(self, z: ast.Nowhere) -> None: ...
+
+        @property
+        def value(self) -> ast.Nowhere: ...
+
+        def right(self, tree: ast.AST) -> None: ...
+
+    found = [line.split(": ")[0].split(".")[-1] for line in wrong_annotations(Wrong)]
+    assert found == ["function", "value"]
 
 
 @each("path", SOURCES)

@@ -16,15 +16,18 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from farfield.core._hints import Kind, hints_of, kind_of
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class DataclassInstance(Protocol):
+    """Instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
 def check_fields(owner: DataclassInstance) -> None:

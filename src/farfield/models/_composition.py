@@ -21,7 +21,7 @@ class Composition(nn.Module):
     """From items `(item, *shape)` to embeddings `(item, *)`."""
 
     def forward(
-        self, items: Shaped[Tensor, "item ..."] | LazyItems, index: Int[Tensor, ...]
+        self, items: Shaped[Tensor, "item ..."] | LazyItems, index: Int[Tensor, "*shape"]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem of a batch.
 
@@ -45,7 +45,7 @@ class Composition(nn.Module):
 
     @abstractmethod
     def answer(
-        self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, ...]
+        self, embeddings: Float[Tensor, "item ..."], index: Int[Tensor, "*shape"]
     ) -> Float[Tensor, "batch ..."]:
         """Answer every problem from the embeddings of the items: the second of two stages.
 

@@ -64,7 +64,7 @@ class LinearDecoder(nn.Module):
         nn.init.constant_(self.output.bias, first_bias)
         self.to(device=device, dtype=dtype)
 
-    def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*batch ..."]:
+    def forward(self, z: Float[Tensor, "*batch feature"]) -> Float[Tensor, "*shape"]:
         """Decode every embedding."""
         if z.ndim == 0 or z.shape[-1] != self.in_features:
             raise ValueError(

@@ -111,7 +111,7 @@ class DataSet:
         except ValueError:
             return False
 
-    def read(self, name: str) -> UInt8[np.ndarray, ...]:
+    def read(self, name: str) -> UInt8[np.ndarray, "*shape"]:
         """The array of a file in IDX format, compressed with gzip, if it is the published one.
 
         Args:
@@ -250,7 +250,7 @@ def check_digest(place: str, content: bytes, file: DataFile) -> None:
         )
 
 
-def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, ...]:
+def _array(path: Path, content: bytes, shape: tuple[int, ...]) -> UInt8[np.ndarray, "*shape"]:
     """Array of an IDX file: a magic number, the sizes as big-endian integers, the bytes."""
     head = bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
     length = len(head) + math.prod(shape)
