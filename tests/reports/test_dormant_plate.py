@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, SequenceNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, NTMLayer
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, DormantPhases, Figure, illustrate, tabulate
+from farfield.reports import FIGURES, LIGHT, DormantPhases, Figure, Plate, illustrate, tabulate
 from farfield.reports._exhibits._dormant_phases import SEQUENCES, spread_of_remainders
 from farfield.reproductions import Table
 from farfield.tasks import Copying
@@ -55,31 +55,33 @@ def figure(*experiments: Experiment) -> Figure:
     )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    found = Store(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    found = Store(tmp_path_factory.mktemp("dormant") / "runs")
     for own, seeds in ((NTM, (0, 1)), (GRU, (0,))):
         for seed in seeds:
             run([Job(experiment=own, seed=seed)], found, Here())
     return found
 
 
-def plate(store: Store):
+@pytest.fixture(scope="module")
+def plate(store: Store) -> Plate:
     shown = figure(NTM, GRU)
     report = tabulate(shown.table, lambda claim: store.records(claim.experiment.key))
     (found,) = illustrate(shown, report, store)
     return found
 
 
+@cache
 def recalled(own: Experiment, seed: int, store: Store) -> list[float]:
     network, place = trained_network(own, seed, store), stream(seed, "dormant phases")
     found = recall_by_length(network, own.task, LENGTHS, SEQUENCES, place)
     return [100 * share for share in found]
 
 
-def test_what_is_said_is_measured_over_the_networks(store: Store) -> None:
+def test_what_is_said_is_measured_over_the_networks(plate: Plate, store: Store) -> None:
     courses = np.array([recalled(NTM, seed, store) for seed in (0, 1)])
-    least, most, remainder, *of_gru = plate(store).findings
+    least, most, remainder, *of_gru = plate.findings
     alike = np.abs(courses[:, [0, 0, 1]] - courses[:, [2, 3, 4]])  # 2, 5, 8 and 3, 9
     alike = np.maximum(alike.max(1), np.abs(courses[:, 2] - courses[:, 3]))
     beyond = courses[:, 2:]
@@ -90,8 +92,8 @@ def test_what_is_said_is_measured_over_the_networks(store: Store) -> None:
     assert len(of_gru) == 2  # It has no slots.
 
 
-def test_the_picture_has_a_line_for_each_network(store: Store) -> None:
-    picture = plate(store).draw(LIGHT)
+def test_the_picture_has_a_line_for_each_network(plate: Plate, store: Store) -> None:
+    picture = plate.draw(LIGHT)
     first, second = picture.axes
     assert [line.get_xdata()[0] for line in (first.lines[0], second.lines[0])] == [3, 3]
     drawn = [line.get_ydata() for line in (*first.lines[2:], *second.lines[2:])]

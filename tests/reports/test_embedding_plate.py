@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -194,11 +195,10 @@ def test_figures_without_runs_have_nothing_to_show(store: Store) -> None:
         assert illustrate(figure, report, store) == ()
 
 
-def test_a_network_that_is_gone_is_an_error(tmp_path: Path) -> None:
-    found, figure = Store(tmp_path), figure_of("No norm.")
-    tested = experiment(None)
-    run([Job(experiment=tested, seed=0)], found, Here())
-    found.weights_path(tested.key, 0).unlink()
+def test_a_network_that_is_gone_is_an_error(store: Store, tmp_path: Path) -> None:
+    shutil.copytree(store.folder, tmp_path / "runs")
+    found, figure = Store(tmp_path / "runs"), figure_of("No norm.")
+    found.weights_path(experiment(None).key, 0).unlink()
     with pytest.raises(StoreError, match=r"cannot read .*0\.safetensors"):
         plate_of(figure, found)
 

@@ -79,9 +79,10 @@ def claim(row: str, column: str, what: Experiment, group: str = "") -> Claim:
     )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Finished runs of all tests of the file, each of which asks for those it needs."""
+    return Store(tmp_path_factory.mktemp("interpreter") / "runs")
 
 
 def ran(store: Store, *experiments: Experiment) -> None:
@@ -321,7 +322,8 @@ def test_a_goal_for_two_rows_is_judged_over_all_columns(
     assert (goal.paper, goal.ours) == ("", f"{verdict}: {found}")
 
 
-def test_one_network_has_no_interval(store: Store) -> None:
+def test_one_network_has_no_interval(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
     pair = (SMALL, experiment(TRANSFORMER))
     for own in pair:
         run([Job(experiment=own, seed=0)], store, Here())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -41,9 +42,13 @@ from reproductions import made_up
 from small import small_experiment
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Two networks whose keys are shown; all other records are made up."""
+    found = Store(tmp_path_factory.mktemp("plates") / "runs")
+    for seed in (4, 7):
+        run([Job(experiment=EXPERIMENT, seed=seed)], found, Here())
+    return found
 
 
 def nothing(claim) -> list[Record]:
@@ -370,10 +375,8 @@ def key_figure() -> Figure:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def keys(store: Store) -> Plate:
-    for seed in (4, 7):
-        run([Job(experiment=EXPERIMENT, seed=seed)], store, Here())
     figure = key_figure()
     report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
     (plate,) = illustrate(figure, report, store)
@@ -426,7 +429,9 @@ def test_the_picture_of_keys_has_three_panels(keys: Plate) -> None:
     assert "seed 4, 100 % of steps" in picture.get_suptitle()
 
 
-def test_keys_of_a_network_that_is_gone_are_an_error(keys: Plate, store: Store) -> None:
+def test_keys_of_a_network_that_is_gone_are_an_error(store: Store, tmp_path: Path) -> None:
+    shutil.copytree(store.folder, tmp_path / "runs")
+    store = Store(tmp_path / "runs")
     store.weights_path(EXPERIMENT.key, 7).unlink()
     figure = key_figure()
     report = tabulate(figure.table, lambda claim: store.records(claim.experiment.key))
@@ -453,7 +458,7 @@ def test_pictures_are_the_same_bytes_each_time(keys: Plate, store: Store) -> Non
     assert svg(keys.draw(DARK)) == svg(keys.draw(DARK))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(store: Store):
     figure, plates = illustrated(6, encoded, store)
     bare = Plate(

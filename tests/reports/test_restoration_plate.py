@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -35,19 +35,21 @@ SEEDS = (0, 1)
 SIDE = 12
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    data = tmp_path_factory.mktemp("restorations")
     for folder, names in (("train", ("a",)), ("set14", ("comic", "face"))):
-        (tmp_path / folder).mkdir()
+        (data / folder).mkdir()
         for seed, name in enumerate(names):
             pixels = np.random.default_rng(seed).integers(0, 256, (40, 50), dtype=np.uint8)
-            Image.fromarray(pixels).save(tmp_path / folder / f"{name}.png")
-    found = Store(tmp_path / "runs")
-    for experiment in EXPERIMENTS.values():
-        for seed in SEEDS:
-            run([Job(experiment=experiment, seed=seed)], found, Here())
-    return found
+            Image.fromarray(pixels).save(data / folder / f"{name}.png")
+    found = Store(data / "runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FARFIELD_DATA", str(data))
+        for experiment in EXPERIMENTS.values():
+            for seed in SEEDS:
+                run([Job(experiment=experiment, seed=seed)], found, Here())
+        yield found
 
 
 def figure() -> Figure:

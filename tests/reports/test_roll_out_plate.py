@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
 
 from farfield.analysis import copy_last_frame, rolled_out
+from farfield.core import Problems
 from farfield.execution import Here, Job, run
 from farfield.experiments import Experiment, Recipe, RollOutNetwork, Spec
 from farfield.nn import GRULayer, LinearEncoder, LSTMLayer
 from farfield.records import Store
-from farfield.reports import FIGURES, LIGHT, Figure, Report, illustrate, tabulate
+from farfield.reports import FIGURES, LIGHT, Figure, Plate, Report, illustrate, tabulate
 from farfield.reports._tables._text import signed
 from farfield.reproductions import Table
 from farfield.tasks import BouncingBalls
@@ -46,9 +47,9 @@ EXPERIMENTS["second"] = dataclasses.replace(
 REGIMES = ("balls-4", "curtain")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    found = Store(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    found = Store(tmp_path_factory.mktemp("roll-outs") / "runs")
     for experiment in EXPERIMENTS.values():
         for seed in (0, 1):
             run([Job(experiment=experiment, seed=seed)], found, Here())
@@ -81,21 +82,36 @@ def found(shown: Figure, store: Store) -> Report:
     return tabulate(shown.table, lambda claim: store.records(claim.experiment.key))
 
 
+@pytest.fixture(scope="module")
+def plate(store: Store) -> Plate:
+    shown = figure()
+    (plate,) = illustrate(shown, found(shown, store), store)
+    return plate
+
+
+@cache
+def logits_of(row: str, regime: str, seed: int, store: Store) -> torch.Tensor:
+    network = trained_network(EXPERIMENTS[row], seed, store)
+    return rolled_out(network, problems_of(seed)[regime])
+
+
+@cache
+def problems_of(seed: int) -> dict[str, Problems]:
+    return problems_of_run(TASK, seed)
+
+
 def scores_of(row: str, regime: str, store: Store) -> dict[str, np.ndarray]:
     """Frame by frame, over sequences and networks."""
-    experiment, every = EXPERIMENTS[row], []
-    for seed in (0, 1):
-        problems = problems_of_run(TASK, seed)[regime]
-        logits = rolled_out(trained_network(experiment, seed, store), problems)
-        every.append(TASK.roll_out_scores(logits, problems))
+    every = [
+        TASK.roll_out_scores(logits_of(row, regime, seed, store), problems_of(seed)[regime])
+        for seed in (0, 1)
+    ]
     return {
         name: np.mean([one[name].mean(0).numpy() for one in every], axis=0) for name in every[0]
     }
 
 
-def test_courses_are_means_over_sequences_and_networks(store: Store) -> None:
-    shown = figure()
-    (plate,) = illustrate(shown, found(shown, store), store)
+def test_courses_are_means_over_sequences_and_networks(plate: Plate, store: Store) -> None:
     picture = plate.draw(LIGHT)
     by_place = {
         (kind, regime): picture.subfigs[1].axes[2 * number + place]
@@ -112,19 +128,16 @@ def test_courses_are_means_over_sequences_and_networks(store: Store) -> None:
             ahead = [TASK.copy_loss(regime, steps) for steps in (1, 2, 3, 4)]
             np.testing.assert_allclose(still.get_ydata(), ahead)
         else:
-            problems = problems_of_run(TASK, 0)[regime]
+            problems = problems_of(0)[regime]
             scores = TASK.roll_out_scores(copy_last_frame(problems, 3), problems)
             np.testing.assert_allclose(still.get_ydata(), scores[kind].mean(0).numpy())
         assert axes.get_ylim()[1] > max(max(line.get_ydata()) for line in lines)
 
 
-def test_films_show_the_truth_and_what_was_made_of_it(store: Store) -> None:
-    shown = figure()
-    (plate,) = illustrate(shown, found(shown, store), store)
+def test_films_show_the_truth_and_what_was_made_of_it(plate: Plate, store: Store) -> None:
     films = plate.draw(LIGHT).subfigs[0].axes
-    problems = problems_of_run(TASK, 0)["balls-4"]
-    network = trained_network(EXPERIMENTS["second"], 0, store)
-    last = torch.sigmoid(rolled_out(network, problems)[0, -1]).reshape(8, 8)
+    problems = problems_of(0)["balls-4"]
+    last = torch.sigmoid(logits_of("second", "balls-4", 0, store)[0, -1]).reshape(8, 8)
     images = [np.asarray(image.get_array()) for image in films[0].images]
     truth = problems.sequences()[0].numpy()
     assert len(images) == 3 + 2 * 2  # given frames are not predicted, and there is no 60th
@@ -135,10 +148,8 @@ def test_films_show_the_truth_and_what_was_made_of_it(store: Store) -> None:
     assert tinted == [0, 7]
 
 
-def test_findings_set_the_first_row_beside_the_others(store: Store) -> None:
-    shown = figure()
-    report = found(shown, store)
-    (plate,) = illustrate(shown, report, store)
+def test_findings_set_the_first_row_beside_the_others(plate: Plate, store: Store) -> None:
+    report = found(figure(), store)
     assert len(plate.findings) == 2 * (1 + 2 + 1)
     first, second = (np.mean(report.rows[place].values) for place in (0, 1))
     difference, errors, *_, still = plate.findings[:4]
