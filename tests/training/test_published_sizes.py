@@ -1,0 +1,144 @@
+"""Two steps of every network at the sizes of its paper, in float32, on a batch of its task."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from farfield.experiments import Experiment, Network
+from farfield.models import CLASSIFIERS, MAP_READERS, REASONERS, RESTORERS, SCORERS
+from farfield.nn import SEQUENCE_LAYERS, SET_LAYERS, ZCA, NormalizedLSTM, NormalizedRNN
+from farfield.reproductions import TABLES, Claim
+from farfield.tasks import SuperResolution, WordText
+from farfield.tasks._digits import _stacked_mnist
+from farfield.tasks._images._image_files import IMAGE_FILES
+from farfield.training import OneNetwork
+
+REGISTRIES = (
+    *(REASONERS, SCORERS, CLASSIFIERS, MAP_READERS, RESTORERS),
+    *(SEQUENCE_LAYERS, SET_LAYERS, {"": NormalizedLSTM}, {"": NormalizedRNN}),
+)
+NETWORKS = {cls.__name__: cls for registry in REGISTRIES for cls in registry.values()}
+
+COUNTS = {
+    "training_problems",
+    "max_problems",
+    "problems_per_regime",
+    "training_images",
+    "training_sequences",
+}
+"""Numbers of problems to learn from, which are many times those of a batch."""
+FEW = {
+    "test_problems": 8,
+    "training_points": 100,
+    "validation_points": 100,
+    "test_images": 8,
+    "validation_sequences": 8,
+    "validation_per_class": 10,
+}
+"""Numbers of problems that tasks bound from below, or that are not learned from."""
+
+SMALLER_BATCH = {
+    "CNN13": 4,
+    "PreActResNet": 4,
+    "PreActResNetNFM": 4,
+    "ResNet": 10,
+    "WideResNet": 2,
+}
+"""With the hundred images of the papers they take from one second to a minute."""
+
+
+def named(part: object) -> Iterator[object]:
+    """The classes that a description of a network names."""
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        part = [getattr(part, field.name) for field in dataclasses.fields(part)]
+    if isinstance(part, dict):
+        part = list(part.values())
+    if isinstance(part, list | tuple):
+        for each in part:
+            yield from named(each)
+    else:
+        yield part
+
+
+@pytest.fixture(scope="module")
+def claims() -> list[Claim]:
+    """All but those of agents; first those that need no files, last reasoners and spectra."""
+    tables = TABLES.values()
+    found = [claim for table in tables for claim in table.claims if not claim.unbuilt]
+    return sorted(
+        (claim for claim in found if hasattr(claim.experiment.task, "draw")),
+        key=lambda claim: (
+            claim.data is not None,
+            isinstance(claim.experiment.model, Network),
+            ZCA in named(claim.experiment.model),
+        ),
+    )
+
+
+def made_up(shape: tuple[int, ...], classes: int, is_test: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Images and labels."""
+    numbers, labels = np.random.default_rng(is_test), np.arange(40 * classes) % classes
+    return numbers.integers(0, 256, (len(labels), *shape), np.uint8), labels
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Images, photographs and words of the papers' shapes in place of theirs."""
+    for name, files in list(IMAGE_FILES.items()):
+        read = partial(made_up, files.shape, files.classes)
+        size = 40 * files.classes
+        changed = replace(files, read=read, training=size, test=size)
+        monkeypatch.setitem(IMAGE_FILES, name, changed)
+    digits = partial(made_up, (28, 28), 10)
+    monkeypatch.setattr(_stacked_mnist, "idx_images", lambda _, part: digits(part != "train"))
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "photographs").mkdir()
+    (photograph, *_), _ = made_up((160, 160, 3), 1, is_test=False)
+    Image.fromarray(photograph).save(tmp_path / "photographs" / "one.png")
+    lines = np.random.default_rng(0).integers(10_000, size=(1000, 40))
+    text = "".join(" ".join(f"word{number}" for number in line) + "\n" for line in lines)
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.txt").write_text(text)
+    return tmp_path
+
+
+def with_few_problems(experiment: Experiment, data: Path, batch_size: int) -> Experiment:
+    """The experiment with no more problems than a batch has, and those of files made up."""
+    task: Any = experiment.task
+    if isinstance(task, WordText):
+        task = replace(task, folder=str(data))
+    if isinstance(task, SuperResolution):
+        task = replace(task, training="photographs", tests=("photographs",))
+    known = {field.name for field in dataclasses.fields(task)}
+    counts = FEW | dict.fromkeys(COUNTS, batch_size)
+    task = replace(task, **{name: counts[name] for name in counts.keys() & known})
+    recipe = replace(experiment.recipe, batch_size=batch_size)
+    return replace(experiment, task=task, recipe=recipe)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_train_at_the_sizes_of_their_papers(
+    name: str, claims: list[Claim], data: Path
+) -> None:
+    claimed = next(
+        claim.experiment for claim in claims if NETWORKS[name] in named(claim.experiment.model)
+    )
+    batch_size = SMALLER_BATCH.get(name, claimed.recipe.batch_size)
+    learner = OneNetwork(with_few_problems(claimed, data, batch_size), 0)
+    first = {key: weight.clone() for key, weight in learner.weights()[0].items()}
+    losses = [learner.update(step) for step in range(2)]
+    after = learner.weights()[0]
+    assert torch.cat(losses).isfinite().all()
+    assert all(weight.isfinite().all() for weight in after.values())
+    assert any(not torch.equal(first[key], weight) for key, weight in after.items())
