@@ -88,6 +88,7 @@ def _run(program: str, argv: list[str], folder: Path | None, ends: list[Connecti
         os.dup2(end.fileno(), number)
         end.close()
     sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
     os.chdir(folder or Path.cwd())
     sys.argv, sys.modules["__main__"] = argv, ModuleType("__main__")
     exec(program, vars(sys.modules["__main__"]))

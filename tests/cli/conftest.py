@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -35,8 +36,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: Iterator[
     """An empty folder, in which the command is typed.
 
     Networks are trained in this process: starting a worker takes longer than all that these train,
-    and `test_interruptions.py` starts some.
+    and `test_interruptions.py` starts some. What a command loads is not kept from the collector of
+    garbage, which would take longer here the more has been loaded.
     """
+    monkeypatch.setattr("farfield.cli._main._uncollected", contextlib.nullcontext)
     monkeypatch.setattr("farfield.execution._run._executor_for", lambda *_: Here())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 import sqlite3
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ import torch
 from PIL import Image
 
 from each import some
-from farfield.cli import _train
+from farfield.cli import _reproduce, _train
 from farfield.cli._arguments import Search, Train
 from farfield.cli._console import make_console
 from farfield.cli._index import NAMES
@@ -73,6 +71,7 @@ from farfield.tasks import (
 )
 from farfield.tasks._rules._rule_task import RuleTask
 from plain import Plain
+from processes import run_forked
 
 KINDS = {
     "tasks": TASKS,
@@ -366,11 +365,18 @@ def test_a_task_of_one_s_own_is_learned_with_every_model_that_can_read_it(
     fields = [("item_shape", tuple[int, ...], shape), ("length", int, length)]
     own = dataclasses.make_dataclass("Own", fields, bases=(Plain,), frozen=True, kw_only=True)
     monkeypatch.setitem(TASKS, "plain", own)
-    sets = task.draw(stream(0))["training"][:4].compact()
+    sets = task.draw(stream(0))["training"][:2].compact()
+    by_reading = dict[str, list[str]]()
     for name, cls in models.items():
-        assert find_reader(task, name)[1] is cls
+        reading, found = find_reader(task, name)
+        assert found is cls
+        by_reading.setdefault(reading, []).append(name)
+    built = models
+    if shape != (16,) and length > 1:  # the same cores as of numbers, behind other encoders
+        built = {end for names in by_reading.values() for end in (names[0], names[-1])}
+    for name in built:
         network = experiment_of(Train(task="plain", model=name), []).model.build(task, stream(0))
-        assert network(sets.table(), sets.index).shape == (4, task.num_outputs)
+        assert network(sets.table(), sets.index).shape == (2, task.num_outputs)
     every = {
         **SCORERS,
         **SEQUENCE_LAYERS,
@@ -421,7 +427,7 @@ def test_help_with_a_wrong_name_says_which_is_right(farfield) -> None:
     assert (ended.status, "did you mean 'ntm'" in ended.err) == (2, True)
 
 
-SHOWN = ["same-different", "copying", "image-classes", "progressive-matrices", "word-text"]
+SHOWN = ["same-different", "copying", "image-classes", "word-text"]
 
 
 @pytest.mark.parametrize("task", some(SHOWN, TASKS))
@@ -676,7 +682,9 @@ def test_reproduce_runs_what_is_missing_and_reports(
     assert (folder / "here" / "report.html").is_file()
 
 
-def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: Table) -> None:
+def test_report_is_made_from_records_alone(
+    farfield, folder: Path, tiny_table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store(folder / "runs")
     record_all(tiny_table.select("lstm/*"), store, seeds=2)
     before = (folder / "runs" / "records.sqlite").read_bytes()
@@ -691,6 +699,8 @@ def test_report_is_made_from_records_alone(farfield, folder: Path, tiny_table: T
     quick = farfield("report webb2021/tiny --budget quick")
     assert quick.status == 2
     assert "webb2021/tiny has no records at the quick budget; --budget paper has some" in quick.err
+    for key in TABLES.keys() - {tiny_table.key, "webb2021/table-9"}:
+        monkeypatch.delitem(TABLES, key)  # looking for records of all takes seconds
     with_cell = farfield("report --cell lstm/*")
     assert (with_cell.status, with_cell.err) == (0, "")
     without = farfield("report --cell gru/*")
@@ -718,7 +728,7 @@ def test_report_of_everything_exports_text_and_its_pages(
     assert b"webb2021/tiny,esbn/withheld-98" in pages["webb2021.csv"]
     assert str(path.relative_to(folder)) in ended.out
     before = content(folder / "results")
-    assert farfield("report --export --seeds 1 --pages pages").status == 0
+    assert farfield("report webb2021/tiny --export --seeds 1 --pages pages").status == 0
     assert content(folder / "results") == before
     assert content(folder / "pages") == pages
 
@@ -727,7 +737,7 @@ def test_a_report_is_made_from_exported_text_as_from_the_records(
     farfield, folder: Path, tiny_table: Table
 ) -> None:
     record_all(tiny_table, Store(folder / "runs"), seeds=3)
-    assert farfield("report --export --pages pages").status == 0
+    assert farfield("report webb2021/tiny --export --pages pages").status == 0
     for options in ("--seeds 2", "--seeds 3"):
         for place in ("runs", "results"):
             made = farfield(f"report webb2021/tiny {options} --records {place} --out from-{place}")
@@ -775,25 +785,13 @@ def test_reproduce_of_a_figure_trains_its_networks_and_draws_it(
     assert content(report) == before
 
 
-def test_what_needs_trained_networks_is_left_out_where_there_is_text_alone(
+def test_a_figure_is_exported_with_its_picture_and_text_alone_has_none_of_networks(
     farfield, folder: Path, small_figure: Figure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
     record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
     words = "report webb2021/small-figure --budget quick"
-    assert farfield(f"{words} --export --pages pages").status == 0
-    ended = farfield(f"{words} --records results --out text")
-    assert (ended.status, ended.err) == (0, "")
-    assert "kept apart" not in ended.out
-    assert not (folder / "text" / "webb2021-small-figure-quick" / "keys.png").exists()
-
-
-def test_a_figure_is_exported_with_its_picture(
-    farfield, folder: Path, small_figure: Figure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(TABLES, small_figure.table.key, small_figure.table)
-    record_all(small_figure.table, Store("runs"), seeds=1, share=0.5)
-    command = "report webb2021/small-figure --budget quick --export --pages docs/pages"
+    command = f"{words} --export --pages docs/pages"
     assert farfield(command).status == 0
     page = (folder / "docs" / "pages" / "webb2021.md").read_text(encoding="utf-8")
     (picture,) = re.findall(r"!\[.*\]\((.*)\)", page)
@@ -803,11 +801,17 @@ def test_a_figure_is_exported_with_its_picture(
     before = content(folder / "results")
     assert farfield(command).status == 0
     assert content(folder / "results") == before
+    from_text = farfield(f"{words} --records results --out text")
+    assert (from_text.status, from_text.err) == (0, "")
+    assert "kept apart" not in from_text.out
+    assert not (folder / "text" / "webb2021-small-figure-quick" / "keys.png").exists()
 
 
 def test_networks_of_a_figure_are_those_asked_for_or_ten(
-    farfield, folder: Path, small_figure: Figure
+    farfield, folder: Path, small_figure: Figure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("_report", "_draw_problems"):
+        monkeypatch.setattr(_reproduce, name, lambda *_: None)
     record_all(small_figure.table, Store("runs"), seeds=3, share=0.5)
     record_all(small_figure.table, Store("runs"), seeds=10)
     for options, count in (("--seeds 3", 3), ("", 2), ("--budget paper", 10)):
@@ -834,7 +838,7 @@ def test_a_figure_without_records_or_networks_says_so(
 
 @pytest.mark.parametrize(
     "words",
-    [f"{TRAIN} --seeds 1", "reproduce webb2021/tiny", "report webb2021/tiny"],
+    [f"{TRAIN} --seeds 1", "reproduce webb2021/tiny --seeds 1", "report webb2021/tiny"],
     ids=["train", "reproduce", "report"],
 )
 class TestRecordsThatCannotBeUsed:
@@ -868,7 +872,7 @@ class TestRecordsThatCannotBeUsed:
         record_all(tiny_table, store, seeds=1)
         record_all(tiny_table, store, seeds=1, share=0.5)
         run([Job(experiment=ASKED_FOR, seed=0)], store, Here())
-        with sqlite3.connect(folder / "runs" / "records.sqlite") as connection:
+        with closing(sqlite3.connect(folder / "runs" / "records.sqlite")) as connection, connection:
             connection.execute("UPDATE runs SET environment = 'torn'")
         connection.close()
         ended = farfield(words)
@@ -958,13 +962,13 @@ def test_an_impossible_width_is_refused_before_anything_is_made(farfield, folder
 
 
 def test_signs_that_a_terminal_lacks_stop_nothing(folder: Path) -> None:
-    code = "from farfield.cli import main; main(['list', 'claims'])"
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, check=False
+    code = (
+        "import sys; sys.stdout.reconfigure(encoding='ascii')\n"
+        "from farfield.cli import main; main(['list', 'claims'])"
     )
-    assert ended.returncode == 0, ended.stderr
-    assert b"webb2021/table-11" in ended.stdout
+    status, out, err = run_forked(code)
+    assert (status, err) == (0, "")
+    assert "webb2021/table-11" in out
 
 
 def test_a_number_too_large_is_said(farfield) -> None:
@@ -992,7 +996,7 @@ def test_too_little_memory_is_said_in_one_line(
 def test_agents_are_trained_in_an_environment_by_name(farfield, folder: Path) -> None:
     fields = (
         "--task.side 3 --task.distractors 1 --task.more-distractors 2 --task.larger-sides 4 "
-        "--workers 1 --seeds 1 --model.hidden-size 12 --recipe.steps 2"
+        "--workers 1 --seeds 1 --model.hidden-size 12 --recipe.steps 1"
     )
     for model, field in (("rims", "rollout-length"), ("implicit-quantiles", "acting-quantiles")):
         words = f"--task object-picking --model {model} {fields} --objective.{field} 5"

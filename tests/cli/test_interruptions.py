@@ -21,15 +21,17 @@ from farfield.execution._job import Job
 from farfield.experiments import Experiment
 from farfield.records import Score, Store
 from farfield.training import OneNetwork, train
-from processes import gone, wait_for, workers
+from processes import Forked, gone, wait_for, workers
 
 PROGRAM = textwrap.dedent(
     """
+    import os
     import signal
     import sys
     from farfield.cli import main
     from farfield.training import Clock
 
+    os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     Clock.__init__.__kwdefaults__["checkpoint_seconds"] = 0.05
     main(sys.argv[1:])
@@ -40,7 +42,7 @@ shell starts in the background ignores Ctrl-C, and so would all that is started 
 
 
 FEW = "--task.withheld 98 --task.max-problems 40"
-FIELDS = f"{FEW} --model.hidden-size 8 --recipe.steps 1500 --recipe.evaluations 2"
+FIELDS = f"{FEW} --model.hidden-size 8 --recipe.steps 300 --recipe.evaluations 2"
 TRAIN = "train --task same-different --model lstm --encoder random --context none --seeds 2"
 
 
@@ -51,16 +53,9 @@ def experiment(unchecked: None) -> Experiment:
     return experiment_of(command, FIELDS.split())
 
 
-def start(folder: Path, *, workers: int) -> subprocess.Popen[str]:
+def start(folder: Path, *, workers: int) -> Forked:
     words = shlex.split(f"{TRAIN} --workers {workers} {FIELDS}")
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return Forked(PROGRAM, *words, folder=folder)
 
 
 @cache
@@ -70,10 +65,10 @@ def alone(experiment: Experiment, seed: int) -> tuple[dict[str, torch.Tensor], l
     return learner.weights()[0], scores
 
 
-def assert_as_if_alone(store: Store, experiment: Experiment) -> None:
+def assert_as_if_alone(store: Store, experiment: Experiment, *interrupted: int) -> None:
     """What is recorded is, bit for bit, what an uninterrupted run leaves."""
     assert [record.seed for record in store.records(experiment.key)] == [0, 1]
-    for record in store.records(experiment.key):
+    for record in (store.records(experiment.key)[seed] for seed in interrupted):
         weights, scores = alone(experiment, record.seed)
         found = store.weights(experiment.key, record.seed)
         assert found.keys() == weights.keys()
@@ -91,10 +86,10 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     checkpoint = store.checkpoint_path(experiment.key, 1)
     process = start(tmp_path, workers=1)
     wait_for(checkpoint.exists)
-    begun = workers(process.pid)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-    _, err = process.communicate()
-    assert process.returncode == 130
+    begun = workers(process.process.pid)
+    os.killpg(process.process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+    status, _, err = process.finish()
+    assert status == 130
     assert err == (
         "farfield: stopped; what finished is kept, the same command goes on with the rest\n"
     )
@@ -108,7 +103,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     assert "2/2 networks done, 1 of them found in the records" in again.out
     assert store.find(experiment.key, 0) == before
     assert not checkpoint.exists()
-    assert_as_if_alone(store, experiment)
+    assert_as_if_alone(store, experiment, 1)
 
 
 def test_ctrl_c_waits_until_torch_is_loaded() -> None:
@@ -144,9 +139,8 @@ def test_killed_and_started_again_ends_with_the_same_bytes(
     paths = [store.checkpoint_path(experiment.key, seed) for seed in range(2)]
     process = start(tmp_path, workers=2)
     wait_for(lambda: any(path.exists() for path in paths))
-    begun = workers(process.pid)
+    begun = workers(process.process.pid)
     process.kill()
-    process.communicate()
     assert len(begun) == 2
     wait_for(lambda: all(gone(pid) for pid in begun))
     assert store.records(experiment.key) == []
@@ -162,7 +156,7 @@ def test_killed_and_started_again_ends_with_the_same_bytes(
         run([job], store, Here(), report=note)
         assert (1 in shown[before:]) is not saved
         assert not path.exists()
-    assert_as_if_alone(store, experiment)
+    assert_as_if_alone(store, experiment, 0, 1)
 
 
 @pytest.mark.thorough
