@@ -6,6 +6,7 @@ stands in the script on the lines it has in the document, so that a traceback na
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import json
@@ -228,8 +229,10 @@ def prose(document: str) -> str:
     return re.sub(r"`[^`\n]*`", "code", text)
 
 
-def anchors(document: str) -> set[str]:
+@functools.cache
+def anchors(path: Path) -> set[str]:
     """Every name of a document that can be linked to; equal ones are numbered."""
+    document = path.read_text(encoding="utf-8")
     text = re.sub(r"^```.*?^```$", "", document, flags=re.MULTILINE | re.DOTALL)
     found: list[str] = []
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
@@ -247,9 +250,7 @@ def broken_links(path: Path) -> list[str]:
             continue
         place, _, anchor = link.partition("#")
         target = path.parent / place if place else path
-        if not target.exists() or (
-            anchor and anchor not in anchors(target.read_text(encoding="utf-8"))
-        ):
+        if not target.exists() or (anchor and anchor not in anchors(target.resolve())):
             broken.append(link)
     return broken
 
