@@ -240,7 +240,7 @@ def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
             connection.execute(f"PRAGMA locking_mode = {locking}")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA schema_version").fetchone()  # looks into the file
-        except sqlite3.Error as error:
+        except BaseException as error:
             connection.close()
             if number == len(modes) or _code(error) not in _UNWRITABLE:
                 raise
@@ -249,7 +249,7 @@ def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
     raise ValueError("modes must name a way of opening, got none")
 
 
-def _code(error: Exception) -> int:
+def _code(error: BaseException) -> int:
     """SQLite's number for a kind of error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
