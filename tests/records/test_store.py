@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -73,7 +74,7 @@ def test_the_question_in_sql_of_the_documents_is_answered(tmp_path: Path) -> Non
         store.write(make_record(seed, value=value), WEIGHTS)
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
     question = page.read_text("utf-8").split("```sql")[1].split("```")[0]
-    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "records.sqlite")) as connection, connection:
         found = connection.execute(question).fetchall()
     connection.close()
     assert found == [(None, "k", "training", 0.625, 2)]
@@ -180,15 +181,27 @@ def test_a_damaged_record_is_named(tmp_path: Path, place: str, content: str) -> 
     assert bare(store.find("k", 1)) == make_record(1)
 
 
-def test_a_database_whose_own_names_are_no_text_is_named(tmp_path: Path) -> None:
+def test_a_database_whose_own_names_are_no_text_is_named_and_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store(tmp_path)
     damage(
         tmp_path,
         "PRAGMA writable_schema = 1",
         "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'no table' WHERE name = 'runs'",
     )
+    opened, connect = list[sqlite3.Connection](), sqlite3.connect
+
+    def keep(*address: str, **options: object) -> sqlite3.Connection:
+        opened.append(connect(*address, **options))
+        return opened[-1]
+
+    monkeypatch.setattr("farfield.records._database.sqlite3.connect", keep)
     with pytest.raises(StoreError, match=r"cannot use .*records\.sqlite: .*decode"):
         store.records("k")
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_the_final_score_is_that_of_the_last_step() -> None:
@@ -234,7 +247,7 @@ def test_a_database_of_garbage_is_named_and_left_as_it_is(tmp_path: Path) -> Non
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     Store(tmp_path)
-    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "records.sqlite")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="has format 99, this version reads 3"):
