@@ -109,6 +109,7 @@ def test_a_copy_that_is_not_whole_is_refused(
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.thorough
 def test_the_copy_of_cifar_10_resembles_the_exact_images(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,6 @@ def digests(sets: dict[str, Problems]) -> tuple[str, str]:
 def test_drawn_sets_are_frozen_for_this_version(task: StackedMNIST, files: Path) -> None:
     assert task.version == 1
     assert digests(drawn(task)) == CELLS[task]
-    assert digests(task.draw(stream(0))) == CELLS[task]
     found = digests(task.draw(stream(1)))
     assert all(a != b for a, b in zip(found, CELLS[task], strict=True))
 

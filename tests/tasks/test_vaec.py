@@ -143,7 +143,7 @@ def test_objects_are_those_of_the_description(size: int, levels: int, exact: boo
 
 @pytest.mark.parametrize("size", [64, 96, 256])
 def test_other_sizes_are_means_of_the_published_picture(size: int) -> None:
-    rows = np.random.default_rng(size).integers(0, 42, (3, 4))
+    rows = np.random.default_rng(size).integers(0, 42, (2, 4))
     rows[0] = 0
     for image, row in zip(pictures(rows, size=size), rows.tolist(), strict=True):
         assert np.array_equal(image, oracle.resized(oracle.picture(tuple(row)), size))
@@ -318,7 +318,7 @@ def best_share(keys: list[tuple[int, ...]], answers: list[int]) -> int:
 
 
 def test_what_single_places_tell_is_what_the_card_says() -> None:
-    for problems in drawn(VAECTranslation()).values():
+    for problems in [*drawn(VAECTranslation()).values()][::5]:
         rows = kinds(problems)
         answers = [d for *_, d in rows]
         per_analogy = len(rows) // 140
@@ -420,8 +420,8 @@ def test_clutter_needs_whole_pixels(unchecked: None) -> None:
 @both
 @pytest.mark.parametrize("size", [64, 128])
 def test_the_oracle_is_always_right(cls: type, size: int) -> None:
-    task = cls(image_size=size, problems_per_regime=1500)
-    for problems in drawn(task).values():
+    task = cls(image_size=size, problems_per_regime=60)
+    for problems in (whole.compact() for whole in drawn(task).values()):
         outputs = task.oracle(problems)
         assert outputs.shape == (len(problems), 7)
         assert (task.score(outputs, problems) == 1).all()
@@ -479,6 +479,10 @@ def test_the_contract_is_consistent(task: ProblemTask) -> None:
     for problems in drawn(task).values():
         assert problems.index.shape[1] == task.length
         assert problems.items.shape[1:] == task.item_shape
+
+
+@pytest.mark.parametrize("task", [task for task in CELLS if task.problems_per_regime])
+def test_drawing_again_gives_the_same_and_another_seed_another(task: ProblemTask) -> None:
     assert digest(task.draw(stream(0))) == digest(drawn(task))
     assert digest(task.draw(stream(1))) != digest(drawn(task))
 
