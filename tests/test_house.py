@@ -321,9 +321,18 @@ def test_shapes_out_of_quotes_are_found() -> None:
     assert list(shapes_out_of_quotes(tree)) == ["Float[Tensor, item * feature]"]
 
 
-def test_the_shape_hook_is_for_tests_alone() -> None:
-    code = "import farfield.core, sys; sys.exit('beartype' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_what_may_wait_is_not_loaded(tmp_path: Path) -> None:
+    """The shape hook is for tests alone; pyplot would look for a screen and keep every figure."""
+    code = (
+        "import sys; from farfield.reports import problem_sheet;"
+        "from farfield.tasks import SameDifferent;"
+        f"problem_sheet(SameDifferent(withheld=98), {str(tmp_path / 'sheet.png')!r});"
+        "print(sorted({'beartype', 'h5py', 'matplotlib.pyplot'} & {*sys.modules}))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.stdout.strip(), ended.stderr) == ("[]", "")
 
 
 def test_the_shape_hook_is_on_in_tests() -> None:
