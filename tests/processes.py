@@ -5,14 +5,21 @@ from __future__ import annotations
 import functools
 import multiprocessing
 import os
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 100) -> None:
@@ -30,6 +37,8 @@ def warm() -> ForkServerContext:
     A new process needs three seconds of processor to load them, and what torch loads where the
     first optimizer is made.
     """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs processes that are forked")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["farfield.execution", "farfield.reports", "torch._dynamo"])
     forkserver.ensure_running()
@@ -95,28 +104,25 @@ def _run(program: str, argv: list[str], folder: Path | None, ends: list[Connecti
 
 
 def workers(pid: int) -> list[int]:
-    """Worker processes that the main thread of a process started and that still run."""
+    """Worker processes that a process started and that still run."""
     server = forkserver._forkserver._forkserver_pid if pid == os.getpid() else None
-    found = [child for child in _children(pid) if _is_worker(child)]
-    return found + ([child for child in _children(server) if not gone(child)] if server else [])
-
-
-def _children(pid: int) -> list[int]:
-    """Processes that the main thread of a process started."""
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def _is_worker(pid: int) -> bool:
-    """Whether a process is one of those, and not that which `multiprocessing` keeps beside them."""
-    try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() and not gone(pid)
-    except OSError:
-        return False
+    return [
+        child
+        for child, (parent, state, command) in _listed("-A").items()
+        if "Z" not in state and (parent == server or (parent == pid and "spawn_main" in command))
+    ]
 
 
 def gone(pid: int) -> bool:
     """Whether a process is at its end."""
-    try:
-        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
+    return all("Z" in state for _, state, _ in _listed("-p", str(pid)).values())
+
+
+def _listed(*which: str) -> dict[int, tuple[int, str, str]]:
+    """Parents, states and commands of processes, by the program that every Unix has."""
+    if not shutil.which("ps"):
+        pytest.skip("needs ps, which lists processes")
+    command = ["ps", "-ww", *which, "-o", "pid=,ppid=,state=,command="]
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    rows = [line.split(maxsplit=3) for line in lines]
+    return {int(pid): (int(parent), state, "".join(said)) for pid, parent, state, *said in rows}
