@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 # Sums depend on the number of threads, and two threads on two busy cores are slower than one.
 SINGLE := OMP_NUM_THREADS=1
