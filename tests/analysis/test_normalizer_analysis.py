@@ -110,9 +110,40 @@ def test_information_is_that_of_any_increasing_functions() -> None:
     assert mutual_information(second, first) == pytest.approx(found, rel=1e-12)
 
 
-def test_dependence_is_that_of_loops() -> None:
+INDEPENDENT = {
+    "rectified": lambda x: x.relu(),
+    "coins": lambda x: (x > 0).double(),
+    "bytes": lambda x: (40 * x + 128).clamp(0, 255).floor(),
+    "rarely one": lambda x: (x > 2.5).double(),
+    "constant": torch.zeros_like,
+}
+
+
+@pytest.mark.parametrize("second", INDEPENDENT)
+@pytest.mark.parametrize("first", INDEPENDENT)
+def test_independent_variables_with_ties_share_nothing(first: str, second: str) -> None:
+    x, y = gaussians(0).T
+    columns = torch.stack([INDEPENDENT[first](x), INDEPENDENT[second](y)], 1)
+    assert mutual_information(*columns.T) == pytest.approx(0, abs=0.005)
+    found = dependence(columns)
+    assert found.information == pytest.approx(0, abs=0.005)
+    assert found.correlation < 0.02
+
+
+def test_coins_that_agree_share_a_bit() -> None:
+    coins = (gaussians(0)[:, 0] > 0).double()
+    assert mutual_information(coins, coins) == pytest.approx(math.log(2), rel=1e-3)
+    agreeing = coins.clone()
+    agreeing[: SAMPLES // 4] = 1 - agreeing[: SAMPLES // 4]  # three of four agree
+    shared = math.log(2) + 0.75 * math.log(0.75) + 0.25 * math.log(0.25)
+    assert mutual_information(coins, agreeing) == pytest.approx(shared, rel=0.02)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_dependence_is_that_of_loops(tied: bool) -> None:
     responses = gaussians(0.6, 300) @ torch.rand(2, 4, dtype=torch.float64, generator=generator())
     responses = responses + 0.3 * torch.randn(300, 4, dtype=torch.float64, generator=generator(6))
+    responses = responses.relu() if tied else responses
     correlation, information = oracle.dependence(responses.numpy(), 6)
     found = dependence(responses, bins=6)
     assert found.correlation == pytest.approx(correlation, rel=1e-9)

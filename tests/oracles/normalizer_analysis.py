@@ -26,11 +26,14 @@ def correlation(first: Array, second: Array) -> float:
 
 
 def information(first: Array, second: Array, bins: int) -> float:
-    """Nats, from a joint histogram of bins of as many samples each, less the bias of Miller."""
+    """Nats, from a joint histogram of quantiles by middle ranks, less the bias of Miller."""
     size = len(first)
     counts = np.zeros((bins, bins))
     for x, y in zip(first, second, strict=True):
-        i, j = (sum(column < own) * bins // size for column, own in ((first, x), (second, y)))
+        i, j = (
+            int((sum(column < own) + sum(column <= own) - 1) / 2 * bins // size)
+            for column, own in ((first, x), (second, y))
+        )
         counts[i, j] += 1
     total, occupied = 0.0, 0
     for i, j in itertools.product(range(bins), repeat=2):
@@ -38,7 +41,8 @@ def information(first: Array, second: Array, bins: int) -> float:
             apart = sum(counts[i]) * sum(counts[:, j])
             total += counts[i, j] / size * math.log(size * counts[i, j] / apart)
             occupied += 1
-    return total - (occupied - 2 * bins + 1) / (2 * size)
+    used = sum(any(row) for row in counts) + sum(any(column) for column in counts.T)
+    return total - (occupied - used + 1) / (2 * size)
 
 
 def divisive_activation(first: float, second: float, sigma: float) -> float:
