@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -206,7 +207,7 @@ def test_a_damaged_record_is_run_anew_and_the_others_stay(tmp_path: Path) -> Non
     jobs = jobs_of([tiny_experiment()], (0, 1))
     run(jobs, store, Here())
     before = results(jobs, store)
-    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE scores SET value = value + 0.125 WHERE seed = 0 AND step = 1")
     connection.close()
     with pytest.warns(DamageWarning, match="damaged record of .*, seed 0: it is not what was wri"):

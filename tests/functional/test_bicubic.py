@@ -23,12 +23,13 @@ def test_loops_over_pixels(size: tuple[int, int], mirrored: bool) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_pillow_is_at_most_two_levels_away(size: tuple[int, int]) -> None:
+def test_pillow_is_at_most_three_levels_away(size: tuple[int, int]) -> None:
     levels = torch.randint(0, 256, (12, 10), generator=generator(3), dtype=torch.uint8)
     other = Image.fromarray(levels.numpy()).resize(size[::-1], Image.Resampling.BICUBIC)
     ours = bicubic_resize(levels, size, mirrored=False)
     assert ours.dtype == torch.uint8
-    assert np.abs(ours.double().numpy() - np.asarray(other, np.float64)).max() <= 2
+    # Two beside Pillow 13; earlier releases differ from it.
+    assert np.abs(ours.double().numpy() - np.asarray(other, np.float64)).max() <= 3
 
 
 def test_bytes_are_rounded_after_each_axis_the_smaller_one_first() -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import time
 import warnings
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_a_damaged_run_is_missing_until_it_is_written_anew(
     folder = tmp_path / "store"
     shutil.copytree(written, folder)
     before = content(Store(folder))
-    with sqlite3.connect(folder / "records.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
         connection.execute(statement)
     connection.close()
     store = Store(folder)
@@ -146,7 +147,7 @@ def test_an_index_that_names_other_rows_is_made_anew(written: Path, tmp_path: Pa
             store.write_all([(make_record("aaaa1111", seed), WEIGHTS) for seed in missing])
             assert store.records("aaaa1111") == before["aaaa1111"]
         if missing:
-            with sqlite3.connect(path) as connection:
+            with closing(sqlite3.connect(path)) as connection, connection:
                 [said] = connection.execute("PRAGMA integrity_check").fetchone()
             connection.close()
             assert said == "ok"
@@ -195,7 +196,7 @@ def test_an_old_store_is_read_as_it_is_and_gets_digests_when_it_is_written(tmp_p
     store.write(make_record("new"), WEIGHTS)
     with pytest.warns(DamageWarning, match="damaged record of k, seed 2"):
         assert repr(Store(tmp_path).records("k")) == repr(old)
-    with sqlite3.connect(tmp_path / "records.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE scores SET value = 2 WHERE key = 'k' AND seed = 1")
     connection.close()
     assert store.complete_seeds("k") == {0}
