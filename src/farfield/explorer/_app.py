@@ -15,17 +15,24 @@ from pathlib import Path
 from typing import Any, Final
 
 import jinja2
-import uvicorn
-from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.datastructures import MutableHeaders
+    from starlette.exceptions import HTTPException
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, PlainTextResponse, Response
+    from starlette.routing import Mount, Route
+    from starlette.staticfiles import StaticFiles
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+except ModuleNotFoundError as error:
+    package = str(error.name).partition(".")[0]
+    raise ModuleNotFoundError(
+        f"the explorer needs {package}: pip install 'farfield[web]'", name=error.name
+    ) from error
 
 from farfield._errors import FarfieldError
 from farfield._text import printable
