@@ -69,10 +69,11 @@ def test_memory_is_the_most_that_is_held_at_once():
     assert most_bytes(work) == 2 * 4000 + 4
 
 
-def test_the_transformer_has_as_many_operations_within_a_tenth():
+def test_the_transformer_has_as_many_operations_within_a_tenth(monkeypatch):
+    monkeypatch.setattr(interpreters, "WARM_UP", 0)
     core = NeuralInterpreter.released_digits()
     cores = {"ours": (core, 192), "vit": (interpreters.transformer(), interpreters.VIT_FEATURES)}
-    ours, vit = interpreters.measure(cores, items=interpreters.ITEMS, batch=1, rounds=1)
+    ours, vit = interpreters.measure(cores, items=interpreters.ITEMS, batch=1, rounds=0)
     assert 0.9 < ours["flops"] / vit["flops"] < 1.1
 
 

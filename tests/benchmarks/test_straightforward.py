@@ -100,7 +100,7 @@ def test_loop_and_library_have_the_same_outputs_loss_and_gradients(case):
     reasoner, name = case
     task = TASKS[name](withheld=85)
     loop, library = two_networks(reasoner, task)
-    problems = batch_of(task, 12)
+    problems = batch_of(task, 6)
 
     loop_outputs = loop(problems.sequences())
     loop_loss = straightforward.loss_of(loop_outputs, problems.target)
@@ -130,7 +130,7 @@ def test_loop_knows_every_reasoner():
 def test_loop_scores_as_the_task_does(name):
     task = TASKS[name](withheld=85)
     loop, library = two_networks("lstm", task)
-    problems = batch_of(task, 150)
+    problems = batch_of(task, 105)
     with torch.no_grad():
         scores = task.score(library(problems.items, problems.index), problems)
     assert straightforward.evaluate(loop, problems) == pytest.approx(float(scores.mean()))
@@ -143,6 +143,6 @@ def test_loop_learns_and_visits_every_problem_once_an_epoch():
     seen = []
     loop.register_forward_pre_hook(lambda _, inputs: seen.append(len(inputs[0])))
     steps = straightforward.train(loop, problems, torch.Generator().manual_seed(0))
-    losses = [float(next(steps)) for _ in range(40)]
-    assert seen == [32, 8] * 20
+    losses = [float(next(steps)) for _ in range(16)]
+    assert seen == [32, 8] * 8
     assert sum(losses[-4:]) < sum(losses[:4])
