@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import pytest
 import torch
 from torch import Tensor
 
 from farfield.core import stream
-from farfield.experiments import Spec
+from farfield.experiments import Experiment, Spec
 from farfield.nn import ContextNorm, FigureEncoder, PanelEncoder
 from farfield.reproductions import TABLES, Budget, Claim, Unpublished
 from farfield.tasks import RAVEN, FuzzyBoolean
@@ -62,6 +63,12 @@ def test_type_inference_takes_smaller_steps_than_the_tokens_beside_it() -> None:
     assert rates[1] == pytest.approx(rates[0] / 10, rel=1e-12)
 
 
+@functools.cache
+def adapted_from(experiment: Experiment) -> dict[str, Tensor]:
+    """Weights of a network that has learned nothing."""
+    return OneNetwork(experiment, 0).weights()[0]
+
+
 @pytest.mark.parametrize(
     ("row", "moving"),
     [
@@ -75,7 +82,7 @@ def test_type_inference_takes_smaller_steps_than_the_tokens_beside_it() -> None:
 )
 def test_adaptation_moves_what_the_row_names(row: str, moving: tuple[str, ...]) -> None:
     experiment = TABLE_1[row].at(Budget.QUICK)
-    before = OneNetwork(experiment.starts_from.experiment, 0).weights()[0]
+    before = adapted_from(experiment.starts_from.experiment)
     learner = OneNetwork(experiment, 0, start=before)
     start = {name: tensor.clone() for name, tensor in learner.weights()[0].items()}
     for name, tensor in start.items():
