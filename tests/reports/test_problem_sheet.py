@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -100,12 +101,17 @@ SHOWN: dict[str, Task] = {
 """Tasks whose problems are images and the choice of an answer."""
 
 
+@cache
+def drawn(task: Task) -> dict[str, Problems]:
+    return task.draw(stream(0, "problems"))
+
+
 def sheet_of(
     task: Task, regime: str, most: int, problems: Problems | None = None
 ) -> tuple[Figure, Problems]:
     """The sheet of one regime, or of other problems in its place, and the problems on it."""
     layout = layout_of(task)
-    problems = task.draw(stream(0, "problems"))[regime] if problems is None else problems
+    problems = drawn(task)[regime] if problems is None else problems
     figure = _sheet(layout, {regime: problems}, {regime: _extent(problems, layout.things)}, most)
     return figure, problems[_assorted(problems, layout, most)]
 
