@@ -38,6 +38,7 @@ SHORTER = {
     "Recipe(steps=100)": "Recipe(steps=2)",
     "max_problems=1000": "max_problems=100",
     "seeds=range(10)": "seeds=range(2)",
+    "SameDifferent(withheld=withheld)": "SameDifferent(withheld=withheld, max_problems=100)",
     "for _ in range(20)": "for _ in range(2)",
     "training_sequences=500": "training_sequences=100, test_dormant=(7,), test_sequences=(50,)",
 }
