@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -154,3 +156,32 @@ def unchecked() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+NEEDS = {
+    "golden": "golden arrays (FARFIELD_GOLDEN)",
+    "seeds folder": "texts of the papers (FARFIELD_SEEDS)",
+    "FARFIELD_DATA|absent|files of the task": "data sets (FARFIELD_DATA)",
+    "Chromium": "a Chromium on the path",
+    "ale-py": "ale-py (pip install -e '.[atari]')",
+    "": "something else (pytest -rs)",
+}
+"""What skipped tests need, by the first pattern that their reasons match."""
+
+
+def what_skips_need(reasons: Iterable[str]) -> str:
+    """Say in one line how many tests were skipped, and what each group of them needs."""
+    needs = Counter(
+        next(need for pattern, need in NEEDS.items() if re.search(pattern, reason))
+        for reason in reasons
+    )
+    groups = ", ".join(f"{number} need {need}" for need, number in needs.most_common())
+    return f"{needs.total()} skipped: {groups}" if needs else ""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End with that line; pytest's own list of skips has a line for each of their places."""
+    reports = terminalreporter.stats.get("skipped", [])
+    line = what_skips_need(report.longrepr[2] for report in reports)
+    if line:
+        terminalreporter.write_line(line)
