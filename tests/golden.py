@@ -15,9 +15,10 @@ from torch import Tensor
 
 FOLDER = Path(os.environ.get("FARFIELD_GOLDEN") or Path(__file__).parents[2] / "shared" / "golden")
 
-OTHER_ORDER = 8
+OTHER_ORDER = 16
 """By how many times the difference between its own two precisions float32 here may differ from the
-original's float32: sums are taken in another order, on another processor."""
+original's float32. Sums are taken in another order, on another processor, and of a single number
+the measured difference is luck: kernels for AVX-512, AVX2 and SSE reach up to 12 times."""
 
 precisions = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["64", "32"])
 
