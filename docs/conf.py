@@ -68,7 +68,7 @@ CONTENTS = {
     "Results": ["docs/results/index", "docs/findings", "docs/deviations", "docs/results/*"],
     "Cards": ["docs/README", "docs/cards/*"],
     "Speed": ["benchmarks/results/*", "benchmarks/results/*/*"],
-    "Project": ["CONTRIBUTING", "CHANGELOG"],
+    "Project": ["CONTRIBUTING", "CHANGELOG", "SECURITY"],
 }
 """The pages in the order of the sidebar."""
 
