@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -15,8 +16,11 @@ from farfield.reports import Levels, png
 from farfield.reports._tables import _report
 
 BASELINES = Path(__file__).parent / "baselines"
-TOLERANCE = 32
-"""Largest difference in color, of 255, between squares of 4 × 4 dots."""
+TOLERANCE = 32 if mpl.__version_info__ >= (3, 11) else 96
+"""Largest difference in color, of 255, between squares of 4 × 4 dots.
+
+Matplotlib 3.11 drew the baselines; earlier releases space letters otherwise.
+"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
