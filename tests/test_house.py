@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 import subprocess
 import sys
 import typing
@@ -28,7 +30,12 @@ FOLDERS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    """The tree of a file; a search for garbage among its nodes would take twice as long again."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    finally:
+        gc.enable()
 
 
 def dotted(node: ast.AST) -> str:
@@ -379,3 +386,30 @@ def test_no_file_names_a_place_on_somebodys_machine() -> None:
         if place.encode() in path.read_bytes()
     }
     assert named == set()
+
+
+BY_MACHINE = {
+    "_machine.py",
+    "_interrupts.py",
+    "core/_machine.py",
+    "execution/_cluster.py",  # whether a worker has the GPU that it was promised
+    "execution/_processes.py",
+    "functional/_autograd/_products.py",
+    "nn/_recurrent/_fused_layers.py",  # where weights lie in memory
+    "records/_environment.py",  # states it in the record
+    "training/_captured.py",
+    "training/_stack.py",  # how a number reaches the GPU
+}
+"""Files that may ask for the machine: CONTRIBUTING names the switch of each choice."""
+
+
+def test_choices_by_machine_have_a_switch() -> None:
+    asks = re.compile(
+        r"\.is_(cpu|cuda)\b|get_cpu_capability|cuda\.is_available|hasattr\((os|signal|sys),"
+    )
+    asking = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if asks.search(path.read_text(encoding="utf-8"))
+    }
+    assert asking == BY_MACHINE

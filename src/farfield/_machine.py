@@ -7,11 +7,15 @@ from typing import Final, Literal
 from torch import Tensor
 
 Branch = Literal["onednn", "cpu", "graphs"]
-"""`onednn`: products of float32 by oneDNN's operator. `cpu`: kernels for a CPU's caches and calls.
-`graphs`: programs of a GPU, recorded once and replayed."""
+"""A choice by machine:
+
+- `onednn`: oneDNN's operator multiplies matrices of float32, not torch's own product.
+- `cpu`: kernels for the caches and calls of a CPU run, not those for a GPU.
+- `graphs`: a GPU records a step once and replays it.
+"""
 
 FORCED: Final[dict[Branch, bool]] = {}
-"""Side of each branch that is not the machine's own choice. Empty, except in tests."""
+"""Sides that replace the machine's own choice. Empty, except in tests."""
 
 
 def takes(branch: Branch, own: bool) -> bool:
