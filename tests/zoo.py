@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -274,7 +275,7 @@ def drawn(*shape: int, seed: int = 5) -> Tensor:
     return torch.randn(*shape, generator=generator(seed))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Animal:
     """What the zoo needs to know of a module.
 
@@ -540,6 +541,18 @@ def unsettled(module: nn.Module, seed: int = 0) -> nn.Module:
         for parameter in module.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=source))
     return module
+
+
+@functools.cache
+def first(animal: Animal, seed: int = 0) -> nn.Module:
+    """The module as it is made, once for all tests, which leave it as it is."""
+    return animal.build(generator(seed))
+
+
+@functools.cache
+def moved(animal: Animal, seed: int = 0) -> nn.Module:
+    """The unsettled module, once for all tests, which leave it as it is."""
+    return unsettled(animal.build(generator(seed)), seed)
 
 
 class InLayers(nn.Module):
