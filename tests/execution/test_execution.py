@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,9 @@ def test_a_worker_tells_of_a_network_that_diverged(tmp_path: Path) -> None:
 def test_workers_hear_of_no_interruption_and_take_no_module_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spawned: None
 ) -> None:
-    (tmp_path / "msgspec.py").write_text("raise SystemExit(3)")
+    for name in ("socket", "msgspec"):  # loaded before and after a worker has the path for modules
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(3)")
+    resource_tracker.ensure_running()  # multiprocessing starts it beside workers, from any folder
     monkeypatch.chdir(tmp_path)
     store, jobs = Store(tmp_path / "runs"), jobs_of([tiny_experiment(steps=100)], (0,))
 
