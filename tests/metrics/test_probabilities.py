@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from farfield.core import UNASKED
 from farfield.metrics import (
     accuracy,
     expected_calibration_error,
@@ -121,3 +122,17 @@ def test_as_many_classes_as_there_are_is_no_answer(unchecked) -> None:
         top_k_accuracy(outputs, target, 0)
     with pytest.raises(ValueError, match="bins must be an int of at least 1"):
         expected_calibration_error(outputs, target, bins=0)
+
+
+@pytest.mark.parametrize("score", ["accuracy", *SCORES])
+def test_answers_that_are_not_asked_for_do_not_count(score: str) -> None:
+    find = accuracy if score == "accuracy" else SCORES[score][0]
+    outputs = torch.randn(2, 60, 5, generator=torch.Generator().manual_seed(0))
+    target = outputs.argmax(-1).where(torch.arange(60) % 3 > 0, 2)
+    filled = torch.cat([target, torch.full((2, 30), UNASKED)], dim=1)
+    longer = torch.cat([outputs, outputs[:, :30].flip(1)], dim=1)
+    order = torch.randperm(90, generator=torch.Generator().manual_seed(1))
+    expected = find(outputs, target)
+    torch.testing.assert_close(
+        find(longer[:, order], filled[:, order]), expected, rtol=1e-6, atol=0
+    )

@@ -56,6 +56,7 @@ from farfield.core._parameters import first_names as first_names
 from farfield.core._pictures import PICTURES as PICTURES
 from farfield.core._pictures import read_picture as read_picture
 from farfield.core._problems import TRAINING as TRAINING
+from farfield.core._problems import UNASKED as UNASKED
 from farfield.core._problems import Problems as Problems
 from farfield.core._problems import joined as joined
 from farfield.core._streams import Stream as Stream
@@ -65,6 +66,7 @@ __all__ = [
     "PICTURES",
     "REFERENCES",
     "TRAINING",
+    "UNASKED",
     "ArgumentError",
     "Depth",
     "Dropout",

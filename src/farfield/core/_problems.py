@@ -15,6 +15,9 @@ from farfield.core._items import LazyItems, RaggedItems
 TRAINING: Final = "training"
 """Name of the set that a model learns from."""
 
+UNASKED: Final = -1
+"""Class of an answer that is not asked for, since it only fills up a row."""
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,6 +81,11 @@ class Problems:
             target=self.target[rows],
             latent={name: tensor[rows] for name, tensor in self.latent.items()},
         )
+
+    @property
+    def asked(self) -> Tensor:
+        """Whether each answer is asked for, booleans of the shape of `target`."""
+        return self.target != UNASKED
 
     def check_index(self) -> None:
         """Raise `ValueError` if an index points outside the table."""

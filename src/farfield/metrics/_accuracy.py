@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from farfield.core import UNASKED
+
 
 def correct(
     outputs: Float[Tensor, "*batch class"], target: Int[Tensor, "*batch"]
@@ -19,7 +21,7 @@ def correct(
 
     Args:
         outputs: Logits. Leading axes are free: seeds, problems, places.
-        target: The right class.
+        target: The right class; no answer is right for `UNASKED`.
 
     Shape:
         - outputs: `(*batch, class)`
@@ -38,9 +40,10 @@ def correct(
         logit = outputs[..., 0]
         right = ((logit > 0) & (target == 1)) | ((logit < 0) & (target == 0))
         return right.to(outputs.dtype)
-    own = outputs.gather(-1, target.to(torch.int64).unsqueeze(-1))
+    own = outputs.gather(-1, known_class(target).unsqueeze(-1))
     # Counted, since what is compared with NaN is neither less nor more.
-    return ((outputs < own).sum(-1) == outputs.shape[-1] - 1).to(outputs.dtype)
+    right = ((outputs < own).sum(-1) == outputs.shape[-1] - 1) & (target != UNASKED)
+    return right.to(outputs.dtype)
 
 
 def accuracy(
@@ -52,7 +55,7 @@ def accuracy(
 
     Args:
         outputs: Logits, seeds before problems; without a seed axis the result is one number.
-        target: The right class.
+        target: The right class; `UNASKED` where no answer is asked for, which does not count.
 
     Shape:
         - outputs: `(*seed, batch, class)`
@@ -71,4 +74,26 @@ def accuracy(
         raise ValueError(
             f"outputs must hold at least one problem, got shape {tuple(outputs.shape)}"
         )
-    return right.mean(-1)
+    return mean_of_asked(right, target)
+
+
+def known_class(target: Tensor) -> Tensor:
+    """The right classes as int64, 0 where no answer is asked for.
+
+    Args:
+        target: The right classes, or `UNASKED`.
+    """
+    return target.to(torch.int64).where(target != UNASKED, 0)
+
+
+def mean_of_asked(values: Tensor, target: Tensor) -> Tensor:
+    """Mean over the last axis, without answers that are not asked for.
+
+    Args:
+        values: A number for each answer.
+        target: The right classes, `UNASKED` where no answer is asked for.
+    """
+    asked = target != UNASKED
+    if asked.all():
+        return values.mean(-1)
+    return values.where(asked, 0.0).sum(-1) / asked.sum(-1)

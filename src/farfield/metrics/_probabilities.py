@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from farfield.core import PositiveInt, check_arguments
-from farfield.metrics._accuracy import correct
+from farfield.core import UNASKED, PositiveInt, check_arguments
+from farfield.metrics._accuracy import correct, known_class, mean_of_asked
 
 
 def negative_log_likelihood(
@@ -21,7 +20,7 @@ def negative_log_likelihood(
 
     Args:
         outputs: Logits, seeds before problems; without a seed axis the result is one number.
-        target: The right class.
+        target: The right class, or `UNASKED` as in `accuracy`.
 
     Shape:
         - outputs: `(*seed, batch, class)`
@@ -32,8 +31,9 @@ def negative_log_likelihood(
         ValueError: If the leading axes differ, or there are no problems to score.
     """
     _check(outputs, target)
-    own = target.to(torch.int64).unsqueeze(-1)
-    return -outputs.double().log_softmax(-1).gather(-1, own).squeeze(-1).mean(-1)
+    own = known_class(target).unsqueeze(-1)
+    losses = -outputs.double().log_softmax(-1).gather(-1, own).squeeze(-1)
+    return mean_of_asked(losses, target)
 
 
 @check_arguments
@@ -46,7 +46,7 @@ def top_k_accuracy(
 
     Args:
         outputs: Logits, seeds before problems; without a seed axis the result is one number.
-        target: The right class.
+        target: The right class, or `UNASKED` as in `accuracy`.
         k: Number of classes that count as an answer, below the number of classes.
 
     Shape:
@@ -61,9 +61,9 @@ def top_k_accuracy(
     _check(outputs, target)
     if k >= (classes := outputs.shape[-1]):
         raise ValueError(f"k must be below the number of classes, {classes}, got {k}")
-    own = outputs.gather(-1, target.to(torch.int64).unsqueeze(-1))
+    own = outputs.gather(-1, known_class(target).unsqueeze(-1))
     # Those below are counted, since what is compared with NaN is neither less nor more.
-    return ((outputs < own).sum(-1) >= classes - k).double().mean(-1)
+    return mean_of_asked(((outputs < own).sum(-1) >= classes - k).double(), target)
 
 
 @check_arguments
@@ -83,7 +83,7 @@ def expected_calibration_error(
 
     Args:
         outputs: Logits, seeds before problems; without a seed axis the result is one number.
-        target: The right class.
+        target: The right class, or `UNASKED` as in `accuracy`.
         bins: $M$.
 
     Shape:
@@ -100,10 +100,11 @@ def expected_calibration_error(
     """
     _check(outputs, target)
     confidence = outputs.double().softmax(-1).amax(-1)
-    gap = confidence - correct(outputs, target).double()
+    asked = target != UNASKED
+    gap = (confidence - correct(outputs, target).double()).where(asked, 0.0)
     number = (confidence * bins).ceil().clamp(1, bins).nan_to_num(1).long() - 1
     total = gap.new_zeros(*gap.shape[:-1], bins).scatter_add(-1, number, gap)
-    return total.abs().sum(-1) / gap.shape[-1]
+    return total.abs().sum(-1) / asked.sum(-1)
 
 
 def _check(outputs: Tensor, target: Tensor) -> None:

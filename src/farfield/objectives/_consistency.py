@@ -117,14 +117,31 @@ def log_probabilities(outputs: Tensor) -> Tensor:
     return torch.cat([logsigmoid(outputs), logsigmoid(-outputs)], dim=-1)
 
 
-def distance(outputs: Tensor, target: Tensor) -> Tensor:
-    """Mean squared distance of probabilities over problems and classes.
+def distance(outputs: Tensor, target: Tensor, *problems: Problems) -> Tensor:
+    """Mean squared distance of probabilities over problems, answers and classes.
 
     Args:
-        outputs: Logits, `(*, class)`.
+        outputs: Logits, `(batch, *answer, class)`.
         target: Probabilities of the same shape, to which no gradient passes.
+        problems: The problems that are answered, as in `mean_of_asked`.
     """
-    return (probabilities(outputs) - target.detach()).square().mean()
+    return mean_of_asked((probabilities(outputs) - target.detach()).square(), *problems)
+
+
+def mean_of_asked(values: Tensor, *problems: Problems) -> Tensor:
+    """Mean over all answers that are asked for.
+
+    Args:
+        values: A number for each answer, or for each of its classes, `(batch, *answer, …)`.
+        problems: The problems that are answered; of mixtures all that are mixed, each of which
+            must ask for an answer.
+    """
+    if all(each.target.ndim == 1 for each in problems):  # one answer each fills up nothing
+        return values.mean()
+    asked = torch.stack([each.asked for each in problems]).all(0)
+    number = asked.sum() * (values.numel() // asked.numel())
+    counted = asked if asked.ndim == values.ndim else asked.unsqueeze(-1)
+    return values.where(counted, 0.0).sum() / number.clamp(min=1)
 
 
 def ramp_up(progress: float, over: float) -> float:

@@ -151,9 +151,9 @@ class ICT(TeacherRule):
             target = probabilities(mixture(answers))
         else:
             target = mixture(probabilities(answers))
-        outputs, *_ = mixed_outputs(update, problems, pairs, self.layers)
+        outputs, *both = mixed_outputs(update, problems, pairs, self.layers)
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * distance(outputs, target), self.follow(update, state)
+        return supervised + weight * distance(outputs, target, *both), self.follow(update, state)
 
 
 def _pairs(update: Update, of: str) -> dict[str, Tensor]:

@@ -24,7 +24,8 @@ class LabelSmoothing(Objective):
     $$L = \frac{1}{B} \sum_b (1 - s)\, \ell(f(x_b), y_b) + \frac{s}{K} \sum_k \ell(f(x_b), k)$$
 
     with $\ell$ the loss of the task, $f$ the model and $K$ classes: as many as the network gives
-    logits, two for one logit of yes and no. It is a control for rules that mix labels.
+    logits, two for one logit of yes and no. It is a control for rules that mix labels. Answers that
+    are not asked for stay so.
 
     Args:
         smoothing: Weight $s$ of all classes, in 0…1.
@@ -68,7 +69,8 @@ class LabelSmoothing(Objective):
         outputs, problems = update.outputs(), update.problems
         check_logits(outputs, problems)
         classes = max(2, outputs.shape[-1])
-        targets = [torch.full_like(problems.target, k) for k in range(classes)]
+        target, asked = problems.target, problems.asked
+        targets = [torch.where(asked, torch.full_like(target, k), target) for k in range(classes)]
         every = [
             update.task_loss(outputs, dataclasses.replace(problems, target=target))
             for target in targets

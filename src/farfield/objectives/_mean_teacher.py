@@ -64,8 +64,9 @@ class MeanTeacher(TeacherRule):
             ValueError: If the outputs are not logits of classes.
         """
         supervised = self.supervised(update)
-        student = update.outputs(update.batches[self.consistency])
+        problems = update.batches[self.consistency]
+        student = update.outputs(problems)
         teacher, state = self.teach(update, update.second_view(self.consistency))
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        loss = supervised + weight * distance(student, probabilities(teacher))
+        loss = supervised + weight * distance(student, probabilities(teacher), problems)
         return loss, self.follow(update, state)

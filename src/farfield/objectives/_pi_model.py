@@ -12,6 +12,7 @@ from farfield.core import Fraction, NonNegativeFloat, Problems, Stream
 from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
+    mean_of_asked,
     moved,
     probabilities,
     ramp_up,
@@ -81,4 +82,5 @@ class PiModel(ConsistencyRule):
             for name, problems in zip(("first", "second"), views, strict=True)
         )
         weight = self.weight * ramp_up(update.progress, self.ramp)
-        return supervised + weight * (first - second).square().mean(), update.state
+        apart = mean_of_asked((first - second).square(), views[0])
+        return supervised + weight * apart, update.state

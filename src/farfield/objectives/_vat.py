@@ -23,6 +23,7 @@ from farfield.objectives._consistency import (
     ConsistencyRule,
     draw_noise,
     log_probabilities,
+    mean_of_asked,
     moved,
 )
 from farfield.objectives._objective import Tensors, Update
@@ -112,7 +113,8 @@ class VAT(ConsistencyRule):
 
         def divergence(shift: Tensor, parameters: Tensors) -> Tensor:
             outputs = self._moved_outputs(update, shift, {**parameters, **_buffers(update)})
-            return (before.exp() * (before - log_probabilities(outputs))).sum(-1).mean()
+            apart = (before.exp() * (before - log_probabilities(outputs))).sum(-1)
+            return mean_of_asked(apart, problems)
 
         direction = _unit(update.draws["direction"])
         # Rounding errors of answers count 1 / step times in the gradient, also between seeds that
@@ -122,7 +124,8 @@ class VAT(ConsistencyRule):
             direction = _unit(gradient.detach())
         loss = supervised + self.weight * divergence(self.radius * direction, {})
         if self.entropy:
-            loss = loss - self.entropy * (answers.exp() * answers).sum(-1).mean()
+            logs = mean_of_asked((answers.exp() * answers).sum(-1), problems)
+            loss = loss - self.entropy * logs
         return loss, update.state
 
     def _moved_outputs(self, update: Update, shift: Tensor, parameters: Tensors) -> Tensor:

@@ -12,7 +12,7 @@ from typing import Final, final
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.core import expand_home, printable, read_regular
+from farfield.core import UNASKED, expand_home, printable, read_regular
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._texts import PTB, WIKITEXT2
 
@@ -20,7 +20,7 @@ END: Final = "<eos>"
 """Token at the end of every line."""
 UNKNOWN: Final = "<unk>"
 """Word that stands for words outside of the vocabulary."""
-NO_WORD: Final = -1
+NO_WORD: Final = UNASKED
 """Number of a word outside of the vocabulary, and target behind the end of a text."""
 NAMES: Final = ("train.txt", "valid.txt", "test.txt")
 """Files of a folder of one's own."""

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from farfield.core import Problems, Stream, UnknownNameError, check_fields
+from farfield.core import UNASKED, Problems, Stream, UnknownNameError, check_fields
 from farfield.metrics import correct
 from farfield.tasks._protocol._checks import Count, check_regime
 from farfield.tasks._protocol._form import WORD, Form
@@ -213,7 +213,7 @@ class WordText:
         self._check_outputs(outputs, problems)
         wanted = problems.target.flatten()
         losses = F.cross_entropy(
-            outputs.flatten(0, 1), wanted, ignore_index=NO_WORD, reduction="none"
+            outputs.flatten(0, 1), wanted, ignore_index=UNASKED, reduction="none"
         )
         total = losses.reshape(problems.target.shape).sum(1)
         return total if self.sum_over_steps else total / _words(problems).clamp(min=1)
@@ -231,7 +231,7 @@ class WordText:
             ValueError: If `outputs` is not of `(batch, time, num_outputs)`.
         """
         self._check_outputs(outputs, problems)
-        right = correct(outputs, problems.target.clamp(min=0)) * (problems.target != NO_WORD)
+        right = correct(outputs, problems.target)
         return right.to(torch.float32).sum(1) / _words(problems).clamp(min=1)
 
     def pooled_scores(
@@ -275,4 +275,4 @@ class WordText:
 
 def _words(problems: Problems) -> Tensor:
     """Number of words that are asked for in each window."""
-    return (problems.target != NO_WORD).sum(1)
+    return problems.asked.sum(1)
