@@ -49,7 +49,8 @@ def texts(path: Path) -> Iterator[str]:
 @each("path", SOURCES)
 def test_sources_are_in_plain_words(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
-    assert list(riddles(ast.parse(source))) == []
+    if re.search(rf"[\"'][\\\s]*(?:{'|'.join(OPENERS)}) ", source):  # else no string begins so
+        assert list(riddles(ast.parse(source))) == []
     if worn(source):  # else no part of it is; to take it apart takes long
         assert [word for text in texts(path) for word in worn(text)] == []
 
