@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -75,9 +74,10 @@ def claim(row: str, sigma: float, *, column: str = "accuracy") -> Claim:
     )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "runs")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Finished runs of all tests of the file, each of which asks for those it needs."""
+    return Store(tmp_path_factory.mktemp("normalizer") / "runs")
 
 
 def plate_of(exhibit: Exhibit, store: Store, *claims: Claim) -> Plate:
