@@ -84,3 +84,13 @@ def writable_place(path: Path) -> Path:
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise OSError(errno.EINVAL, "it must be a regular file, not a device, pipe or socket")
     return place
+
+
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """What changes with a file: its times, size and number. Equal stamps are of equal contents.
+
+    Args:
+        path: The file.
+    """
+    known = path.stat()
+    return known.st_mtime_ns, known.st_ctime_ns, known.st_size, known.st_ino

@@ -64,3 +64,30 @@ def test_broken_files_and_others_are_refused(tmp_path: Path) -> None:
     for name in ("cut.png", "text.png", "moving.png", "missing.png"):
         with pytest.raises(ValueError, match=f"{name} must be a whole BMP, JPEG or PNG file"):
             read_picture(tmp_path / name)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_photographs_are_turned_upright(tmp_path: Path, orientation: int) -> None:
+    pixels = np.zeros((16, 32), np.uint8)
+    pixels[:8, :8] = 255
+    seen = {
+        1: pixels,
+        2: pixels[:, ::-1],
+        3: pixels[::-1, ::-1],
+        4: pixels[::-1],
+        5: pixels.T,
+        6: pixels.T[:, ::-1],
+        7: pixels.T[::-1, ::-1],
+        8: pixels.T[::-1],
+    }
+    marks = Image.Exif()
+    marks[0x0112] = orientation
+    Image.fromarray(pixels).save(tmp_path / "a.png", exif=marks)
+    assert np.array_equal(read_picture(tmp_path / "a.png"), seen[orientation])
+
+
+@pytest.mark.parametrize("marks", [b"Exif\0\0MM\0*\xff\xff\xff\xff", b"\0" * 40])
+def test_damaged_marks_of_a_camera_are_refused(tmp_path: Path, marks: bytes) -> None:
+    Image.fromarray(np.zeros((4, 8), np.uint8)).save(tmp_path / "a.png", exif=marks)
+    with pytest.raises(ValueError, match=r"a.png must be a whole BMP, JPEG or PNG file: "):
+        read_picture(tmp_path / "a.png")

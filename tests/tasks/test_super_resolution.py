@@ -59,6 +59,13 @@ def enlarged(sharp: np.ndarray, scale: int) -> np.ndarray:
     return oracle.bicubic(few, sharp.shape) / 255
 
 
+def test_a_changed_picture_is_read_again(data: Path) -> None:
+    path = data / "test" / "e.png"
+    for level in (10, 200):
+        Image.fromarray(np.full((44, 36), level, np.uint8)).save(path)
+        assert small().draw(stream(0))["test"].target.tensors[1].unique().tolist() == [level]
+
+
 @pytest.mark.parametrize("scale", [3, 4])
 def test_images_are_luma_and_what_few_of_their_pixels_give(data: Path, scale: int) -> None:
     problems = small(scale=scale).draw(stream(0))["test"]

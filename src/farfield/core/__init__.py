@@ -15,6 +15,7 @@ from farfield._errors import FarfieldError as FarfieldError
 from farfield._errors import UnknownNameError as UnknownNameError
 from farfield._errors import lacks_memory as lacks_memory
 from farfield._files import expand_home as expand_home
+from farfield._files import file_stamp as file_stamp
 from farfield._files import open_regular as open_regular
 from farfield._files import read_regular as read_regular
 from farfield._files import writable_place as writable_place
@@ -95,6 +96,7 @@ __all__ = [
     "check_fields",
     "excerpt",
     "expand_home",
+    "file_stamp",
     "first_names",
     "forked_generators",
     "from_line",

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image
+from PIL import Image, ImageOps
 
 from farfield._files import read_regular
 from farfield._text import excerpt, printable
@@ -27,12 +27,15 @@ _BROKEN: Final = (
     ValueError,
     Image.DecompressionBombError,
     Image.DecompressionBombWarning,
+    UserWarning,
 )
 """Errors of Pillow at a file that is cut short, made up or too large."""
 
 
 def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
     """The pixels of a picture: levels of gray, or of red, green and blue.
+
+    A photograph that says how its camera was turned is turned upright.
 
     Args:
         path: A BMP, JPEG or PNG file with levels in bytes.
@@ -49,9 +52,13 @@ def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
         content = read_regular(path, _LARGEST)
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
+            warnings.filterwarnings("error", "Corrupt EXIF", UserWarning)
             with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
                 refused = _refused(picture)
-                pixels = None if refused else np.array(picture.convert(_MODES[picture.mode]))
+                upright = None if refused else ImageOps.exif_transpose(picture)
+                pixels = (
+                    None if upright is None else np.array(upright.convert(_MODES[upright.mode]))
+                )
     except _BROKEN as error:
         raise ValueError(
             f"{name} must be a whole BMP, JPEG or PNG file: {excerpt(error)}"

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float32, UInt8
 from torch import Tensor
 
-from farfield.core import PICTURES, expand_home, printable, read_picture
+from farfield.core import PICTURES, expand_home, file_stamp, printable, read_picture
 from farfield.functional import bicubic_resize, rgb_to_ycbcr
 from farfield.tasks._files._data_sets import folders
 
@@ -65,11 +65,15 @@ def luma_pairs(named: str, scale: int, smallest: int) -> list[Pair]:
             f"{f'more than {_MOST:,}' if files else 'none'} in {places}: set FARFIELD_DATA to a "
             f"folder that has {printable(named)}, or name another"
         )
-    return list(_pairs(files, scale, smallest))
+    return list(_pairs(files, tuple(map(file_stamp, files)), scale, smallest))
 
 
 @lru_cache(maxsize=8)
-def _pairs(files: Sequence[Path], scale: int, smallest: int) -> tuple[Pair, ...]:
+def _pairs(
+    files: Sequence[Path], stamps: Sequence[tuple[int, ...]], scale: int, smallest: int
+) -> tuple[Pair, ...]:
+    """Pictures of files, read again when they have changed."""
+    del stamps
     return tuple(_pair(path, scale, smallest) for path in files)
 
 

@@ -12,7 +12,7 @@ from typing import Final, final
 import numpy as np
 from jaxtyping import Int64
 
-from farfield.core import UNASKED, expand_home, printable, read_regular
+from farfield.core import UNASKED, expand_home, file_stamp, printable, read_regular
 from farfield.tasks._files._data_sets import DataSet
 from farfield.tasks._files._texts import PTB, WIKITEXT2
 
@@ -104,7 +104,7 @@ def are_in(folder: str) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _texts_at(paths: tuple[Path, ...], stamps: tuple[tuple[int, int], ...]) -> Texts:
+def _texts_at(paths: tuple[Path, ...], stamps: tuple[tuple[int, ...], ...]) -> Texts:
     """Texts of files, read again when they have changed."""
     del stamps
     return _numbered([(printable(path), _content(path)) for path in paths])
@@ -118,15 +118,14 @@ def _content(path: Path) -> bytes:
         raise ValueError(f"{printable(path)} must be a text: {error.strerror}") from error
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    """Time of the last change and size of a file."""
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes with a file of a folder of one's own."""
     try:
-        known = path.stat()
+        return file_stamp(path)
     except OSError as error:
         raise ValueError(
             f"folder must have the files {', '.join(NAMES)}, got none at {printable(path)}"
         ) from error
-    return known.st_mtime_ns, known.st_size
 
 
 def _numbered(files: Sequence[tuple[str, bytes]]) -> Texts:
@@ -171,20 +170,20 @@ def tokens_of(content: bytes, name: str) -> list[str]:
     """Words of a text, with a token at the end of every line.
 
     Args:
-        content: The text, in UTF-8.
+        content: The text, in UTF-8, with lines that end as any system has it.
         name: Its name, for errors.
 
     Raises:
-        ValueError: If it is empty, has no line, or is no text.
+        ValueError: If it is empty, or is no text.
     """
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # without the mark that some editors put first
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} must be a text in UTF-8, got other bytes: {error}") from error
-    if "\n" not in text:
-        what = f"{len(text)} characters without a newline" if text else "an empty file"
-        raise ValueError(f"{name} must have lines that end in a newline, got {what}")
-    return text.replace("\n", f" {END} ").split()
+    if not text:
+        raise ValueError(f"{name} must have at least one line, got an empty file")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    return [word for line in lines for word in (*line.split(), END)]
 
 
 def vocabulary(tokens: Sequence[str]) -> tuple[str, ...]:
