@@ -42,7 +42,7 @@ def experiment_of(folder: Path, rule: Objective | None = None, *, tied: bool = F
         task=WordText(folder=str(folder), steps=STEPS, sum_over_steps=True),
         model=SequenceNetwork(core=core, encoder=words, core_bound=0.5, tied=tied),
         objective=rule or CarriedState(objective=CenteredL1(weight=0.1)),
-        recipe=Recipe(steps=6, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
+        recipe=Recipe(steps=5, learning_rate=0.5, batch_size=LANES, optimizer=SGD()),
     )
 
 

@@ -16,11 +16,11 @@ from farfield.records import DIVERGED, Record, Score, Store
 from farfield.tasks import TRAINING
 from farfield.training import Clock, OneNetwork, Progress, Stack, train
 from farfield.training._divergence import mark, not_finite_since
-from small import small_experiment, tiny_experiment
+from small import SMALL_LSTM, small_experiment, tiny_experiment
 
 pytestmark = pytest.mark.processor
 
-EXPERIMENT = small_experiment(steps=12, evaluations=3)
+EXPERIMENT = small_experiment(steps=8, evaluations=2, reasoner=SMALL_LSTM)
 BROKEN_AT = 5
 """Number of the first step that a broken network does not survive, counted from 1."""
 
@@ -70,7 +70,7 @@ def test_the_step_survives_a_stop(tmp_path: Path) -> None:
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 
     def interrupt(progress: Progress) -> None:
-        if progress.step == BROKEN_AT + 3:
+        if progress.step == BROKEN_AT + 2:
             raise StoppedError
 
     with pytest.raises(StoppedError):
@@ -86,7 +86,7 @@ def test_the_step_survives_a_stop(tmp_path: Path) -> None:
     [scores], _ = train(
         resumed, EXPERIMENT, checkpoint=tmp_path / "c", report=shown.append, clock=clock
     )
-    assert shown[0].step == BROKEN_AT + 3
+    assert shown[0].step == BROKEN_AT + 2
     assert marks(scores) == [(BROKEN_AT, TRAINING)]
 
 

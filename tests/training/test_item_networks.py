@@ -69,7 +69,7 @@ def experiment_of(task: Plain, core: Spec, **changed: object) -> Experiment:
 READING = NFMRules(num_heads=2, key_size=2, value_size=2)
 
 
-@pytest.mark.parametrize("name", CORES)
+@pytest.mark.parametrize("name", some([n for n in CORES if n != "preact-resnet"], CORES))
 @pytest.mark.parametrize("mixes", some([True], [False, True]))
 def test_together_equals_alone(name: str, mixes: bool) -> None:
     experiment = experiment_of(*CORES[name])
@@ -80,7 +80,7 @@ def test_together_equals_alone(name: str, mixes: bool) -> None:
     seeds = (0, 3)
     together = Stack(experiment, seeds, dtype=torch.float64)
     learners = [OneNetwork(experiment, seed, dtype=torch.float64) for seed in seeds]
-    for step in range(3):
+    for step in range(2):
         losses = torch.cat([learner.update(step) for learner in learners])
         torch.testing.assert_close(together.update(step), losses, rtol=1e-9, atol=1e-12)
     for place, learner in enumerate(learners):
@@ -91,7 +91,7 @@ def test_together_equals_alone(name: str, mixes: bool) -> None:
                 together.weights()[place][layer], content, rtol=1e-8, atol=1e-10, msg=layer
             )
         for scores in ("score", "training_metrics"):
-            found, expected = getattr(together, scores)(3)[place], getattr(learner, scores)(3)[0]
+            found, expected = getattr(together, scores)(2)[place], getattr(learner, scores)(2)[0]
             assert [score.value for score in found] == pytest.approx(
                 [score.value for score in expected], rel=1e-8
             )
@@ -101,7 +101,8 @@ def test_attention_is_drawn_at_random_for_a_regime_of_the_trained_network() -> N
     task, core = Plain(item_shape=(4, 4), length=1), Spec(PreActResNetNFM, width=2, rules=READING)
     changes = (Occlusion(size=2, of=TRAINING), RandomAttention(of=TRAINING))
     experiment = experiment_of(task, core, perturbations=changes)
-    learner, together = OneNetwork(experiment, 0), Stack(experiment, (0, 1))
+    learner = OneNetwork(experiment, 0, dtype=torch.float64)
+    together = Stack(experiment, (0, 1), dtype=torch.float64)
     for each in (learner, together):
         each.update(0)
     losses = [
@@ -109,7 +110,7 @@ def test_attention_is_drawn_at_random_for_a_regime_of_the_trained_network() -> N
         for each in (learner, learner, together)
     ]
     assert losses[0] == losses[1]
-    assert losses[0] == pytest.approx(losses[2], rel=1e-3)
+    assert losses[0] == pytest.approx(losses[2], rel=1e-6)
     assert len(set(losses[0].values())) == 3
 
 
