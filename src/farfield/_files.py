@@ -87,7 +87,7 @@ def writable_place(path: Path) -> Path:
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
-    """What changes with a file: its times, size and number. Equal stamps are of equal contents.
+    """Times, size and number of a file: while they are the same, so is its content.
 
     Args:
         path: The file.

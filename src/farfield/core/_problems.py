@@ -84,7 +84,7 @@ class Problems:
 
     @property
     def asked(self) -> Tensor:
-        """Whether each answer is asked for, booleans of the shape of `target`."""
+        """True for each answer that is asked for, in the shape of `target`."""
         return self.target != UNASKED
 
     def check_index(self) -> None:

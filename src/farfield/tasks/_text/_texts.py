@@ -119,7 +119,7 @@ def _content(path: Path) -> bytes:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes with a file of a folder of one's own."""
+    """Stamp of a file of a user's folder."""
     try:
         return file_stamp(path)
     except OSError as error:
