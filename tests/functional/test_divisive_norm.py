@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+from each import some
 from farfield.functional import (
     divisive_center_1d,
     divisive_center_2d,
@@ -97,7 +98,7 @@ def test_released_code_on_vectors(dtype: torch.dtype, golden) -> None:
     arrays.check(divisive_norm_1d(z, 5, sigma=0.1), "y_sum5_sup5_eps001")
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4, 3), (1, 1, 2, 5)])
+@pytest.mark.parametrize("shape", some([(1, 2, 4, 3)], [(1, 2, 4, 3), (1, 1, 2, 5)]))
 @pytest.mark.parametrize("sides", [(3, 3), (4, 2), (2, 5)])
 def test_gradient_on_images(shape: tuple[int, ...], sides: tuple[int, int]) -> None:
     tensors = [drawn(*shape).requires_grad_(), torch.tensor(0.7).double().requires_grad_()]
@@ -152,7 +153,7 @@ def test_channels_may_lie_last(monkeypatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # What torch does itself.
-@pytest.mark.parametrize("sides", [(3, 4), (4, 5)])
+@pytest.mark.parametrize("sides", some([(3, 4)], [(3, 4), (4, 5)]))
 def test_what_a_compiler_sees_is_the_same(monkeypatch, sides: tuple[int, int]) -> None:
     for name in ("_box", "box_product"):  # A compiler cannot see through checks of types.
         plain = inspect.unwrap(getattr(_divisive_norm_by_hand, name))

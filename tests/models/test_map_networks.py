@@ -196,7 +196,10 @@ def model(**parts: object) -> MapModel:
     return MapNetwork(**{**SMALL, **parts}).build(FEW, stream(0, "weights"))
 
 
-@pytest.mark.parametrize("parts", [{}, {"reader": Spec(RNReader, hidden_size=4)}])
+@pytest.mark.parametrize(
+    "parts",
+    [{}, {"reader": Spec(RNReader, hidden_size=4), "maps": Spec(ConvMaps, width=2, scales=4)}],
+)
 def test_a_problem_is_an_image_and_a_question(parts: dict[str, Spec]) -> None:
     """The same answers from maps of every problem, and from those of each image once."""
     network, problems = model(**parts).eval(), problems_of_run(FEW, 0)["new-images"].compact()

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import some
 from farfield.functional import cosine_similarity, ntm_head_sizes, slot_address
 from farfield.models import NTM
 from made import assert_spread, drawn, generator, state_of, unsettled
@@ -93,7 +94,7 @@ def test_cosines() -> None:
 
 
 @pytest.mark.parametrize("first_read", [True, False])
-@pytest.mark.parametrize("shape", [(2, 3), (1, 4)])
+@pytest.mark.parametrize("shape", some([(2, 3)], [(2, 3), (1, 4)]))
 def test_gradient_with_respect_to_embeddings(shape: tuple[int, int], first_read: bool) -> None:
     model = small(first_read=first_read)
     assert torch.autograd.gradcheck(model, drawn(*shape, FEATURES).requires_grad_())
