@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -310,6 +310,7 @@ def test_smoothed_norms(name: str, affine: bool) -> None:
     torch.testing.assert_close(field_norm(mean, field), torch.zeros_like(z), rtol=0, atol=1e-6)
 
 
+@settings(max_examples=20)
 @given(seed=st.integers(0, 999), scale=st.floats(0.1, 10), offset=st.floats(-10, 10))
 def test_without_a_constant_location_and_scale_are_forgotten(seed, scale, offset) -> None:
     z = drawn(6, 4, 5, FEATURES, seed=seed)

@@ -52,12 +52,12 @@ LAYERS = {
 @pytest.mark.filterwarnings("ignore")  # of torch's own exporter
 @pytest.mark.parametrize("name", some(["GRULayer", "EntNet"], LAYERS))
 def test_what_onnx_says_is_what_the_layer_says(name: str) -> None:
-    layer = LAYERS[name](batch_first=True, generator=generator()).eval()
+    layer = LAYERS[name](batch_first=True, generator=generator()).double().eval()
     batch = torch.export.Dim("batch", min=1, max=10_000)
-    x = drawn(3, 2, 3).float()
+    x = drawn(3, 2, 3)
     with contextlib.redirect_stdout(io.StringIO()):
         program = torch.onnx.export(layer, (x,), dynamo=True, dynamic_shapes=({0: batch},))
     session = onnx_reference.ReferenceEvaluator(program.model_proto)
-    x = drawn(7, 2, 3, seed=1).float()
+    x = drawn(7, 2, 3, seed=1)
     found, *_ = session.run(None, {session.input_names[0]: x.numpy()})
     torch.testing.assert_close(torch.from_numpy(found), layer(x)[0], rtol=1e-4, atol=1e-5)

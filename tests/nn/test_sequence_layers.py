@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -30,6 +28,7 @@ from farfield.nn import (
 )
 from made import drawn, generator, state_of, unsettled
 from oracles import recurrent_cells as cells
+from processes import run_forked
 
 INPUTS, HIDDEN, BATCH, TIME = 3, 8, 4, 7
 OPTIONS: dict[str, tuple[type[nn.Module], dict[str, object]]] = {
@@ -97,7 +96,7 @@ def test_outputs_and_state_have_their_axes(name: str) -> None:
 
 
 @layers
-@pytest.mark.parametrize("cut", [1, 3, 6])
+@pytest.mark.parametrize("cut", some([3], [1, 3, 6]))
 def test_a_sequence_in_pieces_is_the_sequence(name: str, cut: int) -> None:
     module, x = made(name), drawn(TIME, BATCH, INPUTS)
     whole, last = module(x)
@@ -157,7 +156,7 @@ def test_a_call_leaves_nothing_behind(name: str) -> None:
 
 
 @layers
-@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("batch_first", some([True], [False, True]))
 def test_items_in_places_are_read_as_the_sequence_they_are(name: str, batch_first: bool) -> None:
     module, few = made(name, batch_first=batch_first), some_items()
     few = few.at(few.index.t()) if batch_first else few
@@ -207,7 +206,7 @@ def test_sequences_stand_alone_in_any_order(name: str) -> None:
     moved, moved_state = module(x[:, order])
     assert_same(moved, outputs[:, order])
     assert_same(moved_state, like(state, lambda part: part[:, order]))
-    for row in range(BATCH):
+    for row in (1, BATCH - 1):
         alone, alone_state = module(x[:, row : row + 1])
         assert_same(alone, outputs[:, row : row + 1])
         assert_same(alone_state, like(state, lambda part, row=row: part[:, row : row + 1]))
@@ -266,7 +265,9 @@ def test_states_of_packed_sequences_reach_the_kernel_whole(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize(
+    "name", some([name for name in OPTIONS if name not in GROWING[1:3]], OPTIONS)
+)
 @pytest.mark.parametrize("shape", some([(3, 2)], [(3, 2), (1, 1)]))
 def test_gradient(name: str, shape: tuple[int, int]) -> None:
     cls, options = OPTIONS[name]
@@ -359,7 +360,8 @@ for name in sys.argv[1:] or layers:
 @pytest.mark.parametrize("names", some(["gru holding-rnn"], ["gru holding-rnn", ""]))
 def test_layers_compile_as_one_graph_for_any_batch(names: str) -> None:
     """By themselves: the shape hook of the tests wraps functions, and torch cannot look into it."""
-    subprocess.run([sys.executable, "-c", COMPILED, *names.split()], check=True)
+    status, _, errors = run_forked(COMPILED, *names.split())
+    assert status == 0, errors
 
 
 @layers
