@@ -27,12 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--remake-baselines", action="store_true", help="draw the baselines anew")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _kept_levels() -> Iterator[None]:
+@pytest.fixture(scope="session")
+def _levels() -> Levels:
+    return Levels(Path("nowhere"), Path(__file__).resolve().parents[2] / "results")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept_levels(_levels: Levels) -> Iterator[None]:
     """Floors and ceilings of results/, which `test_levels.py` measures again."""
-    kept = Levels(Path("nowhere"), Path(__file__).resolve().parents[2] / "results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_report, "Levels", lambda: kept)
+        patch.setattr(_report, "Levels", lambda: _levels)
         yield
 
 
