@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import torch
 from jaxtyping import Float, Int64, Shaped
@@ -24,6 +24,10 @@ class _Taps(NamedTuple):
     weights: Float[Tensor, "item slot"]
 
 
+_FIXED: Final = 2**22
+"""Numbers that Pillow counts a weight in, for levels in bytes."""
+
+
 @check_arguments
 def bicubic_resize(
     images: Shaped[Tensor, "*batch height width"],
@@ -42,8 +46,10 @@ def bicubic_resize(
     along either axis, with $c_i = (i + \frac12) n / m - \frac12$ from $n$ to $m$ pixels and
     $r = \max(1, n / m)$: the kernel becomes as much wider as the image becomes smaller. MATLAB's
     `imresize` goes on in mirror beyond the border, Pillow leaves out what lies there. Both round
-    levels in bytes after each axis. `torch.nn.functional.interpolate` has the coefficient −¾ in
-    place of −½ unless `antialias` is set, and then Pillow's border.
+    levels in bytes after each axis, half of a level upwards. MATLAB begins with the axis that
+    becomes smaller, Pillow with the width and with weights of 22 binary places (some releases
+    choose the axis by the sizes). `torch.nn.functional.interpolate` has the coefficient −¾ in place
+    of −½ unless `antialias` is set, and then Pillow's border.
 
     Args:
         images: The images, floating-point, or bytes that are resized to bytes.
@@ -55,18 +61,31 @@ def bicubic_resize(
         `(*batch, height, width)` to `(*batch, *size)`.
 
     Raises:
-        ValueError: If a size is none.
+        ValueError: If a size is none, or the images are integers that are no bytes.
 
     Reference:
         Keys 1981; ren2017, section 4.3, whose images are made so.
     """
-    resized = images.to(torch.promote_types(images.dtype, torch.float32))
-    # The axis that becomes smaller first, as both programs have it; only bytes show the order.
-    for dim in sorted((-2, -1), key=lambda dim: size[dim] / images.shape[dim]):
-        resized = _along(resized, dim, _taps(images.shape[dim], size[dim], mirrored))
-        if images.dtype == torch.uint8:
-            resized = resized.round().clamp(0, 255)
+    in_bytes = images.dtype == torch.uint8
+    if not (in_bytes or images.is_floating_point()):
+        raise ValueError(f"images must be floating-point numbers or bytes, got {images.dtype}")
+    kind = torch.float64 if in_bytes else torch.promote_types(images.dtype, torch.float32)
+    resized = images.to(kind)
+    for dim in _order(images, size) if mirrored else (-1, -2):
+        if size[dim] == images.shape[dim]:
+            continue
+        taps = _taps(images.shape[dim], size[dim], mirrored)
+        if in_bytes and not mirrored:
+            taps = taps._replace(weights=(taps.weights * _FIXED).round() / _FIXED)
+        resized = _along(resized, dim, taps)
+        if in_bytes:
+            resized = (resized + 0.5).floor().clamp(0, 255)
     return resized.to(images.dtype)
+
+
+def _order(images: Tensor, size: tuple[int, int]) -> list[int]:
+    """Axes in the order of MATLAB: first the one that becomes smaller."""
+    return sorted((-2, -1), key=lambda dim: size[dim] / images.shape[dim])
 
 
 def _taps(size: int, wanted: int, mirrored: bool) -> _Taps:
