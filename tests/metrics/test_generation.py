@@ -76,3 +76,11 @@ def test_scores_of_judges_have_directions() -> None:
     assert measure_of("fid/some-network") is MEASURES["fid"]
     assert MEASURES["fid"].lower_is_better
     assert not MEASURES["is"].lower_is_better
+
+
+def test_classes_without_probability_add_nothing_to_the_inception_score() -> None:
+    sure = torch.eye(10, dtype=torch.float64).repeat(6, 1).log()
+    assert inception_score(sure, splits=6) == pytest.approx(10, rel=1e-12)
+    halves = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]], dtype=torch.float64)
+    mixed = -2 * 0.25 * math.log(0.25) - 0.5 * math.log(0.5)
+    assert inception_score(halves.log(), splits=1) == pytest.approx(math.exp(mixed) / 2, rel=1e-12)

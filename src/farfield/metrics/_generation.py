@@ -69,7 +69,7 @@ def inception_score(logits: Float[Tensor, "batch class"], *, splits: PositiveInt
     alike, and the number of classes where each is surely of one and all are equally frequent.
 
     Args:
-        logits: Of a classifier, for each image.
+        logits: Of a classifier, for each image; −∞ for a class of probability 0.
         splits: Number $S$ of parts, of consecutive images, as large as each other but for one.
 
     Shape:
@@ -97,4 +97,5 @@ def _part_score(logits: Tensor) -> Tensor:
     """The score of one part."""
     sure = logits.log_softmax(1)
     mean = sure.logsumexp(0) - math.log(len(sure))
-    return (sure.exp() * (sure - mean)).sum(1).mean().clamp(min=0).exp()
+    terms = (sure.exp() * (sure - mean)).where(~sure.isneginf(), 0.0)
+    return terms.sum(1).mean().clamp(min=0).exp()
