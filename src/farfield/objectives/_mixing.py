@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor
 
-from farfield.core import EncodesWithPart, Problems, tap_layers
+from farfield.core import EncodesItems, Problems, tap_layers
 from farfield.functional import as_fractions, is_transformed
 from farfield.objectives._bound import Bound
 from farfield.objectives._mixing_layers import INPUT, layers_of
@@ -100,8 +100,11 @@ class _Mixing:
         self.network, self.pairs, self.layers = network, pairs, layers
         self.stop_gradient = stop_gradient
         self.hidden = [name for name in layers if name != INPUT]
-        self.encodes = isinstance(network.module, EncodesWithPart) and not any(
-            name.startswith(f"{ENCODER}.") for name in self.hidden
+        # Since Python 3.12 `isinstance` overlooks submodules, which `nn.Module.__getattr__` finds.
+        self.encodes = (
+            isinstance(network.module, EncodesItems)
+            and hasattr(network.module, ENCODER)
+            and not any(name.startswith(f"{ENCODER}.") for name in self.hidden)
         )
         few = not pairs["weight"].ndim and len(problems.items) ** 2 < problems.index.numel()
         self.is_shared = (self.encodes or not self.hidden) and (few or INPUT not in layers)

@@ -14,7 +14,7 @@ from torch.nn.parameter import is_lazy
 
 from farfield.core import Problems, Stream, forked_generators, stream
 from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
-from farfield.models import EncodesItems, EncodesWithPart
+from farfield.models import EncodesItems
 from farfield.objectives import Bound
 from farfield.records import from_tensors, to_tensors
 from farfield.tasks import TRAINING
@@ -175,9 +175,9 @@ def has_fixed_encoder(network: nn.Module) -> bool:
     Args:
         network: Any network; in one that is not Farfield's, nobody knows what is encoded.
     """
-    if not isinstance(network, EncodesWithPart) or not is_ours(type(network)):
+    if not isinstance(network, EncodesItems) or not is_ours(type(network)):
         return False
-    encoder = network.encoder
+    encoder = getattr(network, "encoder", None)
     return (
         isinstance(encoder, nn.Module)
         and vars(type(encoder)).get("is_pure") is True
