@@ -47,7 +47,10 @@ BOTH = ("functional", "models", "nn", "training", "test_zoo.py", "test_every_pai
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a test with products by oneDNN's operator, then by torch where the operator ran."""
+    """Run a test with products by oneDNN's operator, then by torch where the operator ran.
+
+    Shapes are checked the first time alone.
+    """
     if not any(part in BOTH for part in item.path.relative_to(CHECKOUT / "tests").parts):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -81,6 +84,8 @@ def _product_by(side: str) -> Iterator[list[bool]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(_machine.FORCED, "onednn", side == "operator")
+        if side == "torch":
+            patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
         patch.setattr(_products, "_by_onednn", noted)
         yield ran
 
@@ -153,9 +158,9 @@ def paper_text() -> Callable[[str], str]:
 @pytest.fixture
 def unchecked() -> Iterator[None]:
     """The package as users run it: without the shape hook, so that its own errors are seen."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        yield
 
 
 NEEDS = {
