@@ -83,8 +83,8 @@ def test_weights_that_are_not_the_run_s_do_not_count(
     key, path = EXPERIMENT.key, store.weights_path(EXPERIMENT.key, 3)
     record, weights = store.find(key, 3), store.weights(key, 3)
     if not is_signed:
-        path = store.folder / "records.sqlite"  # as format 1 was
-        with closing(sqlite3.connect(path)) as connection, connection:
+        database = store.folder / "records.sqlite"  # as format 1 was
+        with closing(sqlite3.connect(database)) as connection, connection:
             connection.execute("ALTER TABLE runs DROP COLUMN weights")
             connection.execute("ALTER TABLE runs DROP COLUMN digest")
             connection.execute("PRAGMA user_version = 1")
