@@ -56,6 +56,7 @@ def use(wheel: Path, folder: Path) -> None:
     for line, expected in COMMANDS.items():
         arguments = [word.format(results=CHECKOUT / "results") for word in line.split()]
         run(programs / "farfield", *arguments, cwd=folder, expected=expected)
+    sys.path.insert(0, str(CHECKOUT / "tests"))  # as pytest has it
     script = runpy.run_path(str(CHECKOUT / "tests" / "docs" / "test_documents.py"))["script"]
     path = folder / "readme.py"
     path.write_text(script((CHECKOUT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
