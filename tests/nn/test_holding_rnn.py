@@ -71,15 +71,15 @@ def test_the_layer_is_the_recurrence_with_its_weights(min_update: float) -> None
 
 @pytest.mark.processor
 def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
-    """In float32, for ten thousand steps, while the other groups move."""
-    inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
+    """In float32, for a thousand steps, while the other groups move."""
+    inputs, gates, weight, state = (tensor.float() for tensor in given(1_000))
     weight[HIDDEN + 1] = 0.0
     gates[..., 1] = 3.0  # where the gate reaches 1, and a sigmoid is at 0.95
     gates[..., 2] = -1_000.0
     states = holding_recurrence(inputs, gates, weight, state)
     size = HIDDEN // GROUPS
     assert torch.equal(
-        states[..., size : 2 * size], state[:, size : 2 * size].expand(10_000, -1, -1)
+        states[..., size : 2 * size], state[:, size : 2 * size].expand(1_000, -1, -1)
     )
     assert (states[1:, :, 2 * size :] != states[:-1, :, 2 * size :]).any()
     assert states.abs().max() < HIDDEN
@@ -87,13 +87,13 @@ def test_a_group_whose_gate_is_at_one_keeps_every_bit() -> None:
 
 @pytest.mark.processor
 def test_a_group_that_is_asked_to_move_by_too_little_keeps_every_bit() -> None:
-    """In float32, for ten thousand steps; asked for just enough, it moves."""
-    inputs, gates, weight, state = (tensor.float() for tensor in given(10_000))
+    """In float32, for a thousand steps; asked for just enough, it moves."""
+    inputs, gates, weight, state = (tensor.float() for tensor in given(1_000))
     weight[HIDDEN:] = 0.0
     gates[..., :2] = 3.0 - 6 * 0.099
     gates[..., 2:] = 3.0 - 6 * 0.101
     states = holding_recurrence(inputs, gates, weight, state, min_update=0.1)
-    assert torch.equal(states[..., : HIDDEN // 2], state[:, : HIDDEN // 2].expand(10_000, -1, -1))
+    assert torch.equal(states[..., : HIDDEN // 2], state[:, : HIDDEN // 2].expand(1_000, -1, -1))
     assert (states[1:, :, HIDDEN // 2 :] != states[:-1, :, HIDDEN // 2 :]).any(0).all()
 
 

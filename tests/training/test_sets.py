@@ -360,6 +360,7 @@ def test_sets_with_tables_of_their_own_are_joined() -> None:
     assert torch.equal(both.target, torch.cat([first.target, second.target]))
 
 
+@pytest.mark.thorough
 def test_digits_are_attacked_at_growing_strength(data_folder, monkeypatch) -> None:
     """The profile over ε: a network that has learned something loses it as ε grows."""
     monkeypatch.setenv("FARFIELD_DATA", str(data_folder))
