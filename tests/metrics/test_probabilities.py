@@ -136,3 +136,11 @@ def test_answers_that_are_not_asked_for_do_not_count(score: str) -> None:
     torch.testing.assert_close(
         find(longer[:, order], filled[:, order]), expected, rtol=1e-6, atol=0
     )
+
+
+@pytest.mark.parametrize("score", ["accuracy", *SCORES])
+def test_scores_can_be_mapped(score: str) -> None:
+    find = accuracy if score == "accuracy" else SCORES[score][0]
+    outputs = torch.randn(3, 60, 5, generator=torch.Generator().manual_seed(0))
+    target = outputs.argmax(-1).where(torch.arange(60) % 3 > 0, UNASKED)
+    torch.testing.assert_close(torch.func.vmap(find)(outputs, target), find(outputs, target))

@@ -94,6 +94,6 @@ def mean_of_asked(values: Tensor, target: Tensor) -> Tensor:
         target: The right classes, `UNASKED` where no answer is asked for.
     """
     asked = target != UNASKED
-    if asked.all():
-        return values.mean(-1)
-    return values.where(asked, 0.0).sum(-1) / asked.sum(-1)
+    kind = torch.promote_types(values.dtype, torch.float32)
+    total = values.where(asked, 0.0).sum(-1, dtype=kind)
+    return (total / asked.sum(-1)).to(values.dtype)
