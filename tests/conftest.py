@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import re
 import sys
@@ -16,6 +17,16 @@ import jaxtyping
 import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
+
+# Nothing that is imported or collected is garbage, and looking for it takes a third of the time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make alone."""
+    gc.freeze()
+    gc.enable()
+
 
 # Every call in a module with shapes is checked at run time, here only; that takes as long as the
 # call itself where it is short, and types elsewhere are mypy's to check. `int` stands for `float`
