@@ -27,6 +27,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Names in descriptions of renamed fields and options, by the current path of their class."""
 
+_AUGMENTED: Final = "farfield.objectives.Augmented"
 _EXPERIMENT: Final = "farfield.experiments.Experiment"
 _PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
 _PLAYER: Final = "farfield.experiments.Player"
@@ -189,7 +190,21 @@ def _with_options(spec: dict[str, Json], names: Mapping[str, str]) -> dict[str, 
     return spec | {"options": sorted(renamed, key=lambda option: option[0])}
 
 
+def _without_kornia(augmented: dict[str, Json]) -> dict[str, Json]:
+    """Write the operations of kornia, once the only ones, as nothing, and those of Pillow."""
+    written = dict(augmented)
+    if written.pop("kornia_operations", False) is True:
+        return written
+    return written | {"kornia_operations": False}
+
+
+def _with_kornia(written: dict[str, Json]) -> dict[str, Json]:
+    """The objective that `_without_kornia` wrote."""
+    return {"kornia_operations": True} | written
+
+
 _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
+    _AUGMENTED: _without_kornia,
     _EXPERIMENT: _players_as_parts,
     _RECIPE: _schedule_as_flags,
     _SPEC: _options_as_written,
@@ -197,6 +212,7 @@ _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
 """Functions from current fields to described ones, by class, where aliases do not suffice."""
 
 _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
+    _AUGMENTED: _with_kornia,
     _EXPERIMENT: _parts_as_players,
     _RECIPE: _schedule_from_flags,
     _SPEC: _options_as_named,

@@ -1,4 +1,4 @@
-"""RandAugment on a batch of images, image by image, with the operations of kornia."""
+"""RandAugment on a batch of images with the operations of kornia, for recorded networks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rand_augmented(images: Images, *, operations: int, magnitude: float, stream:
     Args:
         images: Floating-point numbers of 0…1, or bytes, in which case the result is bytes.
         operations: How many, one after the other; the same can come again.
-        magnitude: How strong they are, above 0 and below 30.
+        magnitude: Position in the ranges of kornia, above 0 and below 30.
         stream: What is drawn, is drawn from it.
 
     Raises:

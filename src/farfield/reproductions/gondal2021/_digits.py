@@ -99,7 +99,7 @@ def pretrained(reader: DigitReader) -> Experiment:
             clip_norm=1.0,
             schedule=Warmup(fraction=0.1, then=Cosine()),
         ),
-        objective=Augmented(),
+        objective=Augmented(kornia_operations=True),
     )
 
 
