@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import pytest
 
 from farfield.core import UnknownNameError, stream
 from farfield.tasks import TRAINING, Atari, Environment, VectorEnv, is_at_hand, metric_of
-from farfield.tasks._worlds._atari_games import ale_py, has_ale
+from farfield.tasks._worlds._atari_games import Game, ale_py, has_ale
 
 TASK = Atari(game="ms_pacman", modes=(1,))
 installed = pytest.mark.skipif(not has_ale(), reason="ale-py is not installed: [atari]")
@@ -73,6 +75,51 @@ def test_what_there_is_none_of_is_named() -> None:
         Atari(game="pong", modes=(7,)).make("mode-7", 1, stream(0))
     with pytest.raises(ValueError, match="count must be an int"):
         TASK.make(TRAINING, 0, stream(0))
+
+
+def mean_of_area(screen: np.ndarray, row: int, column: int) -> int:
+    """The mean over the area of a pixel of 84×84, halves up, in fractions."""
+    total, whole = Fraction(0), Fraction(1)
+    ends = [
+        (Fraction(place * size, 84), Fraction((place + 1) * size, 84))
+        for place, size in zip((row, column), screen.shape, strict=True)
+    ]
+    for (low, high), size in zip(ends, screen.shape, strict=True):
+        whole *= high - low
+        assert 0 <= low < high <= size
+    parts = [
+        [(pixel, min(high, pixel + 1) - max(low, pixel)) for pixel in range(int(low), ceil(high))]
+        for low, high in ends
+    ]
+    for y, height in parts[0]:
+        for x, width in parts[1]:
+            total += height * width * int(screen[y, x])
+    return int(total / whole + Fraction(1, 2))
+
+
+@pytest.mark.parametrize("shape", [(210, 160), (250, 160)])
+def test_pixels_are_the_exact_means_of_areas(shape: tuple[int, int]) -> None:
+    screen = np.random.default_rng(0).integers(256, size=shape, dtype=np.uint8)
+    found = Game._image(screen)
+    assert (found.shape, found.dtype) == ((84, 84), np.uint8)
+    places = [(row, column) for row in (0, 1, 41, 82, 83) for column in range(84)]
+    places += [(row, column) for row in range(84) for column in (0, 19, 83)]
+    expected = [mean_of_area(screen, *place) for place in places]
+    assert [int(found[place]) for place in places] == expected
+
+
+def test_half_a_level_is_rounded_up_and_even_pictures_stay() -> None:
+    screen = np.zeros((210, 160), np.uint8)
+    screen[0:5] = np.array([1, 1, 0, 2, 0])[:, None]  # 2½ rows each: means of 0.8 and 0.8
+    screen[5:10] = np.array([0, 1, 1, 0, 1])[:, None]  # 0.6, then 0.6
+    screen[10:15] = np.array([1, 0, 1, 2, 0])[:, None]  # 0.6, then 1
+    screen[15:20] = np.array([1, 0, 0, 0, 0])[:, None]  # 0.4, then 0
+    screen[20:25] = np.array([5, 0, 0, 10, 0])[:, None]  # 2, then 4
+    assert Game._image(screen)[:10, 7].tolist() == [1, 1, 1, 1, 1, 1, 0, 0, 2, 4]
+    halves = np.zeros((168, 84), np.uint8)
+    halves[::2] = 1
+    assert (Game._image(halves) == 1).all()
+    assert (Game._image(np.full((210, 160), 255, np.uint8)) == 255).all()
 
 
 def test_without_the_package_the_error_says_what_to_install(

@@ -41,9 +41,9 @@ class Atari:
     the up to 30 frames without action at its beginning.
 
     **Source and deviations.** The games of lamb2022, as in its released code, but that a lost life
-    does not end an episode and that there is no first action to start a game. Pictures are made
-    smaller by the means of areas. It needs the package ale-py, which is under the GPL:
-    `pip install 'farfield[atari]'`.
+    does not end an episode and that there is no first action to start a game. Pixels are the exact
+    means of areas of the screen, rounded, since version 2. It needs the package ale-py, which is
+    under the GPL: `pip install 'farfield[atari]'`.
 
     Args:
         game: Name of the game, as ale-py has it.
@@ -59,7 +59,7 @@ class Atari:
     """
 
     name: ClassVar[str] = "atari"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     metric: ClassVar[str] = "return"
     scored_episodes: ClassVar[int] = 10
     item_shape: ClassVar[tuple[int, ...]] = (FRAMES, SIDE, SIDE)
