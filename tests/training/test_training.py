@@ -385,10 +385,10 @@ def test_reports_become_rarer_by_what_they_cost(
 def test_a_checkpoint_that_cannot_be_used_means_a_fresh_start(
     tmp_path: Path, content: bytes | None
 ) -> None:
-    experiment = small_experiment(steps=4, evaluations=1)
+    experiment = tiny_experiment(steps=4)
     path = tmp_path / "c"
     if content is None:
-        other = small_experiment(steps=5, evaluations=1)
+        other = tiny_experiment(steps=5)
         clock = Clock(checkpoint_seconds=-1.0)
         train(one(other), other, checkpoint=path, clock=clock)
         assert path.exists()
@@ -466,7 +466,7 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
     change: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]],
     is_listed: bool,
 ) -> None:
-    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    experiment, path = tiny_experiment(steps=4), tmp_path / "c"
     tensors, text = checkpoint_of(experiment, path)
     changed = change(tensors)
     if is_listed:  # as if written by a class that has changed since
@@ -489,7 +489,7 @@ def test_a_state_that_does_not_fit_means_a_fresh_start(
 def test_a_note_that_does_not_fit_means_a_fresh_start(
     tmp_path: Path, changes: dict[str, object], is_signed: bool
 ) -> None:
-    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    experiment, path = tiny_experiment(steps=4), tmp_path / "c"
     tensors, text = checkpoint_of(experiment, path)
     changed = signed(text, tensors, **changes)
     if not is_signed:
@@ -504,7 +504,7 @@ def test_a_note_that_does_not_fit_means_a_fresh_start(
 
 @pytest.mark.parametrize("at", [3, 20, 200, -4000, -900, -1])
 def test_a_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path, at: int) -> None:
-    experiment, path = small_experiment(steps=4, evaluations=1), tmp_path / "c"
+    experiment, path = tiny_experiment(steps=4), tmp_path / "c"
     checkpoint_of(experiment, path)
     content = bytearray(path.read_bytes())
     content[at] ^= 64
@@ -515,7 +515,7 @@ def test_a_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path, at: int) -> No
 
 
 def test_the_note_of_another_step_or_seed_is_noticed(tmp_path: Path) -> None:
-    experiment, path = small_experiment(steps=12, evaluations=1), tmp_path / "c"
+    experiment, path = tiny_experiment(steps=12), tmp_path / "c"
     kept, written = list[bytes](), write_tensors
 
     def keep(path: Path, tensors: dict[str, torch.Tensor], note: str = "") -> str:
