@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
+import sys
+import time
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import Final
 
 
-def open_regular(path: Path, most: int) -> BinaryIO:
+def open_regular(path: Path, most: int) -> BufferedReader:
     """A regular file opened for reading; nothing else is opened, nor waited for.
 
     Args:
@@ -94,3 +98,40 @@ def file_stamp(path: Path) -> tuple[int, ...]:
     """
     known = path.stat()
     return known.st_mtime_ns, known.st_ctime_ns, known.st_size, known.st_ino
+
+
+TICK: Final = 5_000_000_000
+"""Nanoseconds; longer than a tick of the clock of any disk."""
+
+_digests: Final = dict[str, tuple[tuple[int, ...], str]]()
+"""Digests of files by path, each with the stamp of the file."""
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of the content of a file, read again in one process only where its stamp changed.
+
+    Args:
+        path: The file; links are followed.
+
+    Raises:
+        OSError: As `open_regular`.
+    """
+    name = os.path.abspath(path)  # noqa: PTH100 — without following links
+    stamp = file_stamp(path)
+    known = _digests.get(name)
+    if known is not None and known[0] == stamp:
+        return known[1]
+    with open_regular(path, sys.maxsize) as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if is_settled(stamp):
+        _digests[name] = stamp, digest
+    return digest
+
+
+def is_settled(stamp: tuple[int, ...]) -> bool:
+    """True if a file changed so long ago that another change would give it another stamp.
+
+    Args:
+        stamp: Its `file_stamp`.
+    """
+    return time.time_ns() - max(stamp[:2]) > TICK

@@ -15,7 +15,9 @@ from farfield._errors import FarfieldError as FarfieldError
 from farfield._errors import UnknownNameError as UnknownNameError
 from farfield._errors import lacks_memory as lacks_memory
 from farfield._files import expand_home as expand_home
+from farfield._files import file_digest as file_digest
 from farfield._files import file_stamp as file_stamp
+from farfield._files import is_settled as is_settled
 from farfield._files import open_regular as open_regular
 from farfield._files import read_regular as read_regular
 from farfield._files import writable_place as writable_place
@@ -54,6 +56,8 @@ from farfield.core._layers import tap_layers as tap_layers
 from farfield.core._machine import num_cores as num_cores
 from farfield.core._parameters import call_with as call_with
 from farfield.core._parameters import first_names as first_names
+from farfield.core._parameters import floating_dtype as floating_dtype
+from farfield.core._parameters import keeps_numbers as keeps_numbers
 from farfield.core._pictures import PICTURES as PICTURES
 from farfield.core._pictures import read_picture as read_picture
 from farfield.core._problems import TRAINING as TRAINING
@@ -96,13 +100,17 @@ __all__ = [
     "check_fields",
     "excerpt",
     "expand_home",
+    "file_digest",
     "file_stamp",
     "first_names",
+    "floating_dtype",
     "forked_generators",
     "from_line",
     "hints_of",
     "is_instance",
+    "is_settled",
     "joined",
+    "keeps_numbers",
     "kind_of",
     "lacks_memory",
     "layer_by_name",

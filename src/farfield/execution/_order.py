@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -12,6 +13,7 @@ import numpy as np
 import safetensors.torch
 import torch
 
+from farfield._watch import unwatched
 from farfield.core import from_line, to_line
 from farfield.execution._imports import foreign, import_class
 from farfield.execution._job import Job, News, OtherThereError, check_matmul
@@ -20,6 +22,7 @@ from farfield.records import Record, environment, from_tensors, to_tensors
 from farfield.tasks import Environment
 from farfield.training import (
     Clock,
+    Inputs,
     Learner,
     Matmul,
     OneAgent,
@@ -193,12 +196,13 @@ def train_order(
         report: Shown how far it is.
     """
     job = order.job
-    learner: Learner
-    if isinstance(job.experiment.task, Environment):
-        learner = OneAgent(job.experiment, job.seed, start=order.start)
-    else:
-        learner = OneNetwork(job.experiment, job.seed, device=device, start=order.start)
-    [run] = _train(learner, order, device, engine, report)
+
+    def make() -> Learner:
+        if isinstance(job.experiment.task, Environment):
+            return OneAgent(job.experiment, job.seed, start=order.start)
+        return OneNetwork(job.experiment, job.seed, device=device, start=order.start)
+
+    [run] = _train(make, order, device, engine, report)
     return run
 
 
@@ -213,12 +217,12 @@ def train_together(
         report: Shown how far they are.
     """
     seeds, starts = [order.job.seed for order in orders], [order.start for order in orders]
-    learner = Stack(orders[0].job.experiment, seeds, device=device, starts=starts)
-    return _train(learner, orders[0], device, f"vmap over {len(orders)} seeds", report)
+    make = partial(Stack, orders[0].job.experiment, seeds, device=device, starts=starts)
+    return _train(make, orders[0], device, f"vmap over {len(orders)} seeds", report)
 
 
 def _train(
-    learner: Learner,
+    make: Callable[[], Learner],
     order: Order,
     device: str,
     engine: str,
@@ -227,15 +231,19 @@ def _train(
     """Train, and make one record per seed."""
     experiment = order.job.experiment
     check_matmul(order.matmul, device)
-    scores, seconds = train(
-        learner,
-        experiment,
-        checkpoint=order.checkpoint,
-        report=report,
-        clock=order.clock,
-        matmul=order.matmul,
-    )
+    with Inputs(experiment, order.checkpoint) as inputs:
+        learner = make()
+        scores, seconds = train(
+            learner,
+            experiment,
+            checkpoint=order.checkpoint,
+            report=report and _unwatched(report),
+            clock=order.clock,
+            matmul=order.matmul,
+            inputs=inputs,
+        )
     where = environment(device=str(torch.device(device)), engine=engine, matmul=order.matmul)
+    where |= inputs.described()
     records = [
         Record(
             key=experiment.key,
@@ -249,6 +257,16 @@ def _train(
         for seed, found in zip(learner.seeds, scores, strict=True)
     ]
     return list(zip(records, learner.weights(), strict=True))
+
+
+def _unwatched(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    """A report whose files are no inputs of the run."""
+
+    def take(progress: Progress) -> None:
+        with unwatched():
+            report(progress)
+
+    return take
 
 
 def state_to_bytes(state: Mapping[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -27,7 +28,14 @@ from farfield.execution._processes import Processes
 from farfield.execution._under_way import note_progress
 from farfield.experiments import Experiment
 from farfield.records import Record, Store, StoreError
-from farfield.training import Clock, Matmul, complete_runs, trained_weights
+from farfield.training import (
+    Clock,
+    Matmul,
+    changed_inputs,
+    complete_runs,
+    trained_weights,
+    words_of,
+)
 
 
 def jobs_of(experiments: Iterable[Experiment], seeds: Iterable[int]) -> list[Job]:
@@ -88,8 +96,9 @@ def run(
 
     Raises:
         ValueError: If an argument is of another type, the device is not available, `workers` is
-            not positive, either is given beside an executor, a CPU is asked for TF32, or the
-            classes of an experiment were changed since its key was taken.
+            not positive, either is given beside an executor, a CPU is asked for TF32, the classes
+            of an experiment were changed since its key was taken, or a recorded run has read
+            files that are others now.
         ExecutionError: If some runs did not finish (one failed, or another process is at it); those
             that did are kept. Its cause is the first error raised in this process, if there is one.
         WorkerError: If this is a worker process, which imports a module that starts runs.
@@ -102,8 +111,9 @@ def run(
     if executor is None:
         check_matmul(matmul, device)
     jobs = distinct_jobs(jobs)
-    report = note_progress(log_divergence(report), store)
+    report = note_progress(_warn_of_inputs(log_divergence(report)), store, len(jobs))
     missing = _incomplete(jobs, store)
+    _check_files([job for job in jobs if job not in missing], missing, store)
     for job in jobs:
         if job not in missing:
             store.sweep(job.experiment.key, job.seed)
@@ -119,6 +129,30 @@ def run(
     _raise_failures(failed, sum(map(len, waves)))
 
 
+def _warn_of_inputs(report: Callable[[News], None]) -> Callable[[News], None]:
+    """A report of news that also warns, once an experiment, of inputs that its key does not know.
+
+    Args:
+        report: Takes the news.
+    """
+    warned = set[str]()
+
+    def take(news: News) -> None:
+        record, key = news.record, news.job.experiment.key
+        words = words_of(record.files, record.environment.get("inputs", "")) if record else ()
+        if words and key not in warned:
+            warned.add(key)
+            more = f" and {len(words) - SHOWN:,} more" if len(words) > SHOWN else ""
+            text = (
+                f"experiment {key} has read what its key does not know: "
+                f"{'; '.join(words[:SHOWN])}{more}; its records say so"
+            )
+            warnings.warn(text, UserWarning, stacklevel=2)
+        report(news)
+
+    return take
+
+
 def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
     """Executor of a number of networks on a device."""
     if workers is None and torch.device(device).type != "cpu":
@@ -126,8 +160,32 @@ def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
     return Processes(max(1, min(workers or num_cores(), jobs)), device)
 
 
+def _check_files(found: Iterable[Job], missing: Iterable[Job], store: Store) -> None:
+    """Raise `ValueError` if a run that is recorded read other files than there are now."""
+    asked = dict.fromkeys(found)
+    for job in [*asked, *missing]:
+        first = _before(job)
+        while first is not None:  # it has read files as well
+            asked[first], first = None, _before(first)
+    runs = [(job.experiment.key, job.seed) for job in asked]
+    known: dict[tuple[str, str], list[str]] = {}
+    for job, record in zip(asked, store.find_all(runs), strict=True):
+        if record is None or not record.files:
+            continue
+        place = record.key, record.environment["files"]
+        if place not in known:
+            known[place] = changed_inputs(job.experiment, record.files)
+        if known[place]:
+            raise ValueError(
+                f"files must be those that seed {job.seed} of experiment {record.key} "
+                f"({job.experiment.task.name}) was trained on, got others: "
+                f"{'; '.join(known[place][:SHOWN])}. Put the old ones back, give another folder "
+                f"for records, or remove the run: farfield runs delete {record.key[:12]} --yes"
+            )
+
+
 SHOWN = 3
-"""Most reasons that an error names for runs that did not finish."""
+"""Most reasons that an error names."""
 
 _UNREADY = "what it starts from did not finish"
 

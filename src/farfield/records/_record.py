@@ -7,6 +7,7 @@ from typing import Any, Final, final
 
 import msgspec
 
+from farfield.core import excerpt
 from farfield.tasks import TRAINING
 
 DIVERGED: Final = "diverged"
@@ -36,22 +37,31 @@ def in_words(described: Any) -> str:
     """A part of an experiment as JSON in a few words, as Python would make it.
 
     Args:
-        described: What `Experiment.to_json` gave for it.
+        described: What `Experiment.to_json` gave for it; anything else is shown as it is.
     """
+    try:
+        return _in_words(described)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return excerpt(described)
+
+
+def _in_words(described: Any) -> str:
     if isinstance(described, dict) and "cls" in described:  # a Spec
-        options = ", ".join(f"{name}={in_words(one)}" for name, one in described["options"])
-        return f"{in_words(described['cls'])}({options})" if options else in_words(described["cls"])
+        options = ", ".join(f"{name}={_in_words(one)}" for name, one in described["options"])
+        return (
+            f"{_in_words(described['cls'])}({options})" if options else _in_words(described["cls"])
+        )
     if isinstance(described, dict) and "class" in described:
         fields = [
-            f"{name}={in_words(one)}"
+            f"{name}={_in_words(one)}"
             for name, one in described.items()
             if name not in ("class", "version", "source")
         ]
-        return f"{in_words({'name': described['class']})}({', '.join(fields)})"
+        return f"{_in_words({'name': described['class']})}({', '.join(fields)})"
     if isinstance(described, dict):  # a class or function, or an array
         return str(described.get("name", "array")).rpartition(".")[2]
     if isinstance(described, list):
-        return f"({', '.join(map(in_words, described))})"
+        return f"({', '.join(map(_in_words, described))})"
     return repr(described)
 
 
@@ -91,6 +101,17 @@ class Record(
     def model(self) -> str:
         """The model in a few words, e.g. `Network(reasoner=ESBN)`."""
         return in_words(self.experiment.get("model"))
+
+    @property
+    def files(self) -> dict[str, str]:
+        """SHA-256 of the files that the run has read, by name; empty in records that lack them.
+
+        Files that the task does not name have their path for a name, absolute or from `~` on.
+        """
+        try:
+            return msgspec.json.decode(self.environment.get("files", "{}"), type=dict[str, str])
+        except msgspec.MsgspecError:
+            return {}
 
     def final(self, regime: str, metric: str = "accuracy") -> float:
         """The number after the last step.

@@ -16,6 +16,8 @@ from farfield.tasks._digits._stacked_mnist import StackedMNIST as StackedMNIST
 from farfield.tasks._files._data_sets import DataFile as DataFile
 from farfield.tasks._files._data_sets import DataSet as DataSet
 from farfield.tasks._files._data_sets import cache_folder as cache_folder
+from farfield.tasks._files._digests import changed_files as changed_files
+from farfield.tasks._files._digests import file_digests as file_digests
 from farfield.tasks._files._fetch import fetch as fetch
 from farfield.tasks._files._known_data_sets import DATA_SETS as DATA_SETS
 from farfield.tasks._images._few_labels import FewLabels as FewLabels
@@ -43,6 +45,7 @@ from farfield.tasks._protocol._abilities import NamesMetric as NamesMetric
 from farfield.tasks._protocol._abilities import NeedsFiles as NeedsFiles
 from farfield.tasks._protocol._abilities import NoMemoryLoss as NoMemoryLoss
 from farfield.tasks._protocol._abilities import PooledScores as PooledScores
+from farfield.tasks._protocol._abilities import ReadsFiles as ReadsFiles
 from farfield.tasks._protocol._abilities import RolledOut as RolledOut
 from farfield.tasks._protocol._abilities import ScoresSomeTraining as ScoresSomeTraining
 from farfield.tasks._protocol._abilities import SetScores as SetScores
@@ -90,6 +93,8 @@ from farfield.tasks._vaec._vaec_translation import VAECTranslation as VAECTransl
 from farfield.tasks._vaec._vaec_write import write_vaec as write_vaec
 from farfield.tasks._worlds._atari import Atari as Atari
 from farfield.tasks._worlds._babyai_picking import BabyAIPicking as BabyAIPicking
+from farfield.tasks._worlds._check_environment import check_environment as check_environment
+from farfield.tasks._worlds._checked_worlds import CheckedWorlds as CheckedWorlds
 from farfield.tasks._worlds._episodes import Episodes as Episodes
 from farfield.tasks._worlds._episodes import expert_score as expert_score
 from farfield.tasks._worlds._episodes import play as play
@@ -155,6 +160,7 @@ __all__ = [
     "BouncingBalls",
     "Candidates",
     "ChannelStatistics",
+    "CheckedWorlds",
     "Consecutive",
     "Copying",
     "DataFile",
@@ -194,6 +200,7 @@ __all__ = [
     "PublishedMatrices",
     "PublishedVisualAnalogies",
     "Reading",
+    "ReadsFiles",
     "Regime",
     "RelationalMatchToSample",
     "RolledOut",
@@ -216,8 +223,11 @@ __all__ = [
     "WordText",
     "axes_of",
     "cache_folder",
+    "changed_files",
+    "check_environment",
     "expert_score",
     "fetch",
+    "file_digests",
     "form_of",
     "is_at_hand",
     "metric_of",

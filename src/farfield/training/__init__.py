@@ -6,6 +6,9 @@ from farfield.training._evaluate import encode_all as encode_all
 from farfield.training._evaluate import evaluate as evaluate
 from farfield.training._evaluate import problems_of_run as problems_of_run
 from farfield.training._evaluate import score_problems as score_problems
+from farfield.training._inputs import Inputs as Inputs
+from farfield.training._inputs import changed_inputs as changed_inputs
+from farfield.training._inputs import words_of as words_of
 from farfield.training._learner import Learner as Learner
 from farfield.training._learner import OneNetwork as OneNetwork
 from farfield.training._loop import Clock as Clock
@@ -22,12 +25,14 @@ from farfield.training._trained import trained_weights as trained_weights
 __all__ = [
     "Batches",
     "Clock",
+    "Inputs",
     "Learner",
     "Matmul",
     "OneAgent",
     "OneNetwork",
     "Progress",
     "Stack",
+    "changed_inputs",
     "complete_runs",
     "curve_steps",
     "encode_all",
@@ -38,4 +43,5 @@ __all__ = [
     "trained_network",
     "trained_weights",
     "vmap_error",
+    "words_of",
 ]

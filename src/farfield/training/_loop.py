@@ -19,6 +19,7 @@ from farfield.core import expand_home, forked_generators, from_line, stream, to_
 from farfield.experiments import Experiment
 from farfield.records import JSON, Score, StoreError, read_tensors, set_aside, write_tensors
 from farfield.training._divergence import mark, not_finite_since
+from farfield.training._inputs import Inputs, changed_inputs
 from farfield.training._learner import BUFFER, Learner
 from farfield.training._optimizer_state import PREFIX
 from farfield.training._settings import Matmul, fixed_settings
@@ -92,6 +93,7 @@ class _Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     scores: tuple[tuple[Score, ...], ...]
     since: tuple[int, ...]
     digest: str = ""
+    files: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
     def digest_with(self, tensors: Mapping[str, Tensor]) -> str:
         """SHA-256 of a checkpoint: of all that stands here and of the tensors beside it."""
@@ -111,6 +113,7 @@ def train(
     report: Callable[[Progress], None] | None = None,
     clock: Clock | None = None,
     matmul: Matmul = "float32",
+    inputs: Inputs | None = None,
 ) -> tuple[list[list[Score]], float]:
     """Train to the last step of the recipe, from the checkpoint if there is one.
 
@@ -125,6 +128,7 @@ def train(
         report: Shown how far the run is, about once in `clock.report_seconds`.
         clock: How often to report and to save.
         matmul: How a GPU multiplies matrices of float32; one `"tf32"` rounds them first.
+        inputs: Files that the run reads; a checkpoint of a run that read others is set aside.
 
     Returns:
         The scores, one list per seed, and the seconds it took: every regime at every evaluation
@@ -169,7 +173,9 @@ def train(
                 reported, worked = time.monotonic(), worked + took
             if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
                 saved = now
-                _save(learner, experiment, checkpoint, step, before + now - started, scores, since)
+                files = inputs.files() if inputs else {}
+                seconds = before + now - started
+                _save(learner, experiment, checkpoint, step, seconds, scores, since, files)
         for own, first in zip(scores, since.tolist(), strict=True):
             mark(own, first, steps)
         return scores, before + time.monotonic() - started
@@ -203,6 +209,7 @@ def _save(
     seconds: float,
     scores: list[list[Score]],
     since: Tensor,
+    files: Mapping[str, str],
 ) -> None:
     tensors = learner.state()
     note = _Note(
@@ -214,6 +221,7 @@ def _save(
         seconds=seconds,
         scores=tuple(tuple(part) for part in scores),
         since=tuple(since.tolist()),
+        files=dict(files) or msgspec.UNSET,
     )
     signed = msgspec.structs.replace(note, digest=note.digest_with(tensors))
     write_tensors(path, tensors, to_line(signed))
@@ -251,6 +259,8 @@ def _check(
     if note.key != experiment.key or learner.seeds[0] not in note.seeds:
         raise ValueError(f"it is of seeds {note.seeds} of experiment {note.key}")
     several = {len(note.seeds), len(note.scores), len(note.since)}
+    if note.files and (changed := changed_inputs(experiment, note.files)):
+        raise ValueError(f"the run has read other files: {'; '.join(changed)}")
     if not 0 < note.step < experiment.recipe.steps or len(several) > 1:
         raise ValueError(f"it is of step {note.step}, with scores of {len(note.scores)} networks")
     same_engine = (note.engine, note.seeds) == (type(learner).__name__, learner.seeds)

@@ -19,6 +19,7 @@ from farfield.tasks._files._panel_files import (
     every_so_manyth,
     files_of,
     found_folder,
+    panel_paths,
     read_files,
 )
 from farfield.tasks._protocol._answers import target_outputs
@@ -170,16 +171,28 @@ class PublishedVisualAnalogies(VisualAnalogyTask):
             ValueError: If no folder is named, or a file in it is not as published.
         """
         del stream
-        counts = {TRAINING: self.training_problems, self.archive: self.test_problems}
         return {
             regime: read_visual_analogies(
                 self._place(),
                 pattern=pattern,
                 image_size=self.image_size,
-                at_most=counts[regime],
+                at_most=self._at_most(regime),
             )
             for regime, pattern in self._patterns().items()
         }
+
+    def input_files(self) -> dict[str, Path]:
+        """Paths of the files of problems that are read, by their names.
+
+        Raises:
+            ValueError: If no folder is named, or it has none.
+        """
+        patterns = {p: self._at_most(r) for r, p in self._patterns().items()}
+        return panel_paths({"": self._place()}, patterns)
+
+    def _at_most(self, regime: str) -> int | None:
+        """Number of problems of a set; `None` for all."""
+        return self.training_problems if regime == TRAINING else self.test_problems
 
     def is_at_hand(self) -> bool:
         """True if the data folder has a file of each set."""

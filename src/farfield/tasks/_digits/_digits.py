@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -17,7 +18,7 @@ from farfield.core import LazyItems, Problems, Stream, UnknownNameError, check_f
 from farfield.metrics import correct
 from farfield.tasks._digits._digit_files import DIGIT_FILES, DigitFiles
 from farfield.tasks._digits._digit_images import SHOWN, Images, Mixture
-from farfield.tasks._files._photographs import BSD
+from farfield.tasks._files._photographs import BSD, photograph_paths
 from farfield.tasks._protocol._answers import check_outputs
 from farfield.tasks._protocol._checks import check_number, check_regime
 from farfield.tasks._protocol._class_task import ClassTask
@@ -146,6 +147,12 @@ class Digits(ClassTask):
     def is_at_hand(self) -> bool:
         """True if the files of all data sets are on this machine."""
         return all(files.is_at_hand(self.photographs) for files in self._files)
+
+    def input_files(self) -> dict[str, Path]:
+        """Paths of photographs of one's own; those of `BSD` and all digits are known."""
+        if "mnist-m" not in self.data_sets or self.photographs == BSD:
+            return {}
+        return {path.name: path for path in photograph_paths(self.photographs)}
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -168,6 +168,25 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
             f"source must hold files {pattern!r}, there are none in {printable(folder)}"
         )
     return paths
+
+
+def panel_paths(places: Mapping[str, Path], patterns: Mapping[str, int | None]) -> dict[str, Path]:
+    """Paths of files of problems, by their names.
+
+    Args:
+        places: The folders, by what stands before the names of their files.
+        patterns: Which files of each, with the wildcards of a shell, and how many of them, the
+            first ones; `None` for all.
+
+    Raises:
+        ValueError: If a folder has none.
+    """
+    return {
+        f"{before}{path.name}": path
+        for before, place in places.items()
+        for pattern, at_most in patterns.items()
+        for path in _matching(place, pattern)[:at_most]
+    }
 
 
 def _number(path: Path) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -13,6 +14,7 @@ from typing import Final, final
 import numpy as np
 from jaxtyping import Int64, UInt8
 
+from farfield._watch import unwatched
 from farfield.core import expand_home, printable, read_regular
 from farfield.tasks._files._data_sets import folders
 from farfield.tasks._files._jpeg import opened_jpeg
@@ -71,7 +73,16 @@ def has_photographs(named: str) -> bool:
     Args:
         named: The folder, from a data folder on, or its whole path.
     """
-    return any(map(paths, _places(named)))
+    return bool(photograph_paths(named))
+
+
+def photograph_paths(named: str) -> tuple[Path, ...]:
+    """The photographs of a folder, in the order of their names; none where there is no folder.
+
+    Args:
+        named: The folder, from a data folder on, or its whole path.
+    """
+    return next((own for place in _places(named) if (own := paths(place))), ())
 
 
 def _places(named: str) -> list[Path]:
@@ -91,14 +102,15 @@ def read_photographs(named: str, smallest: int) -> Photographs:
         ValueError: If there are none, there are too many, they are others than published, or one
             is not a complete JPEG file of such a size.
     """
-    found = next((own for place in _places(named) if (own := paths(place))), ())
+    found = photograph_paths(named)
     if not found:
         raise ValueError(
             f"photographs must name a folder with JPEG files, there are none in "
             f"{' nor in '.join(map(printable, _places(named)))}: set FARFIELD_DATA to a folder "
             f"that has {printable(named)}, or name another"
         )
-    contents = _contents(printable(named), found)
+    with unwatched() if named == BSD else contextlib.nullcontext():
+        contents = _contents(printable(named), found)
     if named == BSD:
         _check_published(found, contents)
     sizes = _sizes(found, contents, smallest)

@@ -16,6 +16,7 @@ from farfield.tasks._files._panel_files import (
     check_image_size,
     files_of,
     found_folder,
+    panel_paths,
     read_files,
 )
 from farfield.tasks._matrices._matrix_holdouts import MOST_TRIPLES
@@ -186,10 +187,23 @@ class PublishedMatrices(MatrixTask):
                 found_folder(self.folder, "pgm", self.archive),
                 pattern=pattern,
                 image_size=self.image_size,
-                at_most=self.training_problems if regime == TRAINING else self.test_problems,
+                at_most=self._at_most(regime),
             )
             for regime, pattern in self._patterns().items()
         }
+
+    def input_files(self) -> dict[str, Path]:
+        """Paths of the files of problems that are read, by their names.
+
+        Raises:
+            ValueError: If no folder is named, or it has none.
+        """
+        place = found_folder(self.folder, "pgm", self.archive)
+        return panel_paths({"": place}, {p: self._at_most(r) for r, p in self._patterns().items()})
+
+    def _at_most(self, regime: str) -> int | None:
+        """Number of problems of a set; `None` for all."""
+        return self.training_problems if regime == TRAINING else self.test_problems
 
     def is_at_hand(self) -> bool:
         """True if the data folder has a file of each set."""

@@ -17,6 +17,7 @@ from farfield.tasks._files._panel_files import (
     check_image_size,
     files_of,
     found_folder,
+    panel_paths,
     read_files,
 )
 from farfield.tasks._matrices._matrix_problems import NUM_CANDIDATES, PLACES
@@ -137,7 +138,7 @@ class RAVEN(MatrixTask):
         return {regime: self._set(regime, pattern) for regime, pattern in self._patterns().items()}
 
     def _set(self, regime: str, pattern: str) -> Problems:
-        at_most = self.training_problems if regime == TRAINING else self.test_problems
+        at_most = self._at_most(regime)
         places = self._places()
         for place in places:
             if not place.is_dir():
@@ -151,6 +152,19 @@ class RAVEN(MatrixTask):
         counts = torch.tensor([len(group) for group in files])
         latent = {**problems.latent, "configuration": numbers.repeat_interleave(counts)}
         return replace(problems, latent=latent)
+
+    def input_files(self) -> dict[str, Path]:
+        """Paths of the files of problems that are read, by their folder and name.
+
+        Raises:
+            ValueError: If no folder is named, or it has none.
+        """
+        places = {f"{place.name}/": place for place in self._places()}
+        return panel_paths(places, {p: self._at_most(r) for r, p in self._patterns().items()})
+
+    def _at_most(self, regime: str) -> int | None:
+        """Number of problems of a set of each configuration; `None` for all."""
+        return self.training_problems if regime == TRAINING else self.test_problems
 
     def is_at_hand(self) -> bool:
         """True if the data folder has a file of each set and configuration."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
 from farfield.core import Problems, Stream
 from farfield.functional import MeanImages, PixelSpectrum
+from farfield.tasks._protocol._environment import Environment
 from farfield.tasks._protocol._form import Form, axes_of
 from farfield.tasks._protocol._task import TRAINING, ProblemTask, Task
 
@@ -191,6 +193,19 @@ class NeedsFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A task that reads files whose content no field of the task says, e.g. a folder of texts."""
+
+    def input_files(self) -> Mapping[str, Path]:
+        """Paths of the files that are read, by names that are the same on every machine.
+
+        Raises:
+            ValueError: If the files are not on this machine.
+        """
+        ...
+
+
 def is_at_hand(task: Task) -> bool:
     """True if the problems of a task are available: generated, or their files on this machine.
 
@@ -270,9 +285,11 @@ class NamesMetric(Protocol):
 
 
 def metric_of(task: Task) -> str:
-    """Name of the metric of a task: `"accuracy"`, unless the task names another.
+    """Name of the metric of a task, unless named `"accuracy"`, or `"return"` of an environment.
 
     Args:
         task: A task, which may be one that `NamesMetric`.
     """
-    return task.metric if isinstance(task, NamesMetric) else "accuracy"
+    if isinstance(task, NamesMetric):
+        return task.metric
+    return "return" if isinstance(task, Environment) else "accuracy"

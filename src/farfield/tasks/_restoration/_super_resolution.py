@@ -147,6 +147,15 @@ class SuperResolution:
         """True if all folders with images are on this machine."""
         return all(picture_files(folder) for folder in (self.training, *self.tests))
 
+    def input_files(self) -> dict[str, Path]:
+        """Paths of all pictures, by the name of their regime and their own."""
+        regimes = {TRAINING: self.training} | {_name(folder): folder for folder in self.tests}
+        return {
+            f"{name}/{path.name}": path
+            for name, folder in regimes.items()
+            for path in picture_files(folder)
+        }
+
     def draw(self, stream: Stream) -> dict[str, Problems]:
         """The sets of one run, by regime name.
 

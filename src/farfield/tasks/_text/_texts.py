@@ -90,8 +90,8 @@ def texts_in(folder: str) -> Texts:
     Raises:
         ValueError: If a file cannot be read, or is no text.
     """
-    paths = [expand_home(folder) / name for name in NAMES]
-    return _texts_at(tuple(paths), tuple(map(_stamp, paths)))
+    paths = tuple(text_paths(folder).values())
+    return _texts_at(paths, tuple(map(_stamp, paths)))
 
 
 def are_in(folder: str) -> bool:
@@ -100,7 +100,16 @@ def are_in(folder: str) -> bool:
     Args:
         folder: Its path.
     """
-    return all((expand_home(folder) / name).is_file() for name in NAMES)
+    return all(path.is_file() for path in text_paths(folder).values())
+
+
+def text_paths(folder: str) -> dict[str, Path]:
+    """Paths of the three files of a folder, by their names.
+
+    Args:
+        folder: Its path.
+    """
+    return {name: expand_home(folder) / name for name in NAMES}
 
 
 @lru_cache(maxsize=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -25,6 +26,7 @@ from farfield.tasks._text._texts import (
     are_in,
     known_texts,
     other_text,
+    text_paths,
     texts_in,
 )
 
@@ -143,6 +145,10 @@ class WordText:
         if self.folder is not None:
             return are_in(self.folder)
         return TEXT_FILES[self.data_set].data_set.is_at_hand()
+
+    def input_files(self) -> dict[str, Path]:
+        """Paths of the texts of a folder; none of a data set, whose files are known."""
+        return {} if self.folder is None else text_paths(self.folder)
 
     def words(self) -> tuple[str, ...]:
         """The vocabulary, from the most frequent word of the training text to the least."""
