@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -170,10 +171,54 @@ def test_weights_of_a_file_judge_if_they_are_those_meant(
     assert "fid/of-a-file" in {score.metric for score in learner.score(1)[0]}
     with pytest.raises(ValueError, match=r"mlp.safetensors must .*SHA-256"):
         judged(sha256="0" * 64)
+    assert judged(sha256=sha256.upper()).model.judge is not None
+    assert LoadedNetwork(core=CORE, file=path.name, sha256=sha256.upper()) == LoadedNetwork(
+        core=CORE, file=path.name, sha256=sha256
+    )
+    with pytest.raises(ValueError, match="sha256 must be 64 hexadecimal digits, got abc"):
+        judged(sha256="abc")
     with pytest.raises(ValueError, match=r"other\.safetensors of networks must exist"):
         judged(file="other.safetensors")
     with pytest.raises(ValueError, match="must hold the weights of a BottleneckMLP, got: Error"):
         judged(core=Spec(BottleneckMLP, hidden_sizes=(6,)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda w: w.to(torch.int8),
+            r"must hold layers\.0\.0\.weight in torch\.float32, got .*int8",
+        ),
+        (lambda w: w > 0, r"must hold layers\.0\.0\.weight in torch\.float32, got torch\.bool"),
+        (lambda w: w.double(), r"must hold layers\.0\.0\.weight in torch\.float32, got .*float64"),
+        (lambda w: w * torch.nan, r"must hold finite numbers, layers\.0\.0\.weight has others"),
+        (lambda w: w / 0, r"must hold finite numbers, layers\.0\.0\.weight has others"),
+        (lambda w: w.half(), None),  # whose numbers are numbers of float32
+    ],
+)
+def test_a_judge_has_the_numbers_of_its_file_or_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    unchecked: None,
+    change: Callable[[torch.Tensor], torch.Tensor],
+    message: str | None,
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    weights = ItemNetwork(core=CORE).build(ImageClasses(**TASK), stream(5)).core.state_dict()
+    changed = change(weights["layers.0.0.weight"])
+    content = safetensors.torch.save({**weights, "layers.0.0.weight": changed})
+    (tmp_path / "networks").mkdir()
+    (tmp_path / "networks" / "mlp.safetensors").write_bytes(content)
+    loaded = LoadedNetwork(
+        core=CORE, file="mlp.safetensors", sha256=hashlib.sha256(content).hexdigest()
+    )
+    if message is None:
+        found = loaded.build(ImageClasses(**TASK), stream(0)).core.state_dict()
+        assert torch.equal(found["layers.0.0.weight"], changed.float())
+        return
+    with pytest.raises(ValueError, match=message):
+        loaded.build(ImageClasses(**TASK), stream(0))
 
 
 def test_other_tasks_have_no_images_to_make(unchecked: None) -> None:

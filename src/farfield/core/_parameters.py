@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, final
 
+import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
@@ -22,6 +23,28 @@ def first_names(module: nn.Module) -> dict[str, str]:
         module.named_buffers(remove_duplicate=False),
     )
     return {name: first.setdefault(id(tensor), name) for name, tensor in tensors}
+
+
+def floating_dtype(module: nn.Module) -> torch.dtype | None:
+    """Type of the first parameter that is of real floating-point numbers; `None` without one.
+
+    Args:
+        module: The module, which may have integer parameters beside it.
+    """
+    return next((p.dtype for p in module.parameters() if p.is_floating_point()), None)
+
+
+def keeps_numbers(dtype: torch.dtype, found: torch.dtype) -> bool:
+    """True if all numbers of one type can be written in another with equal values.
+
+    Args:
+        dtype: Type that the numbers would get.
+        found: Type of the numbers; integers, booleans and complex numbers have to keep theirs.
+    """
+    if found == dtype or not (found.is_floating_point and dtype.is_floating_point):
+        return found == dtype
+    narrow, wide = torch.finfo(found), torch.finfo(dtype)
+    return narrow.eps >= wide.eps and narrow.max <= wide.max
 
 
 def call_with(module: nn.Module, tensors: Mapping[str, Tensor], method: str, *inputs: Any) -> Any:

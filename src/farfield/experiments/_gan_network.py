@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 import safetensors.torch
-from torch import nn
+from torch import Tensor, nn
 
-from farfield.core import Stream, check_fields
+from farfield.core import Stream, check_fields, excerpt, keeps_numbers
 from farfield.experiments._networks import Architecture
 from farfield.experiments._parts import Parts
 from farfield.experiments._spec import Spec
@@ -38,10 +40,10 @@ class LoadedNetwork:
         core: A module from images, fractions of 0…1, to logits. It brings images to the size and
             range that it was trained on.
         file: Name of the file, in the folder `networks` of FARFIELD_DATA or of the cache.
-        sha256: SHA-256 of the file.
+        sha256: SHA-256 of the file, 64 hexadecimal digits, small or capital.
 
     Raises:
-        ValueError: If a field is of another type.
+        ValueError: If a field is of another type, or the digest of another form.
     """
 
     core: Spec
@@ -50,12 +52,17 @@ class LoadedNetwork:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        digest = self.sha256.strip().lower()
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            raise ValueError(f"sha256 must be 64 hexadecimal digits, got {excerpt(self.sha256)}")
+        object.__setattr__(self, "sha256", digest)  # one file, one key
 
     def build(self, task: ProblemTask, stream: Stream) -> nn.Module:
         """The network for `task`, with the weights of the file.
 
         Raises:
-            ValueError: If the file is missing, has another digest, or holds other weights.
+            ValueError: If the file is missing, has another digest, or holds other weights, numbers
+                of another type, or numbers that are not finite.
         """
         core = Parts(task, stream).part("core", self.core)
         known = DataFile(name=self.file, sha256=self.sha256, size=_LARGEST, shape=())
@@ -63,13 +70,29 @@ class LoadedNetwork:
             name=_FOLDER, files=(known,), mirrors=(), licence="that of its authors", is_excerpt=True
         )
         try:
-            core.load_state_dict(safetensors.torch.load(kept.content(self.file)))
+            weights = safetensors.torch.load(kept.content(self.file))
+            self._check_numbers(core.state_dict(), weights)
+            core.load_state_dict(weights)
         except (RuntimeError, safetensors.SafetensorError) as error:
             raise ValueError(
                 f"{self.file} must hold the weights of a {self.core.cls.__name__}, got: "
                 f"{' '.join(str(error).split())[:200]}"
             ) from error
         return ItemModel(core)
+
+    def _check_numbers(self, own: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> None:
+        """Raise `ValueError` if the file has numbers of other types, NaN or new infinities."""
+        for name in sorted(own.keys() & weights.keys()):
+            kind, found = own[name].dtype, weights[name]
+            if not keeps_numbers(kind, found.dtype):
+                raise ValueError(
+                    f"{self.file} must hold {name} in {kind}, got {found.dtype}: convert it first"
+                )
+            if (
+                own[name].shape == found.shape
+                and not (found.isfinite() | (found == own[name])).all()
+            ):
+                raise ValueError(f"{self.file} must hold finite numbers, {name} has others")
 
 
 @final

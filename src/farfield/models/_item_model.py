@@ -7,7 +7,7 @@ from typing import final
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from farfield.core import HasMixingLayers, check_arguments
+from farfield.core import HasMixingLayers, check_arguments, floating_dtype
 from farfield.functional import as_fractions
 from farfield.models._checks import check_one_item
 
@@ -63,5 +63,5 @@ class ItemModel(nn.Module):
         check_one_item(index)
         shown = items.index_select(0, index[:, 0])
         if not shown.is_floating_point():
-            shown = as_fractions(shown, next((p.dtype for p in self.parameters()), None))
+            shown = as_fractions(shown, floating_dtype(self))
         return self.core(shown if self.front is None else self.front(shown))

@@ -11,7 +11,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from farfield.core import Problems, Stream, check_arguments, forked_generators, joined, stream
+from farfield.core import (
+    Problems,
+    Stream,
+    check_arguments,
+    floating_dtype,
+    forked_generators,
+    joined,
+    stream,
+)
 from farfield.experiments import ChangesNetwork, Experiment, Perturbation
 from farfield.models import CarriesState, EncodesItems, NeedsCalibration
 from farfield.records import Score
@@ -421,7 +429,7 @@ def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str,
         >>> list(evaluate(network, task))
         ['training', 'withheld-98']
     """
-    parameter = next(model.parameters(), torch.zeros(()))
+    device = next(model.parameters(), torch.zeros(())).device
     was_training = model.training
     sets = problems_of_run(task, seed)
     model.eval()
@@ -430,7 +438,7 @@ def evaluate(model: nn.Module, task: ProblemTask, *, seed: int = 0) -> dict[str,
             return {
                 regime: float(score_problems(model, task, problems)[0].double().mean())
                 for regime, whole in scored_sets(task, sets).items()
-                for problems in [whole.to(parameter.device, parameter.dtype)]
+                for problems in [whole.to(device, floating_dtype(model) or torch.float32)]
             }
     finally:
         model.train(was_training)

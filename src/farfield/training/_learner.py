@@ -181,7 +181,7 @@ class OneNetwork:
         }
 
         def build(weights: Stream | None = None) -> nn.Module:
-            network = first_network(experiment, seed, start, weights=weights)
+            network = first_network(experiment, seed, start, weights=weights, dtype=dtype)
             return network.to(device=device, dtype=dtype)
 
         self.model = build()

@@ -95,7 +95,7 @@ class Stack:
 
         def build(place: int, weights: Stream | None = None) -> nn.Module:
             start = None if starts is None else starts[place]
-            network = first_network(experiment, seeds[place], start, weights=weights)
+            network = first_network(experiment, seeds[place], start, weights=weights, dtype=dtype)
             return network.to(device, dtype)
 
         models = [build(place) for place in range(len(seeds))]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from farfield.core import Problems, Stream, forked_generators, stream
+from farfield.core import Problems, Stream, forked_generators, keeps_numbers, stream
 from farfield.experiments import Experiment, Pretrained, check_parts, is_ours
 from farfield.models import EncodesItems
 from farfield.objectives import Bound
@@ -39,6 +39,7 @@ def first_network(
     start: Mapping[str, Any] | None,
     *,
     weights: Stream | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> nn.Module:
     """The network of a seed before its first update.
 
@@ -48,15 +49,17 @@ def first_network(
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
         weights: Source of its weights; that of the seed if `None`.
+        dtype: Type that its floating-point numbers will be trained in.
 
     Raises:
         ValueError: If the experiment starts from another and its network is not given, is given
-            for nothing, or does not fit, or if it names parts that the network has not; and if the
-            state of the network could not be kept.
+            for nothing, or does not fit, or if it names parts that the network has not; if numbers
+            of the network are complex or of another precision; and if its state could not be kept.
     """
     weights = weights or weights_stream(seed)
     network = build_network(experiment, weights)
     _initialize(network, experiment, seed, weights)
+    _check_types(network, dtype)
     check_state(network)
     if (experiment.starts_from is None) != (start is None):
         wanted = "none" if experiment.starts_from is None else "the network that it starts from"
@@ -104,6 +107,28 @@ def _initialize(network: nn.Module, experiment: Experiment, seed: int, weights: 
         )
 
 
+def _check_types(network: nn.Module, dtype: torch.dtype) -> None:
+    """Raise `ValueError` if training would change the type of a parameter or buffer.
+
+    Integers and booleans stay as they are, in buffers and in parameters that are not trained.
+    """
+    for kind, tensors in (
+        ("parameter", network.named_parameters()),
+        ("buffer", network.named_buffers()),
+    ):
+        for name, tensor in tensors:
+            if tensor.is_complex():
+                mend = "keep real and imaginary part as two, or in one by torch.view_as_real"
+            elif tensor.is_floating_point() and tensor.dtype not in (torch.float32, dtype):
+                mend = "make it in float32, by .float()"
+            else:
+                continue
+            raise ValueError(
+                f"{kind} {name} must be of {dtype}, which networks are trained in, "
+                f"got {tensor.dtype}; {mend}"
+            )
+
+
 def _lazy_names(network: nn.Module) -> list[str]:
     """Parameters and buffers that have no values yet."""
     tensors = chain(network.named_parameters(), network.named_buffers())
@@ -147,6 +172,11 @@ def _take_over(network: nn.Module, pretrained: Pretrained, start: Mapping[str, A
             raise ValueError(
                 f"{name} of shape {tuple(tensor.shape)} must be in what the experiment starts from "
                 f"({pretrained.experiment.key}), which has {what} there"
+            )
+        if not keeps_numbers(tensor.dtype, found.dtype):
+            raise ValueError(
+                f"{name} must be of {tensor.dtype} in what the experiment starts from "
+                f"({pretrained.experiment.key}), got {found.dtype}"
             )
     with torch.no_grad():
         for name in taken.keys() - extra.keys():

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from farfield.core import check_arguments
+from farfield.core import check_arguments, floating_dtype
 from farfield.functional import as_fractions
 from farfield.models._maps._positions import QuestionSize
 
@@ -102,7 +102,7 @@ class MapModel(nn.Module):
     def _numbers(self, items: Tensor) -> Tensor:
         if items.is_floating_point():
             return items
-        return as_fractions(items, next((p.dtype for p in self.parameters()), None))
+        return as_fractions(items, floating_dtype(self))
 
     def _check(self, index: Tensor) -> None:
         places = 2 if self.question_size else 1
