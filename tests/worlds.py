@@ -14,8 +14,11 @@ from farfield.tasks import TRAINING, Regime
 class RecallWorlds:
     """Copies of `Recall` side by side; an episode begins at another time in each."""
 
-    def __init__(self, delay: int, truncates: bool, count: int, stream: Stream) -> None:
+    def __init__(
+        self, delay: int, truncates: bool, count: int, stream: Stream, *, reuses: bool = False
+    ) -> None:
         self.num_envs, self.delay, self.truncates = count, delay, truncates
+        self.arrays: dict[str, np.ndarray] | None = {} if reuses else None
         self.drawn, self.begun = stream.numpy().integers(2, size=100_000), 0
         self.bits = np.zeros(count, np.int64)
         self.time = np.zeros(count, np.int64)
@@ -33,19 +36,27 @@ class RecallWorlds:
         shown[:, 2] = self.time == self.delay
         return shown
 
+    def handed(self, name: str, found: np.ndarray) -> np.ndarray:
+        """An array as it is, or the one of the step before filled with it."""
+        if self.arrays is None:
+            return found
+        array = self.arrays.setdefault(name, np.empty_like(found))
+        array[:] = found
+        return array
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         self.begin(np.ones(self.num_envs, bool))
-        return self.seen(), {}
+        return self.handed("seen", self.seen()), {}
 
     def step(self, actions: np.ndarray):
         ends = self.time == self.delay
         rewards = (ends & (actions == self.bits)).astype(np.float64)
         self.time += 1
-        infos = {"final_obs": self.seen()} if ends.any() else {}
+        infos = {"final_obs": self.handed("final", self.seen())} if ends.any() else {}
         self.begin(ends)
-        never = np.zeros_like(ends)
+        never, ends = np.zeros_like(ends), self.handed("ends", ends)
         flags = (never, ends) if self.truncates else (ends, never)
-        return self.seen(), rewards, *flags, infos
+        return self.handed("seen", self.seen()), self.handed("rewards", rewards), *flags, infos
 
     def close(self) -> None:
         pass
@@ -56,7 +67,7 @@ class RecallWorlds:
     def load_state(self, state: dict[str, Any]) -> np.ndarray:
         self.begun = state["begun"]
         self.bits, self.time = np.array(state["bits"]), np.array(state["time"])
-        return self.seen()
+        return self.handed("seen", self.seen())
 
 
 @final
@@ -77,10 +88,11 @@ class Recall:
 
     truncates: bool = False
     delay: int = 2
+    reuses: bool = False
 
     def make(self, regime: str, count: int, stream: Stream) -> RecallWorlds:
         delay = 4 if regime == "delay-4" else self.delay
-        return RecallWorlds(delay, self.truncates, count, stream)
+        return RecallWorlds(delay, self.truncates, count, stream, reuses=self.reuses)
 
     def score(self, returns: np.ndarray) -> np.ndarray:
         return returns

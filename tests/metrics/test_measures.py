@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from farfield.metrics import MEASURES, measure_of
@@ -17,6 +19,14 @@ def test_a_metric_that_is_not_known_is_a_share() -> None:
     found = measure_of("recall/top/5")
     assert (found.name, found.label, found.unit) == ("recall", "recall", " %")
     assert found.worst((0.2, 0.5)) == 0.2
+    points = measure_of("points", share=False)
+    assert (points.label, points.unit, points.lowest) == ("points", "", -math.inf)
+    assert points.written(-195.5) == "-195.5000"
+    assert measure_of("accuracy", share=False) is MEASURES["accuracy"]
+
+
+def test_lengths_of_episodes_are_numbers_of_steps() -> None:
+    assert measure_of("length").written(12.5) + measure_of("length").unit == "12.5000"
 
 
 def test_shares_are_written_in_percent_and_other_numbers_as_they_are() -> None:

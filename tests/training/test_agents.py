@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 from farfield.core import stream
-from farfield.execution import Here, jobs_of, results, run
+from farfield.execution import Display, Here, News, jobs_of, results, run
 from farfield.experiments import (
     AgentNetwork,
     Experiment,
@@ -20,6 +21,7 @@ from farfield.experiments import (
     Recipe,
     Spec,
 )
+from farfield.metrics import measure_of
 from farfield.models import ESBN, ActorCritic
 from farfield.nn import (
     SEQUENCE_LAYERS,
@@ -30,14 +32,14 @@ from farfield.nn import (
     QuantileHead,
 )
 from farfield.objectives import PPO, RainbowIQN, Supervised
-from farfield.records import Store, from_tensors, to_tensors
+from farfield.records import Record, Score, Store, from_tensors, to_tensors
 from farfield.reports import extrapolation_profile
 from farfield.tasks import TRAINING, BabyAIPicking, Environment, ObjectPicking, SameDifferent
 from farfield.training import Clock, Learner, OneAgent, Progress, train, trained_network
 from farfield.training._rollouts import Actor, sequences_of, uniform
 from farfield.training._scored_worlds import ScoredWorlds
 from oracles import control as oracle
-from worlds import Recall
+from worlds import Recall, RecallWorlds
 
 LAYERS = {name: cls for name, cls in SEQUENCE_LAYERS.items() if cls is not CausalTransformer}
 PICKING = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
@@ -191,6 +193,60 @@ def test_agents_learn_to_remember(tmp_path: Path) -> None:
     assert "delay-4" in profile
     network = trained_network(experiment, 0, store)
     assert isinstance(network, ActorCritic)
+
+
+@pytest.mark.parametrize("metric", ["return", "points"])
+def test_sums_of_rewards_are_no_percents(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recall, "metric", metric)
+    experiment = experiment_of(Recall())
+    (job,) = jobs_of([experiment], range(1))
+    news = News(job=job, progress=Progress(step=3, steps=6, score=-195.5, seconds=1.0))
+    with Display([job]) as display:
+        line = display._line(news)
+    label = measure_of(metric).label
+    assert line == f"recall seed 0: step 3/6, training {label} -195.5000"
+    scores = [
+        Score(step=6, regime=regime.name, metric=metric, value=value, count=9)
+        for regime, value in zip(experiment.task.regimes, (-195.5, 20.25), strict=True)
+    ]
+    described = experiment.to_json()
+    record = Record(
+        key=experiment.key,
+        experiment=described,
+        seed=0,
+        steps=6,
+        scores=tuple(scores),
+        seconds=1.0,
+        environment={},
+    )
+    points = extrapolation_profile(experiment.task, [record]).points
+    assert [point.cells[2:5] for point in points] == [
+        ("-195.5000", "-195.5000", "0.5000"),
+        ("20.2500", "20.2500", "0.5000"),
+    ]
+
+
+@pytest.mark.parametrize("truncates", [False, True])
+@pytest.mark.parametrize("of", [experiment_of, values_of])
+def test_worlds_may_fill_the_same_arrays_at_every_step(of: Callable, truncates: bool) -> None:
+    tasks = (Recall(truncates=truncates, reuses=reuses) for reuses in (False, True))
+    first, second = (OneAgent(of(task), 0) for task in tasks)
+    for step in range(2):
+        first.update(step)
+        second.update(step)
+    shown = second.state()
+    for name, tensor in first.state().items():
+        np.testing.assert_array_equal(shown[name], tensor, name)
+
+
+def test_worlds_that_do_not_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recall, "item_shape", (4,))
+    with pytest.raises(ValueError, match=r"observations must have shape \(5, 4\), .* got \(5, 3\)"):
+        ScoredWorlds(Recall(), TRAINING, 5, stream(0))
+    monkeypatch.undo()
+    monkeypatch.delattr(RecallWorlds, "state")
+    with pytest.raises(ValueError, match="worlds must have the methods state and load_state"):
+        OneAgent(experiment_of(Recall()), 0)
 
 
 class StoppedError(Exception):

@@ -13,7 +13,7 @@ from farfield.core import Stream
 from farfield.functional import as_fractions
 from farfield.models import ActorCritic
 from farfield.nn import RIMs
-from farfield.tasks import Environment, HasPictures
+from farfield.tasks import CheckedWorlds, Environment, HasPictures
 
 
 @final
@@ -57,15 +57,16 @@ def watch_episode(
         raise ValueError(
             f"environment must have methods picture and mission, got {type(environment).__name__}"
         )
-    worlds = environment.make(regime, 1, stream)
+    made = environment.make(regime, 1, stream)
+    worlds = CheckedWorlds(made)
     generator, index = stream.child("actions").torch(), torch.zeros(1, 1, dtype=torch.int64)
     seen, pictures, total, is_over = list[np.ndarray](), list[np.ndarray](), 0.0, False
     state, (observations, _) = agent.first_state(1), worlds.reset()
-    mission = environment.mission(worlds, 0)
+    mission = environment.mission(made, 0)
     while not is_over:
         begins = torch.tensor([not seen])
         seen.append(observations)
-        pictures.append(environment.picture(worlds, 0))
+        pictures.append(np.array(environment.picture(made, 0)))
         with torch.inference_mode():
             logits, _, state = agent(torch.from_numpy(observations), index, state, begins)
         action = torch.multinomial(logits[0, 0].softmax(-1), 1, generator=generator)

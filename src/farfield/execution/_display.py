@@ -18,7 +18,7 @@ from farfield.core import num_cores
 from farfield.execution._job import Job, News
 from farfield.execution._pace import Pace
 from farfield.metrics import measure_of
-from farfield.tasks import metric_of
+from farfield.tasks import Environment, metric_of
 
 PLAIN_SECONDS: Final = 10.0
 """Seconds between two lines where the output is a file or a notebook and not a screen."""
@@ -122,7 +122,8 @@ class Display:
         progress = news.progress
         if progress is None:
             return ""
-        measure = measure_of(metric_of(news.job.experiment.task))
+        task = news.job.experiment.task
+        measure = measure_of(metric_of(task), share=not isinstance(task, Environment))
         since = dict(progress.diverged).get(news.job.seed)
         diverged = f", diverged at step {since}" if since else ""
         return (

@@ -72,6 +72,9 @@ MEASURES: Final[dict[str, Measure]] = {
     "is": Measure(
         name="is", label="inception score", percent=False, lower_is_better=False, lowest=1.0
     ),
+    "length": Measure(
+        name="length", label="steps of an episode", percent=False, lower_is_better=False
+    ),
     "loss": Measure(  # that of an agent's policy may be below 0
         name="loss", label="loss", percent=False, lower_is_better=True, lowest=-math.inf
     ),
@@ -122,12 +125,17 @@ MEASURES: Final[dict[str, Measure]] = {
 """Measures by their name in records."""
 
 
-def measure_of(metric: str) -> Measure:
-    """The measure of a metric; an unknown one counts as a fraction, higher is better.
+def measure_of(metric: str, *, share: bool = True) -> Measure:
+    """The measure of a metric; for an unknown one, higher is better.
 
     Args:
         metric: Name in records; that of a part of the problems follows a slash, `"accuracy/size"`.
+        share: Whether an unknown metric counts as a fraction, shown in percent. The score of an
+            episode is a number without a bound.
     """
     name = metric.partition("/")[0]
+    lowest = 0.0 if share else -math.inf
     known = MEASURES.get(name)
-    return known or Measure(name=name, label=name, percent=True, lower_is_better=False)
+    return known or Measure(
+        name=name, label=name, percent=share, lower_is_better=False, lowest=lowest
+    )

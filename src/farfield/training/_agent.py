@@ -49,6 +49,7 @@ class OneAgent:
         self._experiment = experiment
         self.model = first_network(experiment, seed, start)
         self._environment, self._practice = _practice_of(experiment, self.model, seed)
+        self._practice.worlds.state()  # refused now where worlds have none, not after minutes
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         (self._turn,) = turns_of(experiment, self._learned)
         self._noise = stream(seed, "noise")

@@ -38,7 +38,7 @@ def score_policy(
             worlds = environment.make(regime.name, count, place)
             episodes = play(worlds, policy(count, place.child("actions")))
             worlds.close()
-            scores.append(environment.score(episodes.returns))
+            scores.append(np.array(environment.score(episodes.returns)))
             lengths.append(episodes.lengths)
         for metric, parts in ((metric_of(environment), scores), ("length", lengths)):
             values = torch.from_numpy(np.concatenate(parts)).double()

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from farfield.core import Stream
-from farfield.tasks import Environment, VectorEnv
+from farfield.tasks import CheckedWorlds, Environment
 
 RECENT: Final = 100
 """Last finished episodes whose mean score is shown during training."""
@@ -49,6 +49,9 @@ class ScoredWorlds:
         count: Number of copies.
         stream: Where their episodes are drawn from.
 
+    Raises:
+        ValueError: If observations are of another number or shape, or one of `CheckedWorlds` is.
+
     Attributes:
         count: Number of copies.
         observations: Observation of each copy, before its next step.
@@ -58,8 +61,13 @@ class ScoredWorlds:
 
     def __init__(self, environment: Environment, regime: str, count: int, stream: Stream) -> None:
         self.count, self._environment = count, environment
-        self._worlds: VectorEnv = environment.make(regime, count, stream)
+        self._worlds = CheckedWorlds(environment.make(regime, count, stream))
         self.observations, _ = self._worlds.reset()
+        if self.observations.shape != (count, *environment.item_shape):
+            raise ValueError(
+                f"observations must have shape {(count, *environment.item_shape)}, a row for each "
+                f"of {count} copies and item_shape, got {self.observations.shape}"
+            )
         self.returns = torch.zeros(count, dtype=torch.float64)
         self.recent = torch.full((RECENT,), torch.nan, dtype=torch.float64)
 

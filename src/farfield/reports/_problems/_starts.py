@@ -68,7 +68,7 @@ def _first(task: HasPictures, worlds: VectorEnv, number: int) -> Problems:
     """Pictures of worlds at their beginning, with numbers from `number` on."""
     worlds.reset()
     places = torch.arange(worlds.num_envs)
-    pictures = np.stack([task.picture(worlds, row) for row in places.tolist()])
+    pictures = np.stack([np.array(task.picture(worlds, row)) for row in places.tolist()])
     return Problems(
         items=torch.from_numpy(pictures), index=places.unsqueeze(1), target=number + places
     )

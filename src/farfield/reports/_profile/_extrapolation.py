@@ -13,7 +13,7 @@ from farfield.metrics import Measure, mean_and_standard_error, measure_of, t_int
 from farfield.records import DIVERGED, Record
 from farfield.reports._tables._levels import LOSS
 from farfield.reports._tables._tabular import Tabular
-from farfield.tasks import NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
+from farfield.tasks import Environment, NoMemoryLoss, Regime, Task, metric_of, no_memory_loss
 
 ACCURACY: Final = measure_of("accuracy")
 """Default metric."""
@@ -220,7 +220,7 @@ def _point(
         unit=regime.unit,
         values=tuple(r.final(name, metric) for r in kept),
         floor=task.chance(of),
-        measure=measure_of(metric),
+        measure=measure_of(metric, share=not isinstance(task, Environment)),
         losses=losses,
         no_memory=no_memory_loss(task, name),
         diverged=tuple((seed, step) for seed, step in since.items() if step is not None),

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int64
 from farfield.core import stream
 from farfield.tasks._protocol._draws import integers
 from farfield.tasks._protocol._environment import Environment, HasExpert, VectorEnv
+from farfield.tasks._worlds._checked_worlds import CheckedWorlds
 
 EPISODES: Final = 1_000
 """Episodes that floors and ceilings are measured on."""
@@ -43,6 +44,7 @@ def play(worlds: VectorEnv, policy: Policy) -> Episodes:
         policy: Called once a step, with the observations of all copies; of those whose episode is
             over, the actions do not count.
     """
+    worlds = CheckedWorlds(worlds)
     observations, _ = worlds.reset()
     returns = np.zeros(worlds.num_envs)
     lengths = np.zeros(worlds.num_envs, np.int64)

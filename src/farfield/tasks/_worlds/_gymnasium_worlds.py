@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -68,7 +68,7 @@ class GymnasiumWorlds:
         for place, action in enumerate(np.asarray(actions).tolist()):
             self._actions[place].append(action)
             found, rewards[place], *ends[:, place], _ = self.copies[place].step(action)
-            last.append(self._see(self.copies[place], found))
+            last.append(self._seen(place, found))
             seen.append(self._begin(place) if ends[:, place].any() else last[-1])
         if ends.any():
             infos["final_obs"] = np.stack(last)
@@ -102,7 +102,7 @@ class GymnasiumWorlds:
             observation = self._begin(place)
             for action in actions:
                 found = self.copies[place].step(action)[0]
-                observation = self._see(self.copies[place], found)
+                observation = self._seen(place, found)
             self._actions[place] = list(actions)
             seen.append(observation)
         self._begun = state["begun"]
@@ -114,4 +114,13 @@ class GymnasiumWorlds:
         self._episodes[place], self._actions[place] = self._begun, []
         self._begun += 1
         found, _ = self.copies[place].reset(seed=key % 2**31)
-        return self._see(self.copies[place], found)
+        return self._seen(place, found)
+
+    def _seen(self, place: int, found: Any) -> np.ndarray:
+        """An observation of its own: copies may fill the same array at every step."""
+        seen: Any = self._see(self.copies[place], found)
+        if isinstance(seen, Mapping):
+            raise ValueError(
+                f"see must return one array, got a dict of {', '.join(map(str, seen))}"
+            )
+        return np.array(seen)
