@@ -36,6 +36,25 @@ def peak_memory() -> int | None:
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+def limit_memory(more: int) -> None:
+    """Let this process take some more memory than it has now; Linux refuses more than that.
+
+    Other systems limit nothing here.
+
+    Args:
+        more: Bytes.
+    """
+    held = [line.split()[1] for line in proc_lines("self/status") if line.startswith("VmData:")]
+    if not held:
+        return
+    import resource  # noqa: PLC0415 — Windows has none
+
+    most, hard = 1024 * int(held[0]) + more, resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
 def replace_file(temporary: Path, path: Path) -> None:
     """Rename a file over another; where a reader has that one open, wait for the reader.
 

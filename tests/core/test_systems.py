@@ -15,7 +15,7 @@ import pytest
 
 from farfield import _system
 from farfield._interrupts import held_interrupts
-from farfield._system import PATIENCE, peak_memory, replace_file
+from farfield._system import PATIENCE, limit_memory, peak_memory, replace_file
 from farfield.core import num_cores
 from farfield.execution import _allocator, _processes
 from farfield.records import BusyError, Store, _environment, _locks
@@ -55,6 +55,24 @@ def test_peak_memory_is_unknown_without_the_module_resource(
         assert (peak_memory() or 0) > 1 << 20
     monkeypatch.setitem(sys.modules, "resource", None)
     assert peak_memory() is None
+
+
+def test_memory_is_limited_where_the_system_says_what_is_held(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    resource = pytest.importorskip("resource")
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.append(limit))
+    monkeypatch.setattr(_system, "PROC", tmp_path)
+    limit_memory(5000)
+    assert limits == []  # as on a Mac
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "status").write_text("Name:\tpython\nVmData:\t   300 kB\n")
+    for hard in (resource.RLIM_INFINITY, 10**6, 10**5):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, hard=hard: (0, hard))
+        limit_memory(5000)
+    more = 300 * 1024 + 5000
+    assert limits == [(more, resource.RLIM_INFINITY), (more, 10**6), (10**5, 10**5)]
 
 
 def test_cores_are_those_of_the_machine_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import html
 import json
 import re
+import shutil
+import sqlite3
 import tomllib
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,11 +23,16 @@ from starlette.testclient import TestClient
 from explorer.conftest import EXPORTED, PERCENTS, TABLE, Explored
 from farfield.core import Problems
 from farfield.execution import UnderWay
+from farfield.experiments import AgentNetwork, Experiment, Recipe, Spec
 from farfield.explorer import application
 from farfield.explorer._inside import maps_of
+from farfield.explorer._pages import network, network_picture, problems
+from farfield.explorer._source import Source
 from farfield.models import SequenceModel
-from farfield.nn import RIMs
+from farfield.nn import GRULayer, LinearEncoder, RIMs
+from farfield.objectives import PPO
 from farfield.records import Record, Score, Store
+from farfield.tasks import ObjectPicking
 from made import generator
 
 VENDORED = Path(__file__).resolve().parents[2] / "src/farfield/explorer/static/vendored"
@@ -107,7 +115,7 @@ def test_labels_of_records_are_text(tmp_path: Path) -> None:
             pages.get("/problems", params={"task": "same-different", "withheld": HOSTILE}),
             pages.get(f"/{HOSTILE}"),
         ]
-    assert [page.status_code for page in shown] == [200, 200, 400, 200, 400, 400, 404]
+    assert [page.status_code for page in shown] == [200, 200, 200, 200, 400, 400, 404]
     for page in shown:
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
@@ -217,6 +225,145 @@ def test_what_cannot_be_drawn_is_said(explored: Explored, query: dict, message: 
     assert message in html.unescape(found.text)
 
 
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("word-text", "ptb.train.txt of ptb must exist"),
+        ("digits", "train-images-idx3-ubyte.gz of mnist must exist"),
+    ],
+)
+def test_a_task_without_files_says_which_it_needs(
+    task: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = problems(Source(tmp_path, tmp_path), {"task": task})
+    assert reason in found["reason"]
+
+
+# --- Runs ----------------------------------------------------------------------------------------
+
+ODD = {
+    "a": {"class": "farfield.experiments.Experiment", "task": None, "model": None, "recipe": None},
+    "b": {},
+    "c": {"task": {"class": 5}, "model": {"cls": 7, "options": "ab"}},
+    "d": {
+        "task": {"class": "farfield.tasks.SameDifferent", "version": 1, "wide": 9},
+        "model": [[]],
+    },
+    "e": {"task": [1, 2], "model": "m" * 5000},
+}
+"""Experiments of records that no run of ours would leave, by the letter of their key."""
+
+
+AGENT = Experiment(
+    task=ObjectPicking(),
+    model=AgentNetwork(
+        core=Spec(GRULayer, hidden_size=4), encoder=Spec(LinearEncoder, out_features=4)
+    ),
+    recipe=Recipe(steps=1),
+    objective=PPO(),
+)
+
+
+def leave(store: Store, key: str, experiment: dict) -> None:
+    score = Score(step=4, regime="training", metric="accuracy", value=0.5, count=4)
+    written = {"seed": 0, "steps": 4, "seconds": 1.0, "environment": {}}
+    record = Record(key=key, experiment=experiment, scores=(score,), **written)
+    store.write(record, {"weight": torch.zeros(1)})
+
+
+PROGRESS = {
+    "key": "1", "seed": 0, "task": "T", "model": "M", "step": 5, "steps": 10, "metric": "accuracy",
+    "score": 0.5, "seconds": 3.0, "reported": 2e9, "began": 1.0, "done": 3, "asked": 12,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def odd(explored: Explored, tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """Pages of a folder with two good runs, and all else that may lie there."""
+    folder = tmp_path_factory.mktemp("odd")
+    shutil.copytree(explored.folder / "runs", folder, dirs_exist_ok=True)
+    store = Store(folder)
+    for letter, described in ODD.items():
+        leave(store, letter * 20, described)
+    with contextlib.closing(sqlite3.connect(folder / "records.sqlite")) as connection:
+        columns = "key, seed, experiment, steps, seconds, environment"
+        for key, text in (("f" * 20, '{"task": '), ("g" * 20, "[]")):
+            connection.execute(
+                f"INSERT INTO runs ({columns}) VALUES (?, 0, ?, 4, 1.0, '{{}}')", (key, text)
+            )
+            connection.execute("INSERT INTO scores VALUES (?, 0, 4, 'r', 'm', 0.5, 4)", (key,))
+        connection.execute("INSERT INTO scores VALUES (?, 0, 4, 'r', 'm', 0.5, 4)", ("h" * 20,))
+        connection.commit()
+    progress = folder / "progress"
+    progress.mkdir(exist_ok=True)
+    for name, changed in {
+        "good": {}, "zero": {"step": 0}, "long": {"seconds": 1e300}, "more": {"more": 1},
+        "type": {"score": "x"}, "negative": {"done": -4},
+    }.items():  # fmt: skip
+        (progress / f"{name}.json").write_text(json.dumps(PROGRESS | changed))
+    (progress / "cut.json").write_text('{"key": ')
+    (progress / "bytes.json").write_bytes(b"\xff\x00")
+    (progress / "deep.json").write_text("[" * 50_000)
+    (progress / "folder.json").mkdir()
+    table = folder / f"{TABLE.key}.jsonl"
+    table.parent.mkdir()
+    table.write_text("{")
+    (folder / "floors-and-ceilings.jsonl").write_text("nonsense")
+    return TestClient(application(folder, folder), base_url="http://127.0.0.1")
+
+
+def test_odd_records_and_reports_say_so_beside_the_others(odd: TestClient) -> None:
+    page = html.unescape(odd.get("/runs").text)
+    assert len(re.findall(r'href="/network\?key=', page)) == 2  # of the good runs alone
+    assert page.count("No network is shown: ") == page.count("No profile: ") == len(ODD)
+    for text in ("f" * 12, "g" * 12, "h" * 12, "scores without a run"):
+        assert text in page
+    assert page.count("seed 0 cannot be read") == 3
+    for name in ("zero", "long", "more", "type", "negative", "cut", "bytes", "deep", "folder"):
+        assert f"progress/{name}.json cannot be read" in page
+    assert "progress/good.json" not in page
+    assert "3 of 12 networks of this command are finished" in page
+
+
+@pytest.mark.parametrize("page", ["/profiles", "/claims"])
+def test_odd_files_take_no_page_from_the_others(odd: TestClient, page: str) -> None:
+    found = odd.get(page, params={"table": TABLE.key})
+    assert found.status_code == 200
+    text = html.unescape(found.text)
+    assert f"{TABLE.key}.jsonl cannot be read" in text
+    assert "floors and ceilings in" in text
+    if page == "/profiles":
+        assert "Experiments without a profile: 8" in text
+        assert len(re.findall(r'name="curve" id="run\|', text)) == 2
+
+
+def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
+    for number, make in enumerate(
+        (
+            Path.mkdir,
+            lambda path: path.write_text("no database" * 999),
+            lambda path: path.symlink_to("x"),
+        )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        make(folder / "records.sqlite")
+        pages = TestClient(application(folder, folder), base_url="http://127.0.0.1")
+        for page in ("/runs", "/profiles", "/claims"):
+            found = pages.get(page)
+            assert (found.status_code, "cannot be read" in found.text) == (200, True)
+
+
+def test_the_whole_page_of_runs_renews(explored: Explored) -> None:
+    page = asked(explored, "/runs")
+    renewed = page.partition('<div id="runs" hx-get="/runs" hx-trigger="every 2s"')[2]
+    assert 'hx-select="#runs"' in renewed
+    assert renewed.partition("<h2>Finished</h2>")[2].count('<th scope="row">') == 2
+
+
 # --- Networks ------------------------------------------------------------------------------------
 
 
@@ -256,6 +403,30 @@ def test_active_mechanisms_are_shown_in_stretches() -> None:
     assert shown.columns[:2] == ("1–3", "4–6")
     assert len(shown.columns) == 44
     np.testing.assert_allclose(np.sum(shown.values, axis=0), 2)  # two of four at every step
+
+
+@pytest.mark.parametrize(
+    ("described", "reason"),
+    [
+        (
+            {"task": {"class": "mine.Task"}, "model": {"class": "mine.Net"}},
+            "it takes mine.Net, mine.Task of",
+        ),
+        (AGENT.to_json(), "it is an agent, which acts in object-picking"),
+        ({"task": None}, "its record describes no experiment that this version can make again"),
+    ],
+)
+def test_a_network_that_cannot_be_looked_into_says_why(
+    described: dict, reason: str, tmp_path: Path
+) -> None:
+    leave(Store(tmp_path), "a" * 20, described)
+    source = Source(tmp_path, tmp_path)
+    (run,) = source.run_rows
+    assert run.unseen.startswith(reason)
+    found = network(source, {"key": "a" * 20})
+    assert (found["reason"], found["asked"]) == (run.unseen, None)
+    with pytest.raises(ValueError, match="this network cannot be looked into"):
+        network_picture(source, {"key": "a" * 20})
 
 
 @pytest.mark.parametrize(

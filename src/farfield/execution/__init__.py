@@ -25,6 +25,7 @@ from farfield.execution._run import run as run
 from farfield.execution._slurm import Slurm as Slurm
 from farfield.execution._under_way import UnderWay as UnderWay
 from farfield.execution._under_way import runs_under_way as runs_under_way
+from farfield.execution._under_way import unreadable_progress as unreadable_progress
 from farfield.training import vmap_error as vmap_error
 
 __all__ = [
@@ -53,5 +54,6 @@ __all__ = [
     "runs_under_way",
     "train_order",
     "trial",
+    "unreadable_progress",
     "vmap_error",
 ]

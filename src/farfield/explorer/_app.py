@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import jinja2
@@ -19,7 +20,7 @@ import jinja2
 try:
     import uvicorn
     from starlette.applications import Starlette
-    from starlette.datastructures import MutableHeaders
+    from starlette.datastructures import MutableHeaders, QueryParams
     from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -36,6 +37,7 @@ except ModuleNotFoundError as error:
 
 from farfield._errors import FarfieldError
 from farfield._text import printable
+from farfield.explorer._child import STATUS, Child, status_of
 
 HOSTS: Final = ("127.0.0.1", "localhost")
 """Names by which a browser may ask: a page elsewhere whose name leads here is refused."""
@@ -49,8 +51,11 @@ PAGES: Final = {
 }
 """Addresses of pages, with their function in `_pages` and their template."""
 
-PICTURES: Final = {"/problems.png": "problems_picture", "/network.png": "network_picture"}
-"""Addresses of pictures, with their function there."""
+PICTURES: Final = {"problems": "problems_picture", "network": "network_picture"}
+"""Pages with a picture, each at the page's address and `.png`, with its function there."""
+
+CHILD: Final = Child()
+"""The process that draws pictures and looks into networks, for all applications here."""
 
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -83,15 +88,15 @@ def application(records: Path, results: Path) -> Starlette:
         routes=[
             Route("/", _front),
             *(Route(path, _page(name)) for path, name in PAGES.items()),
-            *(Route(path, _picture(name)) for path, name in PICTURES.items()),
+            *(Route(f"/{page}.png", _picture(name)) for page, name in PICTURES.items()),
             Mount("/static", StaticFiles(packages=[("farfield.explorer", "static")])),
         ],
         middleware=[
             Middleware(_Guard),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*HOSTS], www_redirect=False),
         ],
-        exception_handlers=dict.fromkeys((HTTPException, *_STATUS), _refuse),
-        lifespan=_import_pages,
+        exception_handlers=dict.fromkeys((HTTPException, *STATUS), _refuse),
+        lifespan=_start,
     )
     app.state.folders = (records, results)
     return app
@@ -105,11 +110,29 @@ def serve(records: Path, results: Path, port: int) -> None:
         results: Folder of exports.
         port: Port of 127.0.0.1.
     """
-    uvicorn.run(application(records, results), host=HOSTS[0], port=port, log_level="warning")
+    config = uvicorn.Config(
+        application(records, results), host=HOSTS[0], port=port, log_level="warning"
+    )
+    server = _Server(config)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        raise FarfieldError(f"the server did not start at {HOSTS[0]}:{port}")
+
+
+class _Server(uvicorn.Server):
+    """A server that ends with the first Ctrl-C, though a picture is being drawn."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Refuse what is being drawn, then end."""
+        CHILD.close()
+        super().handle_exit(sig, frame)
 
 
 @contextlib.asynccontextmanager
-async def _import_pages(_: Starlette) -> AsyncIterator[None]:
+async def _start(_: Starlette) -> AsyncIterator[None]:
+    """Start the process, and import the pages, while the first page is looked at."""
+    CHILD.start()
     threading.Thread(target=import_module, args=("farfield.explorer._pages",), daemon=True).start()
     yield
 
@@ -158,11 +181,31 @@ def _called(name: str, request: Request) -> Any:
     return getattr(pages, name)(source, request.query_params)
 
 
+def _asked(name: str, request: Request, query: QueryParams) -> Any:
+    """The same, from the process that draws."""
+    return CHILD.ask(name, request.app.state.folders, query.multi_items())
+
+
 def _page(name: str) -> Callable[[Request], Response]:
     """Endpoint of a page; not a coroutine, so it is called in a thread."""
 
     def answer(request: Request) -> Response:
         return _rendered(name, request, **_called(name, request))
+
+    return _page_with_picture(name) if name in PICTURES else answer
+
+
+def _page_with_picture(name: str) -> Callable[[Request], Response]:
+    """Endpoint of a page with a picture, or with the reason that there is none."""
+
+    def answer(request: Request) -> Response:
+        context = _asked(name, request, request.query_params)
+        if not context["reason"]:
+            try:
+                _asked(PICTURES[name], request, QueryParams(context["asked"]))  # it is kept
+            except HTTPException as refused:
+                context["reason"] = refused.detail
+        return _rendered(name, request, **context)
 
     return answer
 
@@ -171,18 +214,14 @@ def _picture(name: str) -> Callable[[Request], Response]:
     """Endpoint of a PNG."""
 
     def answer(request: Request) -> Response:
-        return Response(_called(name, request), media_type="image/png")
+        picture = _asked(name, request, request.query_params)
+        return Response(picture, media_type="image/png")
 
     return answer
-
-
-_STATUS: Final[dict[type[Exception], int]] = {ValueError: 400, FarfieldError: 404, OSError: 404}
-"""Errors whose message says all, and their status."""
 
 
 def _refuse(request: Request, error: Exception) -> Response:
     """The page of an error."""
     if isinstance(error, HTTPException):
         return _rendered("error", request, error.status_code, message=error.detail)
-    status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-    return _rendered("error", request, status, message=str(error))
+    return _rendered("error", request, status_of(error), message=str(error))

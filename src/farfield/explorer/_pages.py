@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
@@ -14,13 +14,13 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from farfield.core import UnknownNameError
-from farfield.execution import runs_under_way
+from farfield.core import UnknownNameError, excerpt, stream
+from farfield.execution import UnderWay, runs_under_way, unreadable_progress
 from farfield.explorer._inside import answer_of, maps_of
-from farfield.explorer._source import Curve, Looked, Source
+from farfield.explorer._source import Curve, Looked, Source, unseen
 from farfield.reports import one_problem, problem_picture, tabular_of
 from farfield.reproductions import PRINTED, TABLES, Verdict
-from farfield.tasks import ENVIRONMENTS, TASKS, Environment, ProblemTask, is_at_hand
+from farfield.tasks import ENVIRONMENTS, TASKS, Environment, NeedsFiles, ProblemTask, is_at_hand
 
 Query = Mapping[str, str]
 Context = dict[str, Any]
@@ -28,11 +28,11 @@ Context = dict[str, Any]
 FIRST: Final = "webb2021/table-11"
 """The table that is shown where none is asked for."""
 
-DRAWING: Final = threading.Lock()
-"""One picture at a time: matplotlib's settings are those of the whole process."""
-
 MOST_PROBLEMS: Final = 24
 """Problems of a regime on one picture."""
+
+KEPT: Final = 30.0
+"""Seconds for which a picture from files is kept: they may be others by then."""
 
 PLAIN: Final = (int, float, bool, str, int | None, float | None, bool | None)
 """Types of the fields of a task that can be set in a form."""
@@ -92,6 +92,7 @@ def claims(source: Source, query: Query) -> Context:
         "mechanisms": sorted({row.claim.row for row in rows}),
         "headings": tabular_of(found[0].report).headings,
         "shown": shown,
+        "notes": source.notes,
         "count": sum(len(report.rows) for report, _, _ in shown),
     }
 
@@ -104,7 +105,9 @@ def profiles(source: Source, query: Any) -> Context:
         query: `table`, whose curves are listed, and any number of `curve`, those to overlay.
     """
     table = _known("table", query.get("table") or FIRST, TABLES)
-    curves = [source.curve(key) for key in dict.fromkeys(query.getlist("curve"))]
+    uncharted = {f"run|{run.key}": run for run in source.run_rows if run.uncharted}
+    asked = dict.fromkeys(query.getlist("curve"))
+    curves = [source.curve(key) for key in asked if key not in uncharted]
     groups: dict[str, list[Curve]] = {}
     for curve in (*source.results(table).curves.values(), *source.run_curves):
         groups.setdefault(curve.group, []).append(curve)
@@ -118,6 +121,8 @@ def profiles(source: Source, query: Any) -> Context:
         "tables": {name: one.title for name, one in TABLES.items()},
         "table": table,
         "groups": groups,
+        "notes": source.notes,
+        "uncharted": [*uncharted.values()],
         "chosen": {curve.key for curve in curves},
         "charts": [(unit, score, some, _chart(some)) for (unit, score), some in charts.items()],
     }
@@ -147,8 +152,7 @@ def problems(_: Source, query: Query) -> Context:
     """
     task, fields = _task(query)
     regime = query.get("regime", "")
-    names = [one.name for one in task.regimes]
-    if regime not in names:
+    if regime not in [one.name for one in task.regimes]:
         regime = ""  # that of another task, or of other fields
     known = {**dict(query), "task": task.name, "regime": regime}
     asked = {
@@ -165,8 +169,22 @@ def problems(_: Source, query: Query) -> Context:
         "number": query.get("number", "4"),
         "most": MOST_PROBLEMS,
         "asked": asked,
-        "reason": "" if is_at_hand(task) else "Its files, or its package, are not on this machine.",
+        "reason": _lacking(task),
     }
+
+
+def _lacking(task: ProblemTask | Environment) -> str:
+    """The file or the package that a task needs and this machine lacks; empty without one."""
+    if is_at_hand(task):
+        return ""
+    try:
+        if isinstance(task, Environment):
+            task.make(task.regimes[0].name, 1, stream(0)).close()
+        else:
+            task.draw(stream(0))
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        return str(error)
+    return ""
 
 
 def problems_picture(_: Source, query: Query) -> bytes:
@@ -178,13 +196,14 @@ def problems_picture(_: Source, query: Query) -> bytes:
     task, _fields = _task(query)
     regime = query.get("regime") or None
     number = _whole("number", query.get("number", "4"), 1, MOST_PROBLEMS)
-    return _drawn(task, _whole("seed", query.get("seed", "0")), number, regime)
+    seed = _whole("seed", query.get("seed", "0"))
+    since = time.monotonic() // KEPT if isinstance(task, NeedsFiles) else 0.0
+    return _drawn(task, seed, number, regime, since)
 
 
 @lru_cache(16)
-def _drawn(task: Any, seed: int, number: int, regime: str | None) -> bytes:
-    with DRAWING:
-        return problem_picture(task, seed, number, regime)
+def _drawn(task: Any, seed: int, number: int, regime: str | None, _: float) -> bytes:
+    return problem_picture(task, seed, number, regime)
 
 
 def _task(query: Query) -> tuple[Any, dict[str, Any]]:
@@ -208,16 +227,25 @@ def _task(query: Query) -> tuple[Any, dict[str, Any]]:
 
 
 def runs(source: Source, _: Query) -> Context:
-    """Runs under way, and the experiments of the store.
+    """Runs under way by command, and the experiments of the store.
 
     Args:
         source: The records.
     """
     under_way = runs_under_way(source.folder)
+    going = [run for run in under_way if run.silent < SILENT]
+    commands: dict[float, list[UnderWay]] = {}
+    for run in going:
+        commands.setdefault(run.began, []).append(run)
     return {
-        "going": [run for run in under_way if run.silent < SILENT],
+        "commands": [
+            (max(run.done for run in some), max(run.asked for run in some), some)
+            for some in commands.values()
+        ],
         "stopped": [run for run in under_way if run.silent >= SILENT],
-        "runs": source.runs,
+        "unread": unreadable_progress(source.folder),
+        "runs": source.run_rows,
+        "notes": source.notes,
     }
 
 
@@ -228,17 +256,20 @@ def network(source: Source, query: Query) -> Context:
         source: The records.
         query: `key` of the experiment, `seed`, `regime`, and `problem`, its number from 0 on.
     """
+    key = query.get("key", "")
+    records = source.records(key)
+    about = f"{excerpt(records[0].task)} · {excerpt(records[0].model)}"
+    if reason := unseen(records[0]):
+        return {"key": key, "about": about, "reason": reason, "asked": None}
     looked, seed, regime, problem = _looked(source, query)
     one = looked.sets[regime][problem : problem + 1]
-    records = source.records(looked.experiment.key)
     return {
-        "key": looked.experiment.key,
-        "seed": seed,
+        "key": key,
+        "about": about,
+        "reason": "",
+        "asked": {"key": key, "seed": seed, "regime": regime, "problem": problem},
         "seeds": [record.seed for record in records],
-        "record": records[0],
-        "regime": regime,
         "regimes": list(looked.sets),
-        "problem": problem,
         "problems": len(looked.sets[regime]),
         "answer": answer_of(looked.network, looked.experiment.problem_task, one),
         "maps": maps_of(looked.network, one),
@@ -255,14 +286,16 @@ def network_picture(source: Source, query: Query) -> bytes:
     looked, _, regime, problem = _looked(source, query)
     shown = looked.sets[regime][problem : problem + 1]
     task = looked.experiment.problem_task
-    with DRAWING:
-        return one_problem(task, shown, regime, f"problem {problem:,}")
+    return one_problem(task, shown, regime, f"problem {problem:,}")
 
 
 def _looked(source: Source, query: Query) -> tuple[Looked, int, str, int]:
     """The network that is asked for, its seed, and a regime and a problem of it."""
     key = query.get("key", "")
-    seed = _whole("seed", query.get("seed") or str(source.records(key)[0].seed))
+    record = source.records(key)[0]
+    if reason := unseen(record):
+        raise ValueError(f"this network cannot be looked into: {reason}")
+    seed = _whole("seed", query.get("seed") or str(record.seed))
     looked = source.looked(key, seed)
     far = [one.name for one in looked.experiment.problem_task.regimes if one.distance > 0]
     first = next((name for name in far if name in looked.sets), next(iter(looked.sets)))

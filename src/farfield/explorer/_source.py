@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 from torch import nn
 
-from farfield.core import Problems, UnknownNameError, stream
+from farfield.core import Problems, UnknownNameError, excerpt, stream
 from farfield.experiments import Experiment
 from farfield.metrics import measure_of, t_interval
 from farfield.records import Record, Store, StoreError
@@ -25,7 +27,7 @@ from farfield.reports import (
     tabulate,
 )
 from farfield.reproductions import TABLES, Budget, Published, Table
-from farfield.tasks import DrawsFirst
+from farfield.tasks import DrawsFirst, Environment
 from farfield.training import problems_of_run, trained_network
 
 _Stamp = tuple[tuple[Any, ...], ...]
@@ -92,6 +94,32 @@ class Results(NamedTuple):
     curves: dict[str, Curve]
 
 
+class Run(NamedTuple):
+    """An experiment of the store, as a row of a page.
+
+    Attributes:
+        key: `Experiment.key`.
+        task: The task in a few words.
+        model: The model in a few words.
+        steps: Steps of the last network.
+        networks: How many can be read.
+        finished: When the last one was.
+        unseen: Why no network of it can be looked into; empty if one can.
+        uncharted: Why it has no profile; empty if it has one.
+        note: What cannot be read, and why; empty if all can.
+    """
+
+    key: str
+    task: str = ""
+    model: str = ""
+    steps: int = 0
+    networks: int = 0
+    finished: str = ""
+    unseen: str = "its records cannot be read"
+    uncharted: str = "its records cannot be read"
+    note: str = ""
+
+
 class Looked(NamedTuple):
     """A trained network with the problems of its run.
 
@@ -118,8 +146,9 @@ class Source:
     def __init__(self, records: Path, results: Path) -> None:
         self.folder = records
         self._exports = dict.fromkeys((records, results))
-        self._levels = Levels(*self._exports, measure=False)
-        self._runs: tuple[_Stamp, dict[str, list[Record]]] = ((), {})
+        self._damage: dict[str, str] = {}
+        self._levels = self._read_levels()
+        self._runs: tuple[_Stamp, dict[str, list[Record]], list[Run]] = ((), {}, [])
         self._results: dict[str, tuple[_Stamp, Results]] = {}
         self.looked = lru_cache(2)(self._looked)
         self._run_curve = lru_cache(4096)(lambda key, _: _curve_of_run(self.runs[key]))
@@ -130,16 +159,76 @@ class Source:
         return Store(self.folder)
 
     @property
+    def notes(self) -> list[str]:
+        """Files that cannot be read, each with the reason."""
+        return [f"{name} cannot be read: {reason}" for name, reason in self._damage.items()]
+
+    def _read_levels(self) -> Levels:
+        """Floors and ceilings of the folders in which they can be read."""
+        readable = []
+        for folder in self._exports:
+            with self._guarded(f"floors and ceilings in {folder}"):
+                Levels(folder, measure=False)
+                readable.append(folder)
+        return Levels(*readable, measure=False)
+
+    @contextlib.contextmanager
+    def _guarded(self, what: object) -> Iterator[None]:
+        """Note an error of the block in place of raising it, until the block succeeds."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 — whatever a file holds, the others are shown
+            self._damage[str(what)] = excerpt(f"{error}" or type(error).__name__)
+        else:
+            self._damage.pop(str(what), None)
+
+    @property
     def runs(self) -> Mapping[str, list[Record]]:
         """The records of the store by experiment, the latest first; none without a store."""
         path = self.folder / "records.sqlite"
         now = _stamp(path, path.with_name(f"{path.name}-wal"))
+        with self._guarded(f"the folder of records {self.folder}"):
+            if self.folder.exists() and not self.folder.is_dir():
+                raise ValueError("it must be a folder")
+            if os.path.lexists(path) and not path.is_file():
+                raise ValueError(f"{path.name} must be a file, not a folder or a link to none")
         if now != self._runs[0]:
-            keys = self.store.keys() if now else []
-            found = [(key, records) for key in keys if (records := self.store.records(key))]
+            contents: dict[str, tuple[list[Record], dict[Any, str]]] = {}
+            with self._guarded(path):
+                contents = self.store.contents() if now else {}
+            found = [(key, records) for key, (records, _) in contents.items() if records]
             found.sort(key=lambda item: _finished(item[1][-1]), reverse=True)
-            self._runs = (now, dict(found))
+            runs = dict(found)
+            order = [*runs, *(key for key in contents if key not in runs)]
+            self._runs = (now, runs, [])  # `_run_curve` reads them
+            self._runs[2].extend(self._row(key, *contents[key]) for key in order)
         return self._runs[1]
+
+    @property
+    def run_rows(self) -> list[Run]:
+        """A row for each experiment of the store, those that cannot be read among them."""
+        _ = self.runs
+        return self._runs[2]
+
+    def _row(self, key: str, records: Sequence[Record], damaged: Mapping[Any, str]) -> Run:
+        """The row of an experiment."""
+        note = "; ".join(
+            f"seed {seed} cannot be read: {excerpt(reason)}" for seed, reason in damaged.items()
+        )
+        if not records:
+            return Run(key=key, note=note or "no record of it can be read")
+        last, curve = records[-1], self._run_curve(key, len(records))
+        return Run(
+            key=key,
+            task=excerpt(last.task),
+            model=excerpt(last.model),
+            steps=last.steps,
+            networks=len(records),
+            finished=_finished(last),
+            unseen=unseen(records[0]),
+            uncharted=curve if isinstance(curve, str) else "",
+            note=note,
+        )
 
     def records(self, key: str) -> Sequence[Record]:
         """The records of an experiment.
@@ -167,6 +256,7 @@ class Source:
         if name not in TABLES:
             raise UnknownNameError("table", name, TABLES)
         exports = [folder / f"{name}.jsonl" for folder in self._exports]
+        exports = [path for path in exports if path.exists()]
         tasks = {type(claim.experiment.task).__name__ for claim in TABLES[name].claims}
         runs = {
             key: records
@@ -175,7 +265,7 @@ class Source:
         }
         now = (*_stamp(*exports), *((key, len(records)) for key, records in runs.items()))
         if name not in self._results or self._results[name][0] != now:
-            made = self._made(TABLES[name], [path for path in exports if path.is_file()], runs)
+            made = self._made(TABLES[name], exports, runs)
             self._results[name] = (now, made)
         return self._results[name][1]
 
@@ -183,14 +273,13 @@ class Source:
         self, table: Table, exports: Sequence[Path], runs: Mapping[str, list[Record]]
     ) -> Results:
         """The results of a table from exports and from runs that may be of it."""
-        reports = [
-            (kind.title, report)
-            for path in exports
-            for kind, report in recorded_reports(table, path, self._levels).items()
-        ]
+        reports: list[tuple[str, Report]] = []
+        for path in exports:
+            with self._guarded(path):
+                found_there = recorded_reports(table, path, self._levels)
+                reports += [(kind.title, report) for kind, report in found_there.items()]
         for budget in Budget if runs else ():
-            find = records_at(lambda key, _: runs.get(key, ()), budget)
-            reports.append(("", tabulate(table, find, budget, self._levels)))
+            reports.append(("", self._tabulated(table, runs, budget)))
         found: dict[tuple[str, str], Row] = {}  # by cell and curve
         for images, report in reports:
             for row in report.run:
@@ -215,11 +304,28 @@ class Source:
             curves={key: _curve(key, rows) for key, rows in curves.items()},
         )
 
+    def _tabulated(self, table: Table, runs: Mapping[str, list[Record]], budget: Budget) -> Report:
+        """The report of a table from runs, without those that it cannot be made from."""
+
+        def tabulated(some: Mapping[str, list[Record]]) -> Report:
+            find = records_at(lambda key, _: some.get(key, ()), budget)
+            return tabulate(table, find, budget, self._levels)
+
+        try:
+            return tabulated(runs)
+        except Exception:  # noqa: BLE001 — of which run, is found next
+            usable = {}
+            for key, records in runs.items():
+                with self._guarded(f"experiment {key[:12]}"):
+                    tabulated({key: records})
+                    usable[key] = records
+            return tabulated(usable)
+
     @property
     def run_curves(self) -> list[Curve]:
         """The profiles of the experiments in the store, but those of tasks of the user's own."""
         found = (self._run_curve(key, len(records)) for key, records in self.runs.items())
-        return [curve for curve in found if curve is not None]
+        return [curve for curve in found if isinstance(curve, Curve)]
 
     def curve(self, key: str) -> Curve:
         """One curve by its name.
@@ -261,13 +367,15 @@ class Source:
         return Looked(experiment, network, sets)
 
 
-def _curve_of_run(records: Sequence[Record]) -> Curve | None:
-    """The profile of an experiment of the store; `None` for a task of the user's own."""
+def _curve_of_run(records: Sequence[Record]) -> Curve | str:
+    """The profile of an experiment of the store, or the reason that there is none."""
     try:
         first, points = records[0], recorded_profile(records).points
-    except (ValueError, KeyError):
-        return None
-    measure = points[0].measure
+        measure = points[0].measure
+    except KeyError as error:
+        return f"a score is missing: {excerpt(error.args[0])}"
+    except Exception:  # noqa: BLE001 — whatever a record holds, the others are shown
+        return "its task is none of Farfield's, or of another version"
     scale = 100 if measure.percent else 1
     return Curve(
         key=f"run|{first.key}",
@@ -327,6 +435,38 @@ def _mark(distance: float, regime: str, values: Sequence[float], published: floa
 
 def _extent(row: Row) -> tuple[float, int]:
     return (row.judgement.fraction or 0.0, len(row.records))
+
+
+def unseen(record: Record) -> str:
+    """The reason that a network cannot be looked into; empty if it can.
+
+    Args:
+        record: What its run left.
+    """
+    if foreign := sorted(_foreign(record.experiment)):
+        return (
+            f"it takes {excerpt(', '.join(foreign))} of a module that is not Farfield's, and the "
+            "explorer imports no code of others"
+        )
+    try:
+        task = Experiment.from_json(record.experiment).task
+    except Exception as error:  # noqa: BLE001 — whatever a record holds, the others are shown
+        why = "" if str(error).startswith("described ") else f": {excerpt(error)}"
+        return f"its record describes no experiment that this version can make again{why}"
+    if isinstance(task, Environment):
+        return f"it is an agent, which acts in {task.name} and answers no problems"
+    return ""
+
+
+def _foreign(described: Any) -> set[str]:
+    """Names of the classes and functions of other modules in an experiment as JSON."""
+    if isinstance(described, list):
+        return set().union(*map(_foreign, described))
+    if not isinstance(described, dict):
+        return set()
+    names = {str(described[part]) for part in ("class", "name") if part in described}
+    found = {name for name in names if not name.startswith("farfield.")}
+    return found.union(*(map(_foreign, described.values())))
 
 
 def _finished(record: Record) -> str:

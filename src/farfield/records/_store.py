@@ -136,6 +136,19 @@ class Store:
         self._warn(key, found.damaged)
         return [*found.records.values()]
 
+    def contents(self) -> dict[str, tuple[list[Record], dict[Any, str]]]:
+        """All runs by experiment, with the reasons of those that cannot be read; warns of none.
+
+        Returns:
+            By key the records by seed, and by seed the reasons.
+        """
+        whole, damaged = self._database.keys()
+        contents = {}
+        for key in sorted(key for key in whole | damaged if isinstance(key, str)):
+            found = self._database.read(key)
+            contents[key] = [*found.records.values()], found.damaged
+        return contents
+
     def keys(self, beginning: str = "") -> list[str]:
         """Every experiment with a finished run.
 
