@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 import pytest
 import torch
 from torch import nn
 
 from farfield.core import TRAINING, Problems, stream
-from farfield.objectives import Bound, MeanTeacher, Update
+from farfield.models._images._spectral_norm import spectral_norm
+from farfield.objectives import ICT, Bound, MeanTeacher, Update
 from farfield.objectives._consistency import distance, probabilities, ramp_up
 
 BATCH, FEATURES, CLASSES = 5, 3, 4
@@ -149,6 +151,97 @@ def test_the_weight_grows_over_the_ramp() -> None:
     assert ramp_up(0.0, 0.4) == pytest.approx(math.exp(-5))
     assert ramp_up(0.2, 0.4) == pytest.approx(math.exp(-1.25))
     assert [ramp_up(0.4, 0.4), ramp_up(0.9, 0.4), ramp_up(0.0, 0.0)] == [1.0, 1.0, 1.0]
+
+
+class Normed(nn.Module):
+    """Logits of a layer with spectral normalization, and batch statistics."""
+
+    def __init__(self, norm: Callable[[nn.Linear], nn.Module], seed: int = 0) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        layer = nn.Linear(FEATURES, CLASSES, dtype=torch.float64)
+        self.batch = nn.BatchNorm1d(FEATURES, dtype=torch.float64)
+        self.inner = nn.Sequential(norm(layer))
+
+    def forward(self, items: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return self.inner(self.batch(items)[index[:, 0]])
+
+
+def sigma_of(tensors: Mapping[str, torch.Tensor]) -> tuple[float, float]:
+    """The largest singular value of the weight by its vectors, and the true one."""
+    named = {
+        name.rpartition(".")[2].split("_")[-1]: tensor.detach() for name, tensor in tensors.items()
+    }
+    weight = next(t.detach() for n, t in tensors.items() if n.endswith(("original", "orig")))
+    by_vectors = named["u"] @ weight @ named["v"]
+    return float(by_vectors), float(torch.linalg.svdvals(weight)[0])
+
+
+NORMS = {
+    "parametrization": nn.utils.parametrizations.spectral_norm,
+    "hook": nn.utils.spectral_norm,
+    "ours": lambda layer: spectral_norm(layer, None),
+}
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+@pytest.mark.parametrize("rule", [MeanTeacher, ICT])
+@pytest.mark.parametrize("averages_buffers", [False, True])
+def test_the_teacher_has_the_singular_values_of_its_own_weights(
+    norm: Callable[[nn.Linear], nn.Module], rule: type, averages_buffers: bool
+) -> None:
+    made, model = rule(decay=0.95, averages_buffers=averages_buffers), Normed(norm)
+    state = made.start(Bound(module=model), {TRAINING: problems(0)}, stream(0))
+    (name,) = (n for n, _ in model.named_parameters() if n.endswith(("original", "orig")))
+    weight = model.get_parameter(name)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        away = torch.randn_like(weight)
+    for step in range(60):
+        batches = {TRAINING: problems(step)}
+        update = Update(
+            network=Bound(module=model),
+            batches=batches,
+            task_loss=loss,
+            draws=made.draw(batches, stream(step)),
+            state=state,
+            progress=0.5,
+        )
+        state = made.loss(update)[1]
+        with torch.no_grad():
+            weight.add_(0.1 * away * math.cos(step / 4))
+        state = dict(made.after(state, dict(model.named_parameters()), 0.5))
+    found, true = sigma_of(state)
+    assert found == pytest.approx(true, rel=2e-3)
+    for vector in Bound(module=model).power_vectors():
+        assert float(state[vector].norm()) == pytest.approx(1, rel=1e-12)
+    own = dict(model.state_dict())
+    assert sigma_of(own)[0] == pytest.approx(sigma_of(own)[1], rel=0.05)  # the student moved more
+    mean, seen = state["batch.running_mean"], model.batch.running_mean
+    assert not torch.equal(mean, seen)
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+@pytest.mark.parametrize("trained", [True, False])
+def test_an_independent_teacher_has_the_vectors_of_its_own_draw(
+    norm: Callable[[nn.Linear], nn.Module], trained: bool
+) -> None:
+    model = Normed(norm)
+    model.inner.requires_grad_(trained)
+    network = Bound(module=model, build=lambda _: Normed(norm, seed=5))
+    first = network.redraw(stream(0))
+    expected = Normed(norm, seed=5 if trained else 0).state_dict()
+    vectors = network.power_vectors()
+    assert len(vectors) == 2
+    for name in vectors:
+        assert torch.equal(first[name], expected[name])
+
+
+def test_buffers_with_other_names_are_no_singular_vectors() -> None:
+    model = nn.Module()
+    for name in ("running_var", "mean", "vu", "uv", "u", "weight_v", "u0", "sv0", "_u"):
+        model.register_buffer(name, torch.zeros(2))
+    assert Bound(module=model).power_vectors() == ["u", "weight_v", "u0", "_u"]
 
 
 @pytest.mark.parametrize(

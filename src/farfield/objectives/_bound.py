@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, final
+from typing import Any, Final, final
 
 from torch import Tensor, nn
 
 from farfield.core import Stream, call_with
+
+_POWER_VECTOR: Final = re.compile(r"(?:^|[._])[uv]\d*$")
+"""Names of buffers of the power method."""
 
 
 @final
@@ -91,8 +95,19 @@ class Bound:
         )
         return [name for name, _ in self.module.named_buffers() if not name.startswith(fixed)]
 
+    def power_vectors(self) -> list[str]:
+        """Names of the buffers with singular vectors of weights, for spectral normalization.
+
+        Each call of the network in training moves them towards those of the weight of that call. A
+        mean of such vectors belongs to no weight. They are recognized by the names that torch and
+        published code give them: `_u`, `weight_v`, `u0`.
+        """
+        return [name for name, _ in self.module.named_buffers() if _POWER_VECTOR.search(name)]
+
     def redraw(self, stream: Stream) -> dict[str, Tensor]:
         """Parameters and buffers before the first step, those that are trained from another draw.
+
+        Singular vectors of weights that are trained are from that draw as well.
 
         Args:
             stream: Source of the weights.
@@ -106,4 +121,15 @@ class Bound:
             )
         other = Bound(module=self.build(stream)).tensors()
         own = self.tensors()
-        return {name: (other if own[name].requires_grad else own)[name] for name in own}
+        drawn = {name for name, tensor in own.items() if tensor.requires_grad}
+        drawn |= {name for name in self.power_vectors() if self._has_trained_weight(name)}
+        return {name: (other if name in drawn else own)[name] for name in own}
+
+    def _has_trained_weight(self, vector: str) -> bool:
+        """True if a parameter is trained in the innermost module around a buffer that has any."""
+        path = vector
+        while path:
+            path = path.rpartition(".")[0]
+            if parameters := [*self.module.get_submodule(path).parameters()]:
+                return any(parameter.requires_grad for parameter in parameters)
+        return False

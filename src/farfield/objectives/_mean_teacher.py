@@ -39,6 +39,7 @@ class MeanTeacher(TeacherRule):
             weights of the student.
         averages_buffers: Whether buffers of the teacher, such as statistics of batch
             normalization, are running means of the student's, and not those of its own answers.
+            The vectors of spectral normalization follow the teacher's own weights always.
 
     Raises:
         ValueError: If a number is out of range.

@@ -21,15 +21,15 @@ from farfield.objectives._objective import Objective, Tensors, Update
 @final
 @dataclass(frozen=True, kw_only=True)
 class PPO(Objective):
-    r"""Proximal policy optimization: clipped policy and value losses, less the entropy.
+    r"""Proximal policy optimization: clipped policy loss and value loss, less the entropy.
 
     $$L = \frac{1}{B} \sum_b \left(-\min(\rho_b A_b, \mathrm{clip}(\rho_b, 1 - \epsilon,
       1 + \epsilon)\, A_b) + c\, \ell(V_b, R_b) - h\, H(\pi_b)\right)$$
 
     over the steps $b$ of whole sequences of a rollout, with $\rho$ the probability of an action
     over that when it was taken, $A$ its advantage, brought to mean 0 and variance 1 over the
-    rollout, $\ell$ the clipped error of the value, $R$ the old value plus the advantage before
-    that, and $H$ the entropy.
+    rollout, $\ell$ half the squared error of the value or, with `value_clip`, the clipped one, $R$
+    the old value plus the advantage before that, and $H$ the entropy.
 
     A step of the recipe is a rollout: each of `Recipe.batch_size` copies of the environment is
     acted in for `rollout_length` steps, and its sequences are learned from `epochs` times, a part
@@ -41,17 +41,25 @@ class PPO(Objective):
         minibatches: Number of parts of the copies, each of which gives an update of the parameters.
         discount: Discount $\gamma$ of later rewards.
         decay: Decay $\lambda$ of the advantages (generalized advantage estimation).
-        clip: The bound $\epsilon$ of the change of probability ratios, and of values.
+        clip: The bound $\epsilon$ of the change of probability ratios.
+        value_clip: Bound of the change of values, in the unit of the rewards; `None` for none. 0.1,
+            that of the ratios, in the released code.
         value_weight: Weight $c$ of the error of the values.
         entropy_weight: Weight $h$ of the entropy.
         reward_clip: Largest size of a reward that is learned from; `None` for rewards as they are.
             1 in the released code for Atari.
+        scale_rewards: Whether rewards are divided by the running standard deviation of the
+            discounted returns of all steps so far, before they are clipped.
+        divergence_limit: Largest divergence of the policy from that of the rollout, estimated as
+            the mean of $\rho - 1 - \log \rho$: a part of the copies beyond it gives no update, and
+            the rollout is learned from no more. `None` for no limit.
 
     Raises:
         ValueError: If a number is out of range.
 
     Reference:
-        Schulman et al. 2017; lamb2022, section 8.4.3. The defaults are those of the released code.
+        Schulman et al. 2017; lamb2022, section 8.4.3. The defaults are those of the released code,
+        except `value_clip`.
     """
 
     rollout_length: Size = 128
@@ -60,9 +68,12 @@ class PPO(Objective):
     discount: Fraction = 0.99
     decay: Fraction = 0.95
     clip: PositiveFloat = 0.1
+    value_clip: PositiveFloat | None = None
     value_weight: NonNegativeFloat = 0.5
     entropy_weight: NonNegativeFloat = 0.01
     reward_clip: PositiveFloat | None = None
+    scale_rewards: bool = False
+    divergence_limit: PositiveFloat | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -91,7 +102,7 @@ class PPO(Objective):
         return (found - found.mean()) / (deviation + 1e-8), found + values
 
     def loss(self, update: Update) -> tuple[Tensor, Tensors]:
-        """The mean over the steps of a batch of sequences.
+        """The mean over the steps of a batch of sequences, and the divergence of the policy.
 
         Args:
             update: The step. Its problems are sequences of observations, their target the actions
@@ -113,6 +124,27 @@ class PPO(Objective):
         policy = clipped_policy_loss(
             taken, latent["log_probs"], latent["advantages"], clip=self.clip
         )
-        value = clipped_value_loss(values, latent["values"], latent["returns"], clip=self.clip)
-        losses = policy + self.value_weight * value - self.entropy_weight * entropy
-        return torch.where(is_step, losses, 0.0).sum() / is_step.sum(), update.state
+        losses = policy + self.value_weight * self._value_loss(values, latent)
+        losses = losses - self.entropy_weight * entropy
+        loss = torch.where(is_step, losses, 0.0).sum() / is_step.sum()
+        if self.divergence_limit is None:
+            return loss, update.state
+        change = (taken - latent["log_probs"]).detach()[is_step]
+        return loss, {**update.state, "divergence": (change.exp() - 1 - change).mean()}
+
+    def _value_loss(
+        self, values: Float[Tensor, "batch time"], latent: Tensors
+    ) -> Float[Tensor, "batch time"]:
+        if self.value_clip is None:
+            return (values - latent["returns"]).square() / 2
+        return clipped_value_loss(values, latent["values"], latent["returns"], clip=self.value_clip)
+
+    def diverges(self, state: Tensors) -> bool:
+        """True if the policy has gone further from that of the rollout than the limit.
+
+        Args:
+            state: What `loss` returned beside the loss.
+        """
+        return self.divergence_limit is not None and bool(
+            state["divergence"] > self.divergence_limit
+        )

@@ -31,7 +31,8 @@ class TeacherRule(ConsistencyRule):
         warmup: Whether the decay of update $n$ is at most $1 - 1 / (n + 1)$.
         scores_teacher: Whether the teacher is scored and kept, and not the student.
         independent_teacher: Whether the teacher starts from a draw of its own.
-        averages_buffers: Whether buffers of the teacher are running means of the student's.
+        averages_buffers: Whether buffers of the teacher are running means of the student's. The
+            vectors of spectral normalization never are: they follow the teacher's own weights.
 
     Raises:
         ValueError: If a field is of another type, or a number out of range.
@@ -86,7 +87,11 @@ class TeacherRule(ConsistencyRule):
         """
         buffers = {name: update.state[name].clone() for name in update.network.mutable_buffers()}
         state = {**update.state, **buffers}
-        return update.outputs(problems, state), update.state if self.averages_buffers else state
+        outputs = update.outputs(problems, state)
+        if not self.averages_buffers:
+            return outputs, state
+        vectors = {n: buffers[n] for n in update.network.power_vectors() if n in buffers}
+        return outputs, {**update.state, **vectors}
 
     def follow(self, update: Update, state: Tensors) -> Tensors:
         """The teacher once all answers are given, its buffers one step on if they are means.
@@ -99,7 +104,8 @@ class TeacherRule(ConsistencyRule):
             return state
         tensors = update.network.tensors()
         names = update.network.mutable_buffers()
-        buffers = {name: tensors[name].detach().clone() for name in names}
+        vectors = update.network.power_vectors()
+        buffers = {name: tensors[name].detach().clone() for name in names if name not in vectors}
         return {**state, **_mean(state, buffers, _kept(state, self.decay))}
 
     def after(self, state: Tensors, parameters: Tensors, progress: float) -> Tensors:
