@@ -468,7 +468,7 @@ MUTANTS = [
     (
         "the whole training set is scored, however large",
         "tasks/_protocol/_abilities.py",
-        "return problems[: task.training_scored]",
+        "return problems[:most]",
         "return problems",
         "tasks/test_forms.py::test_of_a_large_training_set_the_first_problems_are_scored",
     ),

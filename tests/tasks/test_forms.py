@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+import torch
 
-from farfield.core import stream
+from farfield.core import Problems, stream
 from farfield.tasks import (
     RAVEN,
     TASKS,
@@ -138,6 +139,13 @@ def test_of_a_large_training_set_the_first_problems_are_scored() -> None:
     assert len(scored_of(Large(), TRAINING, problems)) == 7
     for task, regime in ((Large(), "test"), (Plain(), TRAINING)):
         assert len(scored_of(task, regime, problems)) == len(problems)
+
+
+def test_of_a_larger_one_of_any_task_a_million_are_scored() -> None:
+    wanted = torch.zeros(1, dtype=torch.long).expand(1_000_007)
+    problems = Problems(items=torch.zeros(1, 3), index=wanted[:, None], target=wanted)
+    assert len(scored_of(Plain(), TRAINING, problems)) == 1_000_000
+    assert len(scored_of(Plain(), "test", problems)) == 1_000_007
 
 
 def test_sets_that_are_no_regime_are_not_scored() -> None:

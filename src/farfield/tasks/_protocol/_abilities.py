@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
+from typing import ClassVar, Final, NamedTuple, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
@@ -215,25 +215,33 @@ def is_at_hand(task: Task) -> bool:
     return not isinstance(task, NeedsFiles) or task.is_at_hand()
 
 
+TRAINING_SCORED: Final = 1_000_000
+"""Most training problems that a trained network is scored on, unless the task says another number."""
+
+
 @runtime_checkable
 class ScoresSomeTraining(Protocol):
-    """A task whose training set is too large to be scored as a whole."""
+    """A task that says how many of its training problems a trained network is scored on."""
 
     training_scored: ClassVar[int]
-    """Number of its problems that are scored."""
+    """The first so many are scored."""
 
 
 def scored_of(task: ProblemTask, regime: str, problems: Problems) -> Problems:
     """The problems of a regime that a trained network is scored on: all, or the first of training.
+
+    Of a task that does not say how many of training, these are the first million; a record says how
+    many problems a score is the mean of.
 
     Args:
         task: A task, which may be one that `ScoresSomeTraining`.
         regime: Name of the regime.
         problems: The set.
     """
-    if regime != TRAINING or not isinstance(task, ScoresSomeTraining):
+    if regime != TRAINING:
         return problems
-    return problems[: task.training_scored]
+    most = task.training_scored if isinstance(task, ScoresSomeTraining) else TRAINING_SCORED
+    return problems[:most]
 
 
 def scored_sets(task: ProblemTask, sets: Mapping[str, Problems]) -> dict[str, Problems]:
