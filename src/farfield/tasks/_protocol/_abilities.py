@@ -216,7 +216,7 @@ def is_at_hand(task: Task) -> bool:
 
 
 TRAINING_SCORED: Final = 1_000_000
-"""Most training problems that a trained network is scored on, unless the task says another number."""
+"""Most training problems that a network is scored on, unless the task says another number."""
 
 
 @runtime_checkable
