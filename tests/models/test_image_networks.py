@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,12 +53,18 @@ def test_preact_resnet(
 
 
 @MODES
-@pytest.mark.parametrize("slope, widen_factor, depth", [(0.0, 1, 10), (0.01, 2, 10), (0.3, 1, 14)])
-def test_wide_resnet(slope: float, widen_factor: int, depth: int, training: bool) -> None:
+@pytest.mark.parametrize(
+    "slope, widen_factor, depth, published",
+    [(0.0, 1, 10, False), (0.01, 2, 10, False), (0.3, 1, 14, False), (0.0, 2, 14, True)],
+)
+def test_wide_resnet(
+    slope: float, widen_factor: int, depth: int, published: bool, training: bool
+) -> None:
     options = {"depth": depth, "widen_factor": widen_factor, "negative_slope": slope}
+    options["published"] = published
     network = away(WideResNet(COLOR, 4, generator=generator(), **options), training)
-    blocks = {10: 1, 14: 2}[depth]
-    expected = oracle.wide_resnet(IMAGES.numpy(), blocks, slope, state_of(network), training)
+    arguments = ({10: 1, 14: 2}[depth], slope, state_of(network), training, published)
+    expected = oracle.wide_resnet(IMAGES.numpy(), *arguments)
     assert_equation(network, IMAGES, expected)
 
 
@@ -115,6 +122,8 @@ def test_wide_resnets_are_as_large_as_published(
         (PreActResNet((3, 32, 32), 10, device="meta"), 11_171_146 + 2 * 512),
         (PreActResNet((3, 32, 32), 10, depth=34, final_norm=False, device="meta"), 21_279_306),
         (PreActResNet((3, 32, 32), 10, depth=50, final_norm=False, device="meta"), 23_509_066),
+        (WideResNet((3, 32, 32), 10, device="meta"), 36_489_290),
+        (WideResNet((3, 32, 32), 10, published=True, device="meta"), 36_479_194),
         # 1.5 M in Oliver et al. 2018.
         (WideResNet((3, 32, 32), 10, widen_factor=2, device="meta"), 1_469_642),
         (CNN13((3, 32, 32), 10, device="meta"), 3_125_908),
@@ -202,9 +211,17 @@ def test_a_narrow_network_has_the_gradients_of_double_precision() -> None:
         torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("momentum, options", [(0.9, {}), (0.1, {"final_momentum": 0.1})])
+@pytest.mark.parametrize(
+    "momentum, options",
+    [
+        (0.9, {}),
+        (0.1, {"final_momentum": 0.1}),
+        (0.1, {"published": True}),
+        (0.3, {"published": True, "final_momentum": 0.3}),
+    ],
+)
 def test_the_newest_batch_has_a_share_of_the_last_running_averages(
-    momentum: float, options: dict[str, float]
+    momentum: float, options: dict[str, Any]
 ) -> None:
     network = WideResNet(GRAY, 2, depth=10, widen_factor=1, generator=generator(), **options)
     calls = []

@@ -91,11 +91,14 @@ def preact_resnet(
     return linear(mean_over_image(maps), state["output.weight"], state["output.bias"])
 
 
-def wide_resnet(images: Array, blocks: int, slope: float, state: State, training: bool) -> Array:
-    """Zagoruyko and Komodakis 2016, table 1, with strides, shortcuts and biases as released."""
+def wide_resnet(
+    images: Array, blocks: int, slope: float, state: State, training: bool, published: bool = False
+) -> Array:
+    """Zagoruyko and Komodakis 2016, table 1; else strides, shortcuts and biases as released."""
 
     def convolved(x: Array, name: str, stride: int, padding: int) -> Array:
-        return convolve(x, state[f"{name}.weight"], state[f"{name}.bias"], stride, padding)
+        bias = None if published else state[f"{name}.bias"]
+        return convolve(x, state[f"{name}.weight"], bias, stride, padding)
 
     def activated(x: Array, name: str) -> Array:
         return leaky(batch_norm(x, state, name, training), slope)
@@ -105,10 +108,12 @@ def wide_resnet(images: Array, blocks: int, slope: float, state: State, training
         for block in range(blocks):
             at = f"group{group}.{block}"
             stride = 2 if group > 1 and block == 0 else 1
-            inner = convolved(activated(maps, f"{at}.norms.0"), f"{at}.convolutions.0", 1, 1)
-            inner = convolved(activated(inner, f"{at}.norms.1"), f"{at}.convolutions.1", stride, 1)
+            first, second = (stride, 1) if published else (1, stride)
+            read = activated(maps, f"{at}.norms.0")
+            inner = convolved(read, f"{at}.convolutions.0", first, 1)
+            inner = convolved(activated(inner, f"{at}.norms.1"), f"{at}.convolutions.1", second, 1)
             if block == 0 and f"{at}.shortcut.weight" in state:
-                maps = convolved(maps, f"{at}.shortcut", stride, 0)
+                maps = convolved(read if published else maps, f"{at}.shortcut", stride, 0)
             maps = maps + inner
     maps = activated(maps, "final_norm")
     return linear(mean_over_image(maps), state["output.weight"], state["output.bias"])

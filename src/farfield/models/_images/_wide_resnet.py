@@ -28,10 +28,15 @@ class WideResNet(nn.Module):
 
     A stem of 3×3 with 16 channels, three groups of blocks with 16, 32 and 64 times `widen_factor`
     channels, batch normalization, activation, and a linear layer on the mean of each channel over
-    the image. The second and third group each halve the sides. A block has two convolutions of 3×3
-    with biases. As in the released code of lamb2022, the second of them takes the stride, and a
-    shortcut that is a convolution reads the block's input as it is; in `PreActResNet` the first one
-    does, and the shortcut reads the activated input.
+    the image. The second and third group each halve the sides. A block has two convolutions of 3×3.
+
+    The default is the network of the released code of lamb2022: all convolutions have biases, the
+    second one of a block takes the stride, a shortcut that is a convolution reads the block's input
+    as it is, and the last normalization has a momentum of 0.9. With `published`, the network is
+    that of Zagoruyko and Komodakis: no convolution has a bias, the first one of a block takes the
+    stride, such a shortcut reads the activated input, as in `PreActResNet`, and all momenta are
+    torch's 0.1. First weights are torch's in both. At depth 28 with ten times the channels and ten
+    classes, the default has 36,489,290 parameters and the published network 36,479,194.
 
     Args:
         item_shape: Channels, height and width of a square image, or height and width of a gray one.
@@ -43,8 +48,10 @@ class WideResNet(nn.Module):
             released code, 0 for manifold mixup.
         dropout: Probability that a number between the convolutions of a block is dropped in
             training.
-        final_momentum: Share of the newest batch in the running averages of the last normalization.
-            0.9 is the released code's; those of all others have torch's 0.1.
+        final_momentum: Share of the newest batch in the running averages of the last normalization;
+            `None` for 0.9, as in the released code, or for 0.1 with `published`.
+        published: Whether biases, strides, shortcuts and momenta are those of Zagoruyko and
+            Komodakis.
         device: Where its tensors are.
         dtype: Of its parameters.
         generator: Where the first weights are drawn from; None is torch's global generator.
@@ -76,7 +83,8 @@ class WideResNet(nn.Module):
         widen_factor: Size = 10,
         negative_slope: NonNegativeFloat = 0.0,
         dropout: Dropout = 0.0,
-        final_momentum: Annotated[float, Limits(above=0, at_most=1)] = 0.9,
+        final_momentum: Annotated[float, Limits(above=0, at_most=1)] | None = None,
+        published: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
         generator: torch.Generator | None = None,
@@ -88,25 +96,27 @@ class WideResNet(nn.Module):
         self.item_shape, self.negative_slope = tuple(item_shape), negative_slope
         block = partial(
             ResidualBlock,
-            bias=True,
+            bias=not published,
             negative_slope=negative_slope,
             dropout=dropout,
-            activates_shortcut=False,
+            activates_shortcut=published,
             generator=generator,
         )
         self.stem = convolution(
-            num_channels_of(self.item_shape), _STEM, 3, bias=True, generator=generator
+            num_channels_of(self.item_shape), _STEM, 3, bias=not published, generator=generator
         )
         channels = _STEM
         for number, name in enumerate(_GROUPS):
             width = _STEM * widen_factor * 2**number
+            strides = [(1, 2) if number and not k else (1, 1) for k in range(num_blocks)]
             blocks = [
-                (Window(width, 3, 1), Window(width, 3, 2 if number and not k else 1))
-                for k in range(num_blocks)
+                [Window(width, 3, stride) for stride in (pair[::-1] if published else pair)]
+                for pair in strides
             ]
             self.add_module(name, residual_group(block, channels, blocks))
             channels = width
-        self.final_norm = nn.BatchNorm2d(channels, momentum=final_momentum)
+        momentum = (0.1 if published else 0.9) if final_momentum is None else final_momentum
+        self.final_norm = nn.BatchNorm2d(channels, momentum=momentum)
         self.output = fan_in_uniform_(uninitialized(nn.Linear, channels, num_outputs), generator)
         self.to(device=device, dtype=dtype)
 
