@@ -27,6 +27,24 @@ def _escape(sign: str) -> str:
     return sign.encode("unicode_escape").decode("ascii")
 
 
+def one_line(text: object) -> str:
+    """The text as words in one line: white space becomes a blank, the rest as `printable`.
+
+    Args:
+        text: A name that people gave.
+    """
+    return printable(" ".join(str(text).split()))
+
+
+def cell_words(text: object) -> str:
+    """The text as a cell of a Markdown table, in which nothing is markup.
+
+    Args:
+        text: A name that people gave, or a number.
+    """
+    return "".join(f"\\{sign}" if sign in "\\`*|<$" else sign for sign in one_line(text))
+
+
 def excerpt(text: object) -> str:
     """The same, shortened in the middle where it is long.
 

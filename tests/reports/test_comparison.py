@@ -6,6 +6,8 @@ import csv
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from scipy import stats
 
 from farfield.experiments import Experiment, Network, Recipe, Spec
@@ -22,6 +24,7 @@ from farfield.reports import (
     tabular_of,
     tabulate,
 )
+from farfield.reports._profile._theme import label_powers
 from farfield.reproductions import TABLES
 from farfield.tasks import SameDifferent
 from reproductions import made_up
@@ -89,6 +92,47 @@ def test_every_format_has_the_numbers(store: Store, tmp_path: Path) -> None:
     assert found["profile.png"][1:4] == b"PNG"
     assert b"<svg" in found["profile.svg"]
     assert found["profile.pdf"] == pdf(comparison.figure())  # the same bytes again
+
+
+HOSTILE = {
+    r"$\frac{1$ of mine": (r"\$\\frac{1\$ of mine", r"\$\textbackslash{}frac\{1\$ of mine"),
+    "two\nlines\n\nof it": ("two lines of it", "two lines of it"),
+    "a | b `c` *d* <e>": (r"a \| b \`c\` \*d\* \<e>", "a | b `c` *d* <e>"),
+    "100 % & #1_2 ^~": ("100 % & #1_2 ^~", r"100 \% \& \#1\_2 \textasciicircum{}\textasciitilde{}"),
+    "\x1b[2J\udcff": (r"\\x1b[2J\\udcff", r"\textbackslash{}x1b[2J\textbackslash{}udcff"),
+    "_$x$ and $y": (r"_\$x\$ and \$y", r"\_\$x\$ and \$y"),
+}
+"""Names as people write them, with their cells in Markdown and in LaTeX."""
+
+
+def test_names_are_words_in_pictures_and_tables(store: Store, tmp_path: Path) -> None:
+    named = dict.fromkeys(HOSTILE, EXPERIMENTS["lstm"])
+    written = {path.name: path for path in compare(named, store).write(tmp_path / "out")}
+    lines = written["table.md"].read_text().splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ").rstrip() for line in lines[2:8]] == [
+        cell.split(" | ")[0] for cell, _ in HOSTILE.values()
+    ]
+    rows = [line for line in written["table.tex"].read_text().splitlines() if " & " in line]
+    assert [row.split(" & ")[0] for row in rows[1:7]] == [cell for _, cell in HOSTILE.values()]
+    with written["table.csv"].open(newline="") as file:
+        models = [row["model"] for row in csv.DictReader(file)]
+    assert [name.encode(errors="backslashreplace").decode() for name in HOSTILE] == models[:6]
+
+
+def test_a_picture_shows_dollars_as_they_are_and_powers_of_ten(store: Store) -> None:
+    figure = compare({"$x$ at 5 $": EXPERIMENTS["lstm"]}, store).figure()
+    labels = [text for text in figure.findobj(Text) if "$" in text.get_text()]
+    assert [(label.get_text(), label.get_parse_math()) for label in labels] == [
+        ("● $x$ at 5 $", False)
+    ]
+    axes = Figure().subplots()
+    axes.set(yscale="log", ylim=(1e-3, 2e4))
+    label_powers(axes.yaxis)
+    written = axes.yaxis.get_major_formatter().format_ticks([1e-3, 1.0, 1e4])
+    assert written == ["10⁻³", "10⁰", "10⁴"]
+    axes.set_ylim(0.5, 3)
+    axes.figure.draw_without_rendering()
+    assert "2×10⁰" in [label.get_text() for label in axes.get_yticklabels(minor=True)]
 
 
 def test_frames_have_a_row_for_each_score_and_each_point(store: Store) -> None:

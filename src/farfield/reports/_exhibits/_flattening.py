@@ -18,7 +18,7 @@ from farfield.reports._exhibits._exhibit import Figure
 from farfield.reports._exhibits._looked_into import looked_into
 from farfield.reports._exhibits._plates import Finding, Plate
 from farfield.reports._profile._axes import LEGEND, WIDTH, legend
-from farfield.reports._profile._theme import Theme, in_style
+from farfield.reports._profile._theme import Theme, in_style, label_powers
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
 
@@ -126,6 +126,7 @@ def draw_spectra(rows: Mapping[str, Mapping[str, np.ndarray]], theme: Theme) -> 
         for name, color in colors.items():
             values = rows[name][layer][rows[name][layer] >= least]
             axes.loglog(range(1, 1 + len(values)), values, color=color, linewidth=1.2)
+        label_powers(axes.yaxis)
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
         axes.xaxis.set_minor_formatter(StrMethodFormatter(""))
         axes.set_title(layer)

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from farfield.metrics import measure_of
 from farfield.reports._profile._panels import DASHES, MARKERS, Series
-from farfield.reports._profile._theme import CEILING, FLOOR, Theme
+from farfield.reports._profile._theme import CEILING, FLOOR, Theme, label_powers
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Row
 from farfield.reproductions import TABLES
@@ -179,6 +179,7 @@ def frame(
     by_logarithm = is_error and lowest > 0
     if by_logarithm:
         (axes.set_xscale if across else axes.set_yscale)("log")
+        label_powers(axes.xaxis if across else axes.yaxis)
     if is_error:
         limit(lowest, highest)
     else:

@@ -25,7 +25,7 @@ from farfield.reports._profile._panels import (
     Series,
     end_labels,
 )
-from farfield.reports._profile._theme import FLOOR, Theme, in_style
+from farfield.reports._profile._theme import FLOOR, Theme, in_style, label_powers
 from farfield.tasks import TRAINING
 
 HEIGHT: Final = 2.3
@@ -147,6 +147,7 @@ def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
         axes.set_ylim(min(lowest, 96) - 4, 103)
     elif points[0].measure.lower_is_better and 0 < APART * lowest < highest:
         axes.set_yscale("log")
+        label_powers(axes.yaxis)
         axes.set_ylim(lowest / 2, highest * 2)
     else:
         room = 0.08 * ((highest - lowest) or 1.0)

@@ -193,7 +193,8 @@ def pdf(figure: Figure) -> bytes:
         figure: The figure.
     """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Producer": None})
+    with own_settings({}):
+        figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Producer": None})
     return buffer.getvalue()
 
 

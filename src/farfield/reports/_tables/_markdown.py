@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from farfield._text import cell_words, one_line
 from farfield.reports._exhibits._plates import FINDING_HEAD, Finding, Plate, by_quantity
 from farfield.reports._tables import _text as text
 from farfield.reports._tables._report import Report, Row
@@ -18,11 +19,18 @@ def markdown(report: Report, plates: Sequence[Plate] = ()) -> str:
         report: The table with what was found.
         plates: What a figure measures beyond, from `illustrate`.
     """
-    lines = [f"# {report.key}", "", f"{report.title}.", "", f"**{text.tally(report)}**", ""]
+    lines = [
+        f"# {report.key}",
+        "",
+        f"{as_words(report.title)}.",
+        "",
+        f"**{text.tally(report)}**",
+        "",
+    ]
     for plate in plates:
         lines += _plate(plate)
     for subject, rows in report.subjects.items():
-        lines += [f"## {subject}", "", *markdown_rows(rows), ""]
+        lines += [f"## {cell_words(subject)}", "", *markdown_rows(rows), ""]
     lines += [f"- {note}" for note in text.notes(report)]
     lines += [f"- Trained on: {as_words(place)}." for place in report.environments]
     return "\n".join(lines) + "\n"
@@ -32,7 +40,7 @@ def _plate(plate: Plate) -> list[str]:
     """Heading, picture, caption and findings of a plate."""
     picture = f"{plate.name}.png" if plate.draw else None
     shown = exhibit_lines(plate.title, picture, plate.caption, plate.findings)
-    return [f"## {plate.title}", "", *shown]
+    return [f"## {cell_words(plate.title)}", "", *shown]
 
 
 def exhibit_lines(
@@ -67,12 +75,13 @@ def markdown_rows(rows: list[Row]) -> list[str]:
     lines = [_line(headings), _line(aligns)]
     for row in rows:
         written = [write(row) for write in text.COLUMNS.values()]
-        lines.append(_line([text.place(row), *written, f"`{row.command}`"]))
+        command = one_line(row.command).replace("|", "\\|")
+        lines.append(_line([*map(cell_words, (text.place(row), *written)), f"`{command}`"]))
     return lines
 
 
 def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(cells) + " |"
 
 
 def table_line(cells: Iterable[str]) -> str:

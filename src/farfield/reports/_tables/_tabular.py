@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from farfield._text import cell_words, one_line
 from farfield.core import expand_home
 from farfield.records import frame, write_whole
 from farfield.reports._tables import _text as text
@@ -59,7 +60,7 @@ class Tabular:
 
     def markdown(self) -> str:
         """The table in Markdown, of even columns: the first flush left, the others flush right."""
-        rows = [[cell.replace("|", "\\|") for cell in row] for row in (self.headings, *self.cells)]
+        rows = [[*map(cell_words, row)] for row in (self.headings, *self.cells)]
         widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
         rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
         return "\n".join(_line(row, widths) for row in (rows[0], rule, *rows[1:]))
@@ -67,7 +68,7 @@ class Tabular:
     def latex(self) -> str:
         r"""The table in LaTeX, with the rules of `booktabs` (`\usepackage{booktabs}`)."""
         head, *rows = [
-            " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+            " & ".join(one_line(cell).translate(_LATEX) for cell in row) + r" \\"
             for row in (self.headings, *self.cells)
         ]
         columns = "l" + "r" * (len(self.headings) - 1)
@@ -104,7 +105,7 @@ class Tabular:
         formats = {".csv": self.csv, ".md": lambda: f"{self}\n", ".tex": self.latex}
         if written.suffix not in formats:
             raise ValueError(f"path must end with {', '.join(formats)}, got {str(path)!r}")
-        write_whole(written, formats[written.suffix]().encode())
+        write_whole(written, formats[written.suffix]().encode(errors="backslashreplace"))
         return written
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from farfield._text import one_line
 from farfield.metrics import mean_and_standard_error, measure_of
 from farfield.reports._tables._report import Report, Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict, VerdictRule
@@ -173,7 +174,7 @@ COLUMNS: Final[dict[str, Callable[[Row], str]]] = {
 
 def place(row: Row) -> str:
     """Row and column as published, e.g. `ESBN + TCN, m = 95`."""
-    return f"{row.claim.row}, {row.claim.column}"
+    return one_line(f"{row.claim.row}, {row.claim.column}")
 
 
 def tally(report: Report) -> str:
