@@ -57,8 +57,14 @@ def loss_of(rule: PPO, module: nn.Module, problems: Problems) -> Tensor:
 
 @pytest.mark.parametrize(
     "rule",
-    [PPO(), PPO(clip=0.5, value_weight=0.0, entropy_weight=0.3), PPO(clip=0.01, value_weight=2.0)],
-    ids=["released", "entropy", "value"],
+    [
+        PPO(),
+        PPO(value_clip=0.1),
+        PPO(clip=0.5, value_weight=0.0, entropy_weight=0.3),
+        PPO(clip=0.01, value_clip=0.3, value_weight=2.0),
+        PPO(divergence_limit=1.0),
+    ],
+    ids=["default", "released", "entropy", "value", "limit"],
 )
 def test_the_loss_is_the_mean_over_steps(rule: PPO) -> None:
     module, problems = Table(), sequences()
@@ -69,10 +75,51 @@ def test_the_loss_is_the_mean_over_steps(rule: PPO) -> None:
         problems.target.numpy(),
         {name: part.numpy() for name, part in problems.latent.items()},
         rule.clip,
+        rule.value_clip,
         rule.value_weight,
         rule.entropy_weight,
     )
     assert loss_of(rule, module, problems).item() == pytest.approx(expected, rel=1e-9)
+
+
+def test_values_are_clipped_by_their_own_bound_alone() -> None:
+    """Where an old value of 1 is to be 3: a change to 2.5 counts as one of 0.2 at most."""
+    module, problems = Table(), sequences()
+    with torch.no_grad():
+        module.values.fill_(2.5)
+    problems.latent["values"].fill_(1.0)
+    problems.latent["returns"].fill_(3.0)
+    plain, clipped, loose, none = (
+        loss_of(PPO(clip=clip, value_clip=value_clip, value_weight=1.0), module, problems).item()
+        for clip, value_clip in ((0.1, None), (0.1, 0.2), (0.1, 9.0), (0.1, None))
+    )
+    assert clipped - plain == pytest.approx((1.8**2 - 0.5**2) / 2)
+    assert loose == pytest.approx(plain)
+    assert none == plain
+
+
+def test_the_divergence_is_that_of_the_steps() -> None:
+    module, problems = Table(), sequences()
+    update = Update(
+        network=Bound(module=module), batches={TRAINING: problems}, task_loss=lambda *_: None
+    )
+    assert PPO().loss(update)[1] == {}
+    rule = PPO(divergence_limit=0.5)
+    logits = module.logits.detach().numpy()[problems.index.numpy()]
+    logits = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    found = []
+    for row, t in np.argwhere(problems.latent["is_step"].numpy()):
+        new = logits[row, t, problems.target[row, t]]
+        change = new - problems.latent["log_probs"][row, t].item()
+        found.append(np.exp(change) - 1 - change)
+    state = rule.loss(update)[1]
+    assert state["divergence"].item() == pytest.approx(np.mean(found), rel=1e-9)
+    assert not state["divergence"].requires_grad
+    assert [rule.is_beyond_limit({"divergence": torch.tensor(d)}) for d in (0.5, 0.51)] == [
+        False,
+        True,
+    ]
+    assert not PPO().is_beyond_limit({})
 
 
 def test_positions_without_a_step_do_not_count() -> None:
@@ -112,7 +159,14 @@ def test_rewards_are_clipped_where_that_is_asked_for() -> None:
 
 def test_wrong_numbers_are_refused() -> None:
     assert AGENT_OBJECTIVES["ppo"] is PPO
-    for wrong in ({"clip": 0.0}, {"discount": 1.1}, {"epochs": 0}, {"rollout_length": 0}):
+    for wrong in (
+        {"clip": 0.0},
+        {"value_clip": 0.0},
+        {"divergence_limit": -1.0},
+        {"discount": 1.1},
+        {"epochs": 0},
+        {"rollout_length": 0},
+    ):
         (name,) = wrong
         with pytest.raises(ValueError, match=f"{name} must be"):
             PPO(**wrong)

@@ -75,7 +75,7 @@ def test_settings_of_atari_are_those_of_the_released_code() -> None:
     (recipe,) = {claim.experiment.recipe for claim in cells("figure-5-agents")}
     rule = cells("figure-5-agents")[0].experiment.objective
     assert (recipe.learning_rate, recipe.batch_size) == (2.5e-4, 8)
-    assert rule == PPO(clip=0.1, rollout_length=128, minibatches=4, reward_clip=1.0)
+    assert rule == PPO(clip=0.1, value_clip=0.1, rollout_length=128, minibatches=4, reward_clip=1.0)
     assert recipe.steps == pytest.approx(10_000_000 / (8 * 128), abs=1)
 
 

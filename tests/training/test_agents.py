@@ -39,7 +39,7 @@ from farfield.training import Clock, Learner, OneAgent, Progress, train, trained
 from farfield.training._rollouts import Actor, sequences_of, uniform
 from farfield.training._scored_worlds import ScoredWorlds
 from oracles import control as oracle
-from worlds import Recall, RecallWorlds
+from worlds import Recall, RecallWorlds, score_episodes
 
 LAYERS = {name: cls for name, cls in SEQUENCE_LAYERS.items() if cls is not CausalTransformer}
 PICKING = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
@@ -57,6 +57,13 @@ def experiment_of(task: Environment, *, core: type = GRULayer, width: int = 24, 
         recipe=Recipe(**given),
         objective=PPO(rollout_length=30, minibatches=2, epochs=2),
     )
+
+
+def limited(task: Environment, **options: float) -> Experiment:
+    """An agent that learns fast, with other options of the rule."""
+    experiment = experiment_of(task, learning_rate=1e-2)
+    rule = dataclasses.replace(experiment.objective, **options)
+    return dataclasses.replace(experiment, objective=rule)
 
 
 def values_of(task: Environment, rule: RainbowIQN = VALUES, **recipe):
@@ -180,6 +187,51 @@ def test_an_update_is_that_of_the_rule() -> None:
     assert learner.update(0).item() == pytest.approx(expected, abs=1e-3)
 
 
+def test_a_rollout_is_learned_from_until_the_policy_has_gone_too_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = OneAgent(limited(Recall(), epochs=30, divergence_limit=1e-4), 0)
+    practice, seen, made = learner._practice, list[float](), list[int]()
+    stops, after = practice.stops, practice.after
+
+    def look(state: dict) -> bool:
+        seen.append(state["divergence"].item())
+        return stops(state)
+
+    monkeypatch.setattr(practice, "stops", look)
+    monkeypatch.setattr(practice, "after", lambda *given: made.append(1) or after(*given))
+    learner.update(0)
+    assert len(made) == len(seen) - 1 < 59
+    assert max(seen[:-1]) <= 1e-4 < seen[-1]
+    first = len(seen)
+    learner.update(1)
+    assert len(seen) > first + 1  # a new rollout begins anew
+
+
+def test_a_limit_that_is_never_reached_changes_nothing() -> None:
+    learners = [OneAgent(limited(Recall(), **o), 0) for o in ({}, {"divergence_limit": 1e9})]
+    for learner in learners:
+        learner.update(0)
+    states = [learner.state() for learner in learners]
+    for name, tensor in states[0].items():
+        np.testing.assert_array_equal(states[1][name], tensor, name)
+
+
+def test_rewards_are_learned_from_in_units_of_their_returns() -> None:
+    options = {"epochs": 1, "minibatches": 1, "scale_rewards": True, "reward_clip": 1.5}
+    practice, twin = (OneAgent(limited(Recall(), **options), 0)._practice for _ in range(2))
+    rollout = twin._actor.play(30, twin._stream.child("actions", 0))
+    (lesson,) = practice.act(0)
+    scaled = oracle.scaled_rewards(rollout.rewards.double().numpy(), rollout.ends.numpy(), 0.99)
+    assert scaled.max() > 1.5
+    given = (torch.from_numpy(scaled).float(), rollout.values, rollout.next_values, rollout.ends)
+    rule = PPO(reward_clip=1.5)
+    latent = lesson.problems.latent
+    for name, expected in zip(("advantages", "returns"), rule.advantages(*given), strict=True):
+        found = latent[name][latent["is_step"]]
+        torch.testing.assert_close(found.sort().values, expected.flatten().sort().values)
+
+
 def test_agents_learn_to_remember(tmp_path: Path) -> None:
     experiment = experiment_of(Recall(), steps=12, batch_size=16, learning_rate=4e-2)
     jobs, store = jobs_of([experiment], range(1)), Store(tmp_path)
@@ -258,6 +310,7 @@ class StoppedError(Exception):
     [
         (experiment_of(PICKING, core=LSTMLayer), 4),
         (experiment_of(Recall(truncates=True), core=LSTMLayer), 3),
+        (limited(Recall(truncates=True), divergence_limit=1e-5, scale_rewards=True), 3),
         (values_of(PICKING), 1),
         (values_of(PICKING, steps=20), 16),
         (values_of(Recall(truncates=True)), 3),
@@ -267,12 +320,12 @@ class StoppedError(Exception):
             marks=pytest.mark.skipif(not BABYAI.is_at_hand(), reason="[rl]"),
         ),
     ],
-    ids=["picking", "recall", "values, 1", "full memory", "truncated", "babyai"],
+    ids=["picking", "recall", "scaled", "values, 1", "full memory", "truncated", "babyai"],
 )
 def test_stopped_and_started_again_ends_with_the_same_bytes(
     tmp_path: Path, experiment: Experiment, stop: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(experiment.task), "scored_episodes", 6)
+    score_episodes(monkeypatch, 6)
     clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
 
     def interrupt(progress: Progress) -> None:

@@ -29,12 +29,15 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
 
 _AUGMENTED: Final = "farfield.objectives.Augmented"
 _EXPERIMENT: Final = "farfield.experiments.Experiment"
+_PPO: Final = "farfield.objectives.PPO"
 _PREDICTION_NETWORK: Final = "farfield.experiments.PredictionNetwork"
 _PLAYER: Final = "farfield.experiments.Player"
 _RECIPE: Final = "farfield.experiments.Recipe"
 _SPEC: Final = "farfield.experiments.Spec"
 _WARMUP: Final = "farfield.experiments.Warmup"
 _COSINE: Final[dict[str, Json]] = {"class": "farfield.experiments.Cosine"}
+_FIRST_CLIP: Final = 0.1
+"""Default of `PPO.clip` when it clipped values too."""
 
 
 def as_written(described: dict[str, Json]) -> dict[str, Json]:
@@ -203,9 +206,26 @@ def _with_kornia(written: dict[str, Json]) -> dict[str, Json]:
     return {"kornia_operations": True} | written
 
 
+def _value_clip_as_written(rule: dict[str, Json]) -> dict[str, Json]:
+    """Write the clip of values where it is not that of probabilities, which it was once for all."""
+    rest = {name: content for name, content in rule.items() if name != "value_clip"}
+    value_clip = rule.get("value_clip")
+    return (
+        rest if value_clip == rule.get("clip", _FIRST_CLIP) else rest | {"value_clip": value_clip}
+    )
+
+
+def _value_clip_as_named(written: dict[str, Json]) -> dict[str, Json]:
+    """The rule that `_value_clip_as_written` wrote."""
+    rest = {name: content for name, content in written.items() if name != "value_clip"}
+    value_clip = written.get("value_clip", written.get("clip", _FIRST_CLIP))
+    return rest if value_clip is None else rest | {"value_clip": value_clip}
+
+
 _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _AUGMENTED: _without_kornia,
     _EXPERIMENT: _players_as_parts,
+    _PPO: _value_clip_as_written,
     _RECIPE: _schedule_as_flags,
     _SPEC: _options_as_written,
 }
@@ -214,6 +234,7 @@ _WRITTEN: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
 _NAMED: Final[Mapping[str, Callable[[dict[str, Json]], dict[str, Json]]]] = {
     _AUGMENTED: _with_kornia,
     _EXPERIMENT: _parts_as_players,
+    _PPO: _value_clip_as_named,
     _RECIPE: _schedule_from_flags,
     _SPEC: _options_as_named,
 }

@@ -49,7 +49,8 @@ class PPO(Objective):
         reward_clip: Largest size of a reward that is learned from; `None` for rewards as they are.
             1 in the released code for Atari.
         scale_rewards: Whether rewards are divided by the running standard deviation of the
-            discounted returns of all steps so far, before they are clipped.
+            discounted returns of all steps so far, before they are clipped (`reward_clip=10` beside
+            it is what `VecNormalize` of stable-baselines3 does).
         divergence_limit: Largest divergence of the policy from that of the rollout, estimated as
             the mean of $\rho - 1 - \log \rho$: a part of the copies beyond it gives no update, and
             the rollout is learned from no more. `None` for no limit.
@@ -139,7 +140,7 @@ class PPO(Objective):
             return (values - latent["returns"]).square() / 2
         return clipped_value_loss(values, latent["values"], latent["returns"], clip=self.value_clip)
 
-    def diverges(self, state: Tensors) -> bool:
+    def is_beyond_limit(self, state: Tensors) -> bool:
         """True if the policy has gone further from that of the rollout than the limit.
 
         Args:

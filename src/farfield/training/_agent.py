@@ -65,12 +65,17 @@ class OneAgent:
         lessons = self._practice.act(step)
         self.model.train()
         seed_generators(self._noise.child(step))
-        losses = [self._move(lesson, step) for lesson in lessons]
+        losses = list[Tensor]()
+        for lesson in lessons:
+            loss, goes_on = self._move(lesson, step)
+            losses.append(loss)
+            if not goes_on:
+                break
         self._loss = torch.stack(losses).mean(0, keepdim=True)
         return self._loss
 
-    def _move(self, lesson: Lesson, step: int) -> Tensor:
-        """One update of the parameters; gives its loss."""
+    def _move(self, lesson: Lesson, step: int) -> tuple[Tensor, bool]:
+        """One update of the parameters; gives its loss, and False where it was not made."""
         for parameter in self._learned.values():
             parameter.grad = None
         update = Update(
@@ -82,10 +87,12 @@ class OneAgent:
             progress=step / self._experiment.recipe.steps,
         )
         loss, state = self._turn.objective.loss(update)
+        if self._practice.stops(state):
+            return loss.detach(), False
         loss.backward()  # type: ignore[no-untyped-call]
         self._turn.step(step)
         self._practice.after(lesson, state, step)
-        return loss.detach()
+        return loss.detach(), True
 
     def score(self, step: int) -> list[list[Score]]:
         """Scores of every regime after `step` updates."""

@@ -99,6 +99,15 @@ class FromMemory:
         draws = self._draws(place.child("learning"), count, rule.num_quantiles)
         return Lesson(problems, found.rows, draws)
 
+    def stops(self, state: Mapping[str, Tensor]) -> bool:
+        """Every lesson gives an update.
+
+        Args:
+            state: What the loss gave beside it.
+        """
+        del state
+        return False
+
     def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
         """Give the steps drawn their new priorities, and copy the network when it is time.
 

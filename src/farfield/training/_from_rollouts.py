@@ -13,8 +13,10 @@ from farfield.core import Stream, stream
 from farfield.models import ActorCritic
 from farfield.objectives import PPO
 from farfield.training._practice import Lesson, Policy
+from farfield.training._reward_scale import RewardScale
 from farfield.training._rollouts import Actor, Agents, Rollout, sequences_of, uniform
 from farfield.training._scored_worlds import ScoredWorlds
+from farfield.training._turns import part_of
 
 
 @final
@@ -32,6 +34,7 @@ class FromRollouts:
         self.worlds, self._model, self._rule = worlds, model, rule
         self._actor = Actor(model, worlds)
         self._stream = stream(seed, "agent")
+        self._scale = RewardScale(worlds.count, rule.discount) if rule.scale_rewards else None
 
     def act(self, step: int) -> Iterator[Lesson]:
         """Act for a rollout, and give its sequences in parts, all of them once an epoch.
@@ -40,6 +43,9 @@ class FromRollouts:
             step: Number of the step.
         """
         rollout = self._actor.play(self._rule.rollout_length, self._stream.child("actions", step))
+        if self._scale is not None:
+            rewards = self._scale.scaled(rollout.rewards, rollout.ends)
+            rollout = rollout._replace(rewards=rewards)
         steps = self._steps(rollout)
         return (
             Lesson(sequences_of(rollout, rows, steps), rows, {}) for rows in self._minibatches(step)
@@ -63,6 +69,14 @@ class FromRollouts:
             "returns": returns,
         }
 
+    def stops(self, state: Mapping[str, Tensor]) -> bool:
+        """True beyond the limit of the rule's divergence.
+
+        Args:
+            state: What the loss gave beside it.
+        """
+        return self._rule.is_beyond_limit(state)
+
     def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
         """Nothing is noted."""
 
@@ -84,8 +98,9 @@ class FromRollouts:
         return act
 
     def state(self) -> dict[str, Any]:
-        """Where the agent is in its episodes."""
-        return self._actor.state()
+        """Where the agent is in its episodes, and the scale of its rewards."""
+        scale = {} if self._scale is None else self._scale.state()
+        return self._actor.state() | {f"scale.{name}": part for name, part in scale.items()}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `state` returned.
@@ -94,3 +109,5 @@ class FromRollouts:
             state: The state.
         """
         self._actor.load_state(state)
+        if self._scale is not None:
+            self._scale.load_state(part_of(state, "scale."))

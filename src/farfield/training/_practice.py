@@ -39,6 +39,10 @@ class Practice(Protocol):
         """Act, and give what is learned from at a step of the recipe."""
         ...
 
+    def stops(self, state: Mapping[str, Tensor]) -> bool:
+        """True if a lesson, and those after it, are to give no update; `state` is its loss's."""
+        ...
+
     def after(self, lesson: Lesson, state: Mapping[str, Tensor], step: int) -> None:
         """Take note of an update that was made, and of what its loss gave to remember."""
         ...

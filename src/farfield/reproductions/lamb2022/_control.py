@@ -82,7 +82,7 @@ POINTS: Final = Unpublished(
 BABYAI: Final = BabyAIPicking()
 ROOMS: Final = ObjectPicking()
 LEARNED: Final = Recipe(steps=2_000, learning_rate=1e-3, batch_size=64, clip_norm=0.5)
-RULE: Final = PPO(rollout_length=40, clip=0.2)
+RULE: Final = PPO(rollout_length=40, clip=0.2, value_clip=0.2)
 
 
 def in_rooms(task: Environment, core: Spec, steps: int) -> Experiment:
@@ -252,7 +252,7 @@ def on_atari(game: str, core: Spec) -> Experiment:
         task=Atari(game=game),
         model=AgentNetwork(core=core, encoder=SCREENS),
         recipe=Recipe(steps=9_766, learning_rate=2.5e-4, batch_size=8, clip_norm=0.5),
-        objective=PPO(reward_clip=1.0),
+        objective=PPO(value_clip=0.1, reward_clip=1.0),
     )
 
 

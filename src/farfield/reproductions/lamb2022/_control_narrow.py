@@ -22,7 +22,7 @@ SMALL: Final = ObjectPicking(
 )
 CELLS: Final = Spec(PlanesEncoder, convolutions=((16, 2, 1), (32, 2, 1)), out_features=64)
 RECIPE: Final = Recipe(steps=200, learning_rate=2e-3, batch_size=64, clip_norm=0.5, evaluations=5)
-UPDATES: Final = PPO(rollout_length=16, clip=0.2, minibatches=2)
+UPDATES: Final = PPO(rollout_length=16, clip=0.2, value_clip=0.2, minibatches=2)
 
 LAYERS: Final = layers_of(120)
 
