@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,42 @@ def test_of_many_models_one_s_own_and_the_best_have_colors(check_baseline) -> No
 def test_few_models_all_have_colors(check_baseline) -> None:
     profiles = (("mine", _profile(0.97, 0.7, 0.5)), ("other", _profile(0.9, 0.8, 0.75)))
     check_baseline(Comparison(profiles=profiles, against="mine").figure(), "comparison-few")
+
+
+def _outwards(count: int, step: float) -> ExtrapolationProfile:
+    points = [
+        Point(regime=f"the regime {place}", distance=place * step, unit="steps",
+              values=(0.4, 0.5, 0.6), floor=0.25, seeds=(0, 1, 2))
+        for place in range(count)
+    ]  # fmt: skip
+    return ExtrapolationProfile(task="a task", points=tuple(points))
+
+
+@pytest.mark.parametrize(("count", "step"), [(24, 0.0), (100, 0.0), (24, 100.0), (300, 1.0)])
+def test_labels_of_many_regimes_do_not_overlap(count: int, step: float) -> None:
+    profiles = (("mine", _outwards(count, step)),)
+    figure = Comparison(profiles=profiles, against="mine").figure()
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
+    assert len(boxes) > 4
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_many_regimes_are_a_line_and_a_band() -> None:
+    few, many = (
+        Comparison(profiles=(("mine", _outwards(count, 1.0)),), against="mine").figure()
+        for count in (30, 31)
+    )
+    assert [len(one.axes[0].collections) for one in (few, many)] == [
+        3,
+        2,
+    ]  # dots, bars or band, floor
+    assert [one.axes[0].lines[0].get_marker() for one in (few, many)] == ["o", ""]
+    [floor] = many.axes[0].collections[-1].get_segments()
+    assert floor.tolist() == [[-0.5, 25.0], [30.5, 25.0]]
+
+
+def test_two_experiments_of_one_name_are_refused() -> None:
+    profiles = (("mine", _profile(0.9, 0.8, 0.7)), ("mine", _profile(0.9, 0.8, 0.6)))
+    with pytest.raises(ValueError, match=r"one of each model on a task, got 2 of 'mine' on a task"):
+        Comparison(profiles=profiles, against="mine")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -50,12 +52,12 @@ class Pair:
     second: str
     differences: tuple[float, ...]
 
-    @property
+    @cached_property
     def interval(self) -> Interval | None:
         """The 95 % interval of the mean difference; `None` for fewer than two seeds."""
         return t_interval(self.differences) if len(self.differences) > 1 else None
 
-    @property
+    @cached_property
     def test(self) -> PairedTest | None:
         """Student's paired test, of this pair alone; `None` for fewer than two seeds."""
         several = len(self.differences) > 1
@@ -72,7 +74,8 @@ class Comparison:
         against: Name of the model that all others are compared with.
 
     Raises:
-        ValueError: If there are no profiles, or none of the model to compare with.
+        ValueError: If there are no profiles, none of the model to compare with, or two of a model
+            on one task.
     """
 
     profiles: tuple[tuple[str, ExtrapolationProfile], ...]
@@ -83,6 +86,13 @@ class Comparison:
             raise ValueError(
                 f"against must be one of the models ({', '.join(self.names) or 'there are none'}), "
                 f"got {self.against!r}"
+            )
+        places = Counter((name, profile.task) for name, profile in self.profiles)
+        (name, task), count = places.most_common(1)[0]
+        if count > 1:
+            raise ValueError(
+                f"profiles must have one of each model on a task, got {count} of {name!r} on "
+                f"{task}; give each experiment a name of its own"
             )
 
     @property
@@ -124,11 +134,11 @@ class Comparison:
             for name, profile in self.profiles
             for point in profile.points
         ]
-        tasks = [*dict.fromkeys(task for _, task, _, _ in every)]
-        places = [*dict.fromkeys((task, regime) for _, task, regime, _ in every)]
-        return sorted(
-            every, key=lambda one: (tasks.index(one[1]), one[3].distance, places.index(one[1:3]))
-        )
+        tasks, places = dict[str, int](), dict[tuple[str, str], int]()
+        for _, task, regime, _ in every:
+            tasks.setdefault(task, len(tasks))
+            places.setdefault((task, regime), len(places))
+        return sorted(every, key=lambda one: (tasks[one[1]], one[3].distance, places[one[1:3]]))
 
     @property
     def tabular(self) -> Tabular:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -34,6 +36,12 @@ APART: Final = 1_000
 """Errors that differ by more than this factor are drawn by their logarithms."""
 DODGE: Final = 0.06
 """Offset between models at one distance, in steps of the axis."""
+MARKED: Final = 30
+"""Most regimes whose means have a marker and whose networks are shown; of more, lines and bands."""
+CHARACTER, LINE = 0.07, 0.13
+"""Width of a character of the labels of an axis and height of a line of them, inches."""
+LONGEST: Final = 24
+"""Characters of a regime's name that stands upright, at most."""
 BEHIND: Final = "other models"
 """Legend of the models that have no color."""
 
@@ -68,7 +76,9 @@ def draw_profiles(profiles: Profiles, against: str, theme: Theme) -> Figure:
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     points = [point for _, profile in profiles for point in profile.points]
-    legend(figure, _marks(points, theme, is_crowded=is_crowded), columns=4 if across > 1 else 3)
+    most = max(len(_places(shown)) for shown in panels.values())
+    marks = _marks(points, theme, is_crowded=is_crowded, is_marked=most <= MARKED)
+    legend(figure, marks, columns=4 if across > 1 else 3)
     return figure
 
 
@@ -105,33 +115,34 @@ def _styles(foremost: Sequence[str], theme: Theme) -> dict[str, Series]:
 def _panel(axes: Axes, shown: Profiles, styles: Mapping[str, Series], theme: Theme) -> None:
     """The profiles of one task."""
     points = [point for _, profile in shown for point in profile.points]
-    places = [*dict.fromkeys((point.distance, point.regime) for point in points)]
-    places.sort(key=lambda place: place[0])  # of one distance, training first
+    places = _places(shown)
     scale = 100 if points[0].measure.percent else 1
     _limits(axes, points, scale)
     ends = []
     front = [(name, profile) for name, profile in shown if name in styles]
     for name, profile in shown:
         outwards = sorted(profile.points, key=lambda p: p.distance)
-        spots = np.array([places.index((p.distance, p.regime)) for p in outwards], float)
+        spots = np.array([places[p.distance, p.regime] for p in outwards], float)
         means = scale * np.array([point.mean for point in outwards])
         if name not in styles:
             axes.plot(spots, means, color=theme.muted, linewidth=0.6, alpha=0.55, zorder=2)
             continue
-        style = styles[name]
-        spots += DODGE * (front.index((name, profile)) - (len(front) - 1) / 2)
+        style, is_marked = styles[name], len(places) <= MARKED
+        if is_marked:
+            spots += DODGE * (front.index((name, profile)) - (len(front) - 1) / 2)
+            _networks(axes, spots, outwards, style.color, scale)
         axes.plot(
-            spots, means, style.marker, color=style.color, linestyle=style.dashes, linewidth=1.2,
-            markersize=4.6, markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5,
+            spots, means, marker=style.marker if is_marked else "", color=style.color,
+            linestyle=style.dashes, linewidth=1.2, markersize=4.6,
+            markeredgecolor=theme.background, markeredgewidth=0.7, zorder=5,
         )  # fmt: skip
-        for spot, point in zip(spots, outwards, strict=True):
-            _networks(axes, spot, point, style.color, scale)
+        _intervals(axes, spots, outwards, style.color, scale, is_marked=is_marked)
         finite = means[np.isfinite(means)]
         if finite.size:
             ends.append((float(finite[-1]), style))
     _floors(axes, points, places, scale, theme)
     axes.set_xlim(-0.35, len(places) - 0.65)
-    axes.set_xticks(range(len(places)), _labels(places))
+    _name_places(axes, [*places])
     axes.set_xlabel(f"distance ({points[-1].unit})")
     axes.set_ylabel(f"{points[0].measure.label}{' (%)' if scale == 100 else ''}")
     low, high = axes.yaxis.get_transform().transform(axes.get_ylim())
@@ -154,28 +165,85 @@ def _limits(axes: Axes, points: Sequence[Point], scale: float) -> None:
         axes.set_ylim(lowest - room, highest + room)
 
 
-def _networks(axes: Axes, spot: float, point: Point, color: str, scale: float) -> None:
-    """A dot for each network, and the interval of their mean as far as the axis goes."""
-    values = scale * np.asarray(point.values)
-    beside = spot + 0.05 * ((np.arange(len(values)) * GOLDEN) % 1 - 0.5)
-    axes.scatter(beside, values, s=DOT, color=color, alpha=0.4, linewidths=0, zorder=3)
-    if len(values) >= FEWEST:
-        interval, measure = t_interval(values.tolist()), point.measure
-        ends = np.clip(
-            [interval.low, interval.high], scale * measure.lowest, scale * measure.highest
-        )
-        axes.vlines(spot, *np.clip(ends, *axes.get_ylim()), color=color, linewidth=1.0, zorder=4)
+def _places(shown: Profiles) -> dict[Place, int]:
+    """Number of each regime along the axis, outwards; of one distance, training first."""
+    points = [point for _, profile in shown for point in profile.points]
+    found = dict.fromkeys((point.distance, point.regime) for point in points)
+    ordered = sorted(found, key=lambda place: place[0])
+    return {place: number for number, place in enumerate(ordered)}
+
+
+def _networks(
+    axes: Axes, spots: np.ndarray, points: Sequence[Point], color: str, scale: float
+) -> None:
+    """A dot for each network."""
+    across = [
+        spot + 0.05 * ((np.arange(len(point.values)) * GOLDEN) % 1 - 0.5)
+        for spot, point in zip(spots, points, strict=True)
+    ]
+    values = [scale * np.asarray(point.values) for point in points]
+    axes.scatter(
+        np.concatenate(across), np.concatenate(values), s=DOT, color=color, alpha=0.4,
+        linewidths=0, zorder=3,
+    )  # fmt: skip
+
+
+def _intervals(
+    axes: Axes,
+    spots: np.ndarray,
+    points: Sequence[Point],
+    color: str,
+    scale: float,
+    *,
+    is_marked: bool,
+) -> None:
+    """The interval of each mean as far as the axis goes, as bars or as a band."""
+    several = [number for number, point in enumerate(points) if len(point.values) >= FEWEST]
+    ends = np.empty((len(several), 2))
+    for row, number in enumerate(several):
+        measure = points[number].measure
+        interval = t_interval((scale * np.asarray(points[number].values)).tolist())
+        limits = scale * measure.lowest, scale * measure.highest
+        ends[row] = np.clip(np.clip([interval.low, interval.high], *limits), *axes.get_ylim())
+    if is_marked:
+        axes.vlines(spots[several], *ends.T, color=color, linewidth=1.0, zorder=4)
+    else:
+        axes.fill_between(spots[several], *ends.T, color=color, alpha=0.25, linewidth=0, zorder=3)
 
 
 def _floors(
-    axes: Axes, points: Sequence[Point], places: Sequence[Place], scale: float, theme: Theme
+    axes: Axes, points: Sequence[Point], places: Mapping[Place, int], scale: float, theme: Theme
 ) -> None:
-    """A piece of line at the score of answers that ignore the problem, for each regime."""
-    for level, place in {(scale * p.floor, places.index((p.distance, p.regime))) for p in points}:
-        axes.plot(
-            (place - 0.5, place + 0.5), (level, level), color=theme.muted, lw=0.8, ls=FLOOR,
-            zorder=1, scaley=False,
-        )  # fmt: skip
+    """A line at the score of answers that ignore the problem, in pieces where it differs."""
+    levels = {places[p.distance, p.regime]: scale * p.floor for p in points}
+    pieces = []
+    for level, numbers in itertools.groupby(sorted(levels), levels.__getitem__):
+        alike = list(numbers)
+        pieces.append(((alike[0] - 0.5, level), (alike[-1] + 0.5, level)))
+    axes.add_collection(
+        LineCollection(pieces, color=theme.muted, linewidth=0.8, linestyle=FLOOR, zorder=1),
+        autolim=False,
+    )
+
+
+def _name_places(axes: Axes, places: Sequence[Place]) -> None:
+    """Names of the regimes on the axis, upright where they are too wide, and as many as fit."""
+    labels = _labels(places)
+    room = axes.get_window_extent().width / axes.figure.dpi / len(places)
+    wide = CHARACTER * max(len(line) for label in labels for line in label.splitlines())
+    are_names = len({distance for distance, _ in places}) < len(places)
+    is_upright = are_names and wide > room
+    if is_upright:
+        labels = [textwrap.shorten(regime, LONGEST, placeholder="…") for _, regime in places]
+    fewest = (LINE if is_upright else wide) / room
+    each = next(step for step in _steps() if step >= fewest)
+    kept = range(0, len(places), each)
+    axes.set_xticks(kept, [labels[number] for number in kept], rotation=90 if is_upright else 0)
+
+
+def _steps() -> Iterator[int]:
+    """1, 2, 5, 10, 20, …."""
+    return (step * 10**power for power in itertools.count() for step in (1, 2, 5))
 
 
 def _labels(places: Sequence[Place]) -> list[str]:
@@ -190,18 +258,24 @@ def _labels(places: Sequence[Place]) -> list[str]:
     ]  # fmt: skip
 
 
-def _marks(points: Sequence[Point], theme: Theme, *, is_crowded: bool) -> dict[str, Line2D]:
+def _marks(
+    points: Sequence[Point], theme: Theme, *, is_crowded: bool, is_marked: bool
+) -> dict[str, Line2D]:
     """Legend of what is drawn."""
     ink, faint = theme.foreground, theme.muted
     most = max(len(point.values) for point in points)
     mean = "mean, 95 % interval" if most >= FEWEST else "mean"
     marks = {
-        mean: Line2D([], [], color=ink, marker="o", markersize=4.6, linewidth=1.2),
+        mean: Line2D(
+            [], [], color=ink, marker="o" if is_marked else "", markersize=4.6, linewidth=1.2
+        ),
         "one network": Line2D(
             [], [], color=ink, marker="o", markersize=2.3, linestyle="", alpha=0.6
         ),
         "floor (guessing)": Line2D([], [], color=faint, linewidth=0.8, linestyle=FLOOR),
     }
+    if not is_marked:
+        del marks["one network"]
     if is_crowded:
         marks[BEHIND] = Line2D([], [], color=faint, linewidth=0.6, alpha=0.55)
     return marks
