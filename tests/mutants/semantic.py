@@ -584,7 +584,7 @@ MUTANTS = [
     (
         "an export drops other runs",
         "reports/_export/_export.py",
-        "(load_export(path) if path.exists() else [])",
+        "load_export(path) if path.exists() else []",
         "[]",
         "reports/test_export.py::test_other_runs_stay_and_the_same_run_is_replaced",
     ),

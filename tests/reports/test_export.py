@@ -67,6 +67,19 @@ def test_other_runs_stay_and_the_same_run_is_replaced(path, tmp_path):
     assert found == [(10, 0, 50), (100, 0, 90), (100, 1, 80), (100, 2, 92)]
 
 
+def test_runs_of_an_earlier_recipe_stay_and_are_marked(path, tmp_path):
+    recipe = dataclasses.replace(ESBN.experiment.recipe, learning_rate=0.25)
+    experiment = dataclasses.replace(ESBN.experiment, recipe=recipe)
+    changed = dataclasses.replace(ESBN, experiment=experiment)
+    table = Table(key="webb2021/some", title="Some", claims=(changed,))
+    for _ in range(2):
+        export(table, lambda claim: made_up.records(claim, [99.0]), tmp_path)
+    lines = load_export(path)
+    assert [line.record for line in lines if line.superseded] == RECORDS
+    assert [line.record.experiment["recipe"]["learning_rate"] for line in lines
+            if not line.superseded] == [0.25]  # fmt: skip
+
+
 def test_a_selection_goes_to_the_files_of_its_tables(tmp_path):
     claim = dataclasses.replace(ESBN, table="table-10")
     both = Table(key="webb2021/mixed", title="Mixed", claims=(ESBN, claim))

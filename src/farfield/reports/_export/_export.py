@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
@@ -25,16 +25,20 @@ LARGEST_FILE: Final = 1 << 25
 
 
 @final
-class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Line(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """One line of an export.
 
     Args:
         cell: Name of the cell within its table.
         record: What the run left.
+        superseded: True for a run of an earlier recipe, which the claim no longer has.
     """
 
     cell: str
     record: Record
+    superseded: bool = False
 
     @property
     def place(self) -> tuple[str, int, str, int]:
@@ -46,8 +50,8 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
     """Write the records behind a table as text, `<folder>/<paper>/<table>.jsonl`.
 
     A selection from several tables is written to the files of those. What a file holds of other
-    cells, budgets and seeds stays; of the same run the new record wins. The same records give the
-    same bytes.
+    cells, budgets and seeds stays; of the same run the new record wins. Runs of an experiment that
+    a claim no longer has stay as superseded ones. The same records give the same bytes.
 
     Args:
         table: The claims.
@@ -70,11 +74,26 @@ def export(table: Table, find: Finder, folder: Path) -> list[Path]:
     written = []
     for home, lines in by_home.items():
         path = expand_home(folder) / f"{home}.jsonl"
-        merged = {line.place: line for line in (load_export(path) if path.exists() else [])}
-        merged |= {line.place: line for line in lines}
+        claims = {claim.cell: claim for claim in table.claims if claim.home == home}
+        before = _marked(claims, load_export(path) if path.exists() else [])
+        merged = {line.place: line for line in (*before, *lines)}
         write_whole(path, encode(merged.values()))
         written.append(path)
     return written
+
+
+def _marked(claims: Mapping[str, Claim], lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines, those as superseded whose claim has another experiment by now."""
+    same: dict[tuple[str, str], bool] = {}
+    for line in lines:
+        claim, record = claims.get(line.cell), line.record
+        if claim is None or line.superseded:
+            yield line
+            continue
+        run = (line.cell, record.key)
+        if run not in same:
+            same[run] = claim.same_experiment(record.experiment, record.steps)
+        yield line if same[run] else msgspec.structs.replace(line, superseded=True)
 
 
 def line_of(claim: Claim, record: Record) -> Line:

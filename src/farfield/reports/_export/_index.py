@@ -11,7 +11,7 @@ from farfield.reports._export._coverage import Coverage
 from farfield.reports._export._notes import Reason
 from farfield.reports._export._recorded import Recorded
 from farfield.reports._tables import _text as text
-from farfield.reports._tables._grid import SIGNS
+from farfield.reports._tables._grid import SIGNS, recipe_of
 from farfield.reports._tables._markdown import as_words, table_line
 from farfield.reports._tables._report import Row
 from farfield.reproductions import Claim, Published, Unpublished, Verdict
@@ -159,11 +159,13 @@ def _has_goal(row: Row) -> bool:
 
 def _places(verdict: Verdict, rows: Iterable[Row]) -> list[str]:
     """The rows with a verdict, each with its columns, and of which subject where they repeat."""
-    found: dict[str, list[Claim]] = {}
+    found: dict[tuple[str, str], list[Claim]] = {}
     for row in rows:
         if row.judgement.verdict is verdict:
-            found.setdefault(row.claim.row, []).append(row.claim)
-    return [as_words(f"{name}{_columns(claims)}") for name, claims in found.items()]
+            found.setdefault((row.claim.row, recipe_of(row)), []).append(row.claim)
+    return [
+        as_words(f"{name}{_columns(claims)}") + recipe for (name, recipe), claims in found.items()
+    ]
 
 
 def _columns(claims: Sequence[Claim]) -> str:

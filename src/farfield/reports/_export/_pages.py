@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from farfield.core import REFERENCES, printable
+from farfield.metrics import mean_and_standard_error
 from farfield.reports._export._coverage import Coverage, coverage_of, is_full
 from farfield.reports._export._figure_export import FigureExport
 from farfield.reports._export._index import index_page
@@ -22,7 +24,15 @@ from farfield.reports._tables._grid import LEGEND, grid
 from farfield.reports._tables._markdown import as_words, exhibit_lines, table_line
 from farfield.reports._tables._report import Report, Row
 from farfield.reports._tables._said import INTRODUCTION, statement_lines
-from farfield.reproductions import STATEMENTS, TABLES, Claim, Published, Table
+from farfield.reproductions import (
+    STATEMENTS,
+    TABLES,
+    Claim,
+    Judgement,
+    Published,
+    Table,
+    Verdict,
+)
 
 FROM_PAGES: Final = "../../results"
 """Folder of exports as `docs/results` sees it."""
@@ -34,6 +44,11 @@ for a run of no more; its numbers are in [the table of all runs]({{table}}).
 
 {LEGEND}
 """
+
+
+EARLIER: Final = """\
+Networks of recipes that were changed after their scores on the tests were known. No verdict counts
+them."""
 
 
 def results_pages(folder: Path, seen_from_pages: str = FROM_PAGES) -> dict[str, str]:
@@ -67,6 +82,7 @@ def _page(paper: str, covered: Sequence[Coverage], recorded: Recorded, folder: s
     lines += [READING.format(table=f"{paper}.csv"), *_how_far(covered)]
     for key in sorted(shown, key=lambda key: not _has_full(recorded.reports.get(key, {}))):
         lines += _table(key, recorded)
+    lines += _earlier(recorded.reports[key] for key in shown if key in recorded.reports)
     if statements:
         lines += ["## In words", "", INTRODUCTION, ""]
         lines += [*statement_lines(statements, recorded.records), ""]
@@ -122,6 +138,31 @@ def _table(key: str, recorded: Recorded) -> list[str]:
             rows = {row.claim: row for row in report.rows}
             lines += [f"On {kind.images}:", "", *_grids(table, list(rows), rows.get)]
     return lines
+
+
+def _earlier(tables: Iterable[Mapping[Kind, Report]]) -> list[str]:
+    """Numbers of recipes that claims had before, as they were."""
+    rows = {row.claim.name: row for kinds in tables for report in kinds.values()
+            for row in report.rows if row.earlier}  # fmt: skip
+    if not rows:
+        return []
+    head = ("cell", "recipe", "steps", "score", "experiment")
+    lines = [table_line(head), table_line(["---", "---:", "---:", "---:", "---"])]
+    for row in rows.values():
+        for number, records in enumerate(row.earlier, 1):
+            before = replace(row, records=records)
+            measured = Judgement(
+                verdict=Verdict.MEASURED, reason="", ours=mean_and_standard_error(before.values)
+            )
+            steps = f"{records[0].steps:,}"
+            cells = (
+                as_words(text.place(row)),
+                str(number),
+                steps,
+                text.ours(replace(before, judgement=measured)),
+            )
+            lines.append(table_line([*cells, f"`{records[0].key[:6]}`"]))
+    return ["## Earlier recipes", "", EARLIER, "", *lines, ""]
 
 
 def _planned(table: Table) -> str:

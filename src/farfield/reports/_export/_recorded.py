@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, final
@@ -161,23 +161,43 @@ def recorded_reports(table: Table, path: Path, levels: Levels) -> dict[Kind, Rep
     """
     kinds: dict[Kind, dict[str, list[Record]]] = {}
     checked: dict[tuple[str, str, int], Kind] = {}
+    earlier: dict[str, dict[str, list[Record]]] = {}
     for number, line in enumerate(load_export(path), 1):  # no line is skipped
         where = f"{printable(path)}, line {number}"
         claim = _claim(table, line, where)
         record = line.record
         run = (claim.name, record.key, record.steps)
-        if run not in checked:  # the same key is the same experiment
+        if not line.superseded and run not in checked:  # the same key is the same experiment
             checked[run] = _kind(claim, record, where)
         try:
             record.final(claim.regime, claim.metric)
         except KeyError as error:
             raise ValueError(f"{where}: the score of {claim.name} is missing: {error}") from error
-        kinds.setdefault(checked[run], {}).setdefault(claim.name, []).append(record)
+        if line.superseded:
+            earlier.setdefault(claim.name, {}).setdefault(record.key, []).append(record)
+        else:
+            kinds.setdefault(checked[run], {}).setdefault(claim.name, []).append(record)
     ordered = sorted(kinds.items(), key=lambda item: (-item[0].share, item[0].images))
     try:
-        return {kind: _report(table, found, kind, levels) for kind, found in ordered}
+        reports = {kind: _report(table, found, kind, levels) for kind, found in ordered}
     except ValueError as error:
         raise ValueError(f"{printable(path)}: {error}") from error
+    recipes = {name: _in_order(found.values()) for name, found in earlier.items()}
+    return {
+        kind: replace(
+            report,
+            rows=tuple(
+                replace(row, earlier=recipes.get(row.claim.name, ())) for row in report.rows
+            ),
+        )
+        for kind, report in reports.items()
+    }
+
+
+def _in_order(recipes: Iterable[list[Record]]) -> tuple[tuple[Record, ...], ...]:
+    """Networks of recipes, those that were trained first before the others."""
+    ordered = sorted(recipes, key=lambda records: records[0].environment.get("finished", ""))
+    return tuple(map(tuple, ordered))
 
 
 def _claim(table: Table, line: Line, where: str) -> Claim:

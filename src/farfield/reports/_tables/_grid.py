@@ -66,4 +66,22 @@ def _ours(claim: Claim, row: Row | None) -> str:
         return SIGNS[Verdict.NEEDS_DATA if lacks_data else Verdict.NOT_RUN]
     share = row.judgement.fraction
     number = text.ours(row) if share == 1 else text.budget(row)
-    return f"{number} {SIGNS[row.judgement.verdict]}".rstrip()
+    return f"{number} {SIGNS[row.judgement.verdict]}".rstrip() + recipe_of(row)
+
+
+ORDINALS: Final = ("", "", "second", "third", "fourth", "fifth", "sixth")
+"""Ordinal numbers in words."""
+
+
+def recipe_of(row: Row) -> str:
+    """The number of the recipe beside a goal, with a link to earlier numbers; empty for the first.
+
+    Args:
+        row: What is recorded of a claim.
+    """
+    number = len(row.earlier) + 1
+    if number == 1 or row.judgement.verdict not in {Verdict.REACHED, Verdict.MISSED}:
+        return ""
+    ordinal = ORDINALS[number] if number < len(ORDINALS) else f"{number}th"
+    paper = row.claim.home.partition("/")[0]
+    return f", [{ordinal} recipe]({paper}.md#earlier-recipes)"

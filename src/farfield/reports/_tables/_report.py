@@ -36,6 +36,7 @@ class Row:
         floor: Score of answers that ignore the problem, in the published unit; NaN if unknown.
         ceiling: Score of the oracle, in the published unit.
         command: What a reader types to make this row.
+        earlier: Networks of each recipe that the claim had before, the first one first.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Row:
     floor: float
     ceiling: float
     command: str
+    earlier: tuple[tuple[Record, ...], ...] = ()
 
     @property
     def values(self) -> tuple[float, ...]:
