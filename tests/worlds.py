@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
+import pytest
 
 from farfield.core import Stream
-from farfield.tasks import TRAINING, Regime
+from farfield.tasks import TRAINING, Environment, Regime
+from farfield.training import _agent
 
 
 class RecallWorlds:
@@ -99,3 +101,23 @@ class Recall:
 
     def chance(self, regime: str) -> float:
         return 0.5
+
+
+class _Fewer:
+    """An environment in which agents are scored over fewer episodes than it asks for."""
+
+    def __init__(self, environment: Environment, count: int) -> None:
+        self._environment, self.scored_episodes = environment, count
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._environment, name)
+
+
+def score_episodes(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Score agents over a few episodes, whatever their environment asks for."""
+    score = _agent.score_policy
+
+    def few(policy: object, environment: Environment, step: int, place: Stream) -> object:
+        return score(policy, _Fewer(environment, count), step, place)
+
+    monkeypatch.setattr(_agent, "score_policy", few)

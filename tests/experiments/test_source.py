@@ -22,6 +22,7 @@ import pytest
 import torch
 from torch import nn
 
+from farfield.experiments._owners import is_of_the_user
 from farfield.experiments._source import source_digest
 
 _NUMBERS = itertools.count()
@@ -81,6 +82,12 @@ class Color(enum.Enum):
     RED = 1
     BLUE = 2
 
+    def __init__(self, number):
+        self.shade = 32
+
+    def mixed(self):
+        return 33
+
 @dataclass(frozen=True)
 class Settings:
     width: int = 8
@@ -97,6 +104,25 @@ class Holder:
         return 2 * self.size
 
 HOLDER = Holder(11)
+
+class Lazy:
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, owner, cls):
+        found = owner.__dict__["lazy"] = self.function(owner)
+        return found
+
+class Empty:
+    @cached_property
+    def single(self):
+        return 1
+
+    @Lazy
+    def lazy(self):
+        return [self.single]
+
+EMPTY = Empty()
 
 def power(x, exponent):
     return x**exponent
@@ -178,7 +204,7 @@ class Mine(Base):
             return sorted(NAMES)
         return (
             SCALE, NOTHING, ARRAY, TENSOR, FOLDER, PATTERN, ORDERED, POINT, LINEAR, Color.RED,
-            SETTINGS, HOLDER, square, double, first, second, decorated, remembered, frozen,
+            SETTINGS, HOLDER, EMPTY, square, double, first, second, decorated, remembered, frozen,
             context, default, counted, Local, Within, nested, unused, math.pi, inner,
         )
 '''
@@ -234,6 +260,11 @@ CHANGES = [
     ("class Mine(Base):", "class Mine(Base):\n    added = 1"),
     ("class Mine(Base):", "class Mine(Holder, Base):"),
     ("@torch.no_grad()", "@torch.enable_grad()"),
+    ("shade = 32", "shade = 33"),
+    ("return 33", "return 34"),
+    ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.__dict__['double'] = 23"),
+    ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.more = 22"),
+    ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.__dict__['single'] = 2"),
 ]
 
 NO_CHANGES = [
@@ -244,9 +275,12 @@ NO_CHANGES = [
     ("        # a comment\n", "\n\n"),
     ("unused = 1", "\n\nunused = 1"),
     ('"""A module."""', ""),
-    ("SETTINGS, HOLDER, square", "SETTINGS,\n            HOLDER, square"),
+    ("SETTINGS, HOLDER, EMPTY, square", "SETTINGS,\n            HOLDER, EMPTY, square"),
     ('NAMES = {"a", "b", "c"}', 'NAMES = {"c", "b", "a"}'),
     ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.double"),
+    ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.__dict__['double'] = 22"),
+    ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.single"),
+    ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.lazy"),
     ("def power(x, exponent):", 'def power(x, exponent):\n    "Docs."'),
 ]
 
@@ -429,6 +463,8 @@ class Mine:
         ("short.function(z)", "width = 2", "width = 3", False),
         ('short.CONFIG["x"]', '"x": 1', '"x": 2', True),
         ("short.Layer.width", "width = 2", "width = 3", True),
+        ('short.__dict__["CONFIG"]', '"x": 1', '"x": 2', True),
+        ('vars(short)["CONFIG"]', '"x": 1', '"x": 2', True),
         ("Alias()", "width = 2", "width = 3", True),
         ('getattr(short, "unrelated")', "unrelated = 3", "unrelated = 4", True),
     ],
@@ -517,9 +553,27 @@ def test_what_cannot_be_told_apart_is_refused(make: Make, setting: str, message:
         source_digest(module.mine)
 
 
-@pytest.mark.parametrize("call", ["eval('x')", "globals()['x']", "sys.modules['x']"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "eval('x')",
+        "globals()['x']",
+        "sys.modules['x']",
+        "getattr(sys, 'modules')['x']",
+        "sys._getframe().f_back",
+        "other.__globals__['x']",
+        "getattr(other, '__globals__')['x']",
+        "object.__subclasses__()",
+        "pkgutil.resolve_name('x:y')",
+        "importlib.util.find_spec('x')",
+        "getattr(importlib, 'import_module')('x')",
+        "inspect.currentframe()",
+        "pickle.loads(b'x')",
+    ],
+)
 def test_code_that_reaches_what_it_does_not_name_is_refused(make: Make, call: str) -> None:
-    module = make(f"import sys\ndef mine():\n    return {call}\n")
+    imports = "import importlib.util, inspect, pickle, pkgutil, sys\ndef other():\n    pass\n"
+    module = make(f"{imports}def mine():\n    return {call}\n")
     with pytest.raises(ValueError, match=r"mine → .* reaches what its text does not name"):
         source_digest(module.mine)
 
@@ -531,6 +585,10 @@ def test_code_that_reaches_what_it_does_not_name_is_refused(make: Make, call: st
         "from sys import modules as known; return known['x']",
         "import importlib; return importlib.import_module('x')",
         "from importlib import import_module; return import_module('x')",
+        "from importlib import util; return util.find_spec('x')",
+        "from pkgutil import resolve_name; return resolve_name('x:y')",
+        "import pydoc; return pydoc.locate('x.y')",
+        "import runpy; return runpy",
     ],
 )
 def test_code_that_imports_what_reaches_further_is_refused(make: Make, line: str) -> None:
@@ -539,6 +597,8 @@ def test_code_that_imports_what_reaches_further_is_refused(make: Make, line: str
         source_digest(module.mine)
     plain = make("def mine():\n    import sys\n    return sys.maxsize\n")
     assert source_digest(plain.mine)
+    seeded = make("from numpy.random import default_rng\ndef mine():\n    return default_rng(0)\n")
+    assert source_digest(seeded.mine)
 
 
 def test_a_class_without_source_is_refused() -> None:
@@ -587,3 +647,62 @@ def test_source_is_read_by_one_thread_at_a_time(
 def test_what_is_installed_counts_by_its_name_and_text() -> None:
     assert source_digest(nn.Flatten) != source_digest(nn.Unflatten)
     assert source_digest(nn.Flatten) == source_digest(nn.Flatten)
+
+
+def test_what_the_user_puts_into_an_installed_module_or_class_counts(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+import torch
+def other(z):
+    return z + %d
+class Mine(torch.nn.Flatten):
+    def forward(self, z):
+        return torch.nn.functional.relu(z)
+"""
+    for owner, name in ((nn.functional, "relu"), (nn.Flatten, "extra_repr")):
+        digests = {source_digest(make(text % 1).Mine)}
+        for number in (1, 2):
+            module = make(text % number)
+            with monkeypatch.context() as patch:
+                patch.setattr(owner, name, module.other)
+                digests.add(source_digest(module.Mine))
+        assert len(digests) == 3, name
+
+
+def test_an_installed_package_of_the_users_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = set()
+    for number in (1, 2):
+        name, folder = f"copied_{number}", tmp_path / str(number) / "site-packages"
+        folder.mkdir(parents=True)
+        (folder / f"{name}.py").write_text(f"def mine(z):\n    return z + {number}\n")
+        monkeypatch.syspath_prepend(str(folder))
+        digests.add(source_digest(importlib.import_module(name).mine))
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "is_local"),
+    [
+        ('{"url": "file:///home/me/project", "dir_info": {}}', True),
+        ('{"url": "https://pypi.org/x.whl", "archive_info": {}}', False),
+        ("[]", False),
+        (None, False),
+    ],
+)
+def test_an_installed_package_is_the_users_if_it_came_from_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None, is_local: bool
+) -> None:
+    name = f"delivered_{tmp_path.name}"
+    folder = tmp_path / "site-packages"
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (folder / f"{name}.py").write_text("def mine(z):\n    return z\n")
+    if url:
+        (info / "direct_url.json").write_text(url)
+    monkeypatch.syspath_prepend(str(folder))
+    importlib.import_module(name)
+    assert is_of_the_user(name) is is_local

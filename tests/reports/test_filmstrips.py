@@ -20,6 +20,7 @@ from farfield.reports import LIGHT, Figure, Filmstrips, TimeCourses, illustrate,
 from farfield.reports._exhibits import _filmstrips
 from farfield.reproductions import Claim, Table, Unpublished, VerdictRule
 from farfield.tasks import TRAINING, ObjectPicking
+from worlds import score_episodes
 
 ROOM = ObjectPicking(side=3, distractors=1, more_distractors=(), larger_sides=(), view=3)
 
@@ -90,7 +91,7 @@ def test_an_agent_without_mechanisms_has_none_active() -> None:
 def test_a_filmstrip_shows_frames_over_mechanisms(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ObjectPicking, "scored_episodes", 4)
+    score_episodes(monkeypatch, 4)
     monkeypatch.setattr(_filmstrips, "EPISODES", 6)
     store = Store(tmp_path / "runs")
     for own in (MECHANISMS, WITHOUT):

@@ -40,6 +40,24 @@ class Imported(NamedTuple):
     chains: tuple[Chain, ...]
 
 
+_HIDING: Final = {
+    "__builtins__",
+    "__globals__",
+    "__import__",
+    "__loader__",
+    "__subclasses__",
+    "ag_frame",
+    "cr_frame",
+    "f_back",
+    "f_builtins",
+    "f_globals",
+    "f_locals",
+    "gi_frame",
+    "tb_frame",
+}
+"""Attributes through which code reaches what its text does not name."""
+
+
 class Source(NamedTuple):
     """Source of a function.
 
@@ -48,12 +66,14 @@ class Source(NamedTuple):
         names: Globals that it reads, those of functions and classes inside it among them.
         imports: Modules that it imports.
         nodes: Where it stands.
+        hiding: Attributes in it that reach what the text does not name, as `__globals__`.
     """
 
     text: str
     names: tuple[str, ...]
     imports: tuple[Imported, ...]
     nodes: tuple[Function, ...]
+    hiding: tuple[str, ...]
 
     def chains(self, name: str) -> tuple[Chain, ...]:
         """The attributes that are reached through a name, the empty chain where it stands alone."""
@@ -86,6 +106,7 @@ def source_of(function: FunctionType) -> Source:
         names=tuple(sorted(_global_names(written))),
         imports=tuple(_imports(nodes, package)),
         nodes=nodes,
+        hiding=tuple(sorted({word for node in nodes for word in _words(node)} & _HIDING)),
     )
 
 
@@ -177,6 +198,17 @@ def _global_names(code: CodeType) -> set[str]:
         ):
             found.add(name)
     return found.union(*(_global_names(one) for one in code.co_consts if isinstance(one, CodeType)))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """Names, attributes and texts in the syntax, as `getattr` takes either."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
 
 
 def _imports(nodes: tuple[Function, ...], package: str) -> Iterator[Imported]:

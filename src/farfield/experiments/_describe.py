@@ -12,8 +12,7 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from types import FunctionType
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ import numpy as np
 from farfield.core import ArgumentError, Kind, hints_of, kind_of
 from farfield.experiments._aliases import as_named, as_written
 from farfield.experiments._arrays import array_digest
-from farfield.experiments._owners import is_of_the_user, is_ours
-from farfield.experiments._source import source_digest
+from farfield.experiments._owners import is_ours
+from farfield.experiments._replaced import check_as_written
+from farfield.experiments._source import content_of, source_digest
 
 Json = Any
 """Anything `json.dumps` takes: objects, lists, text, numbers, true, false and null."""
@@ -45,8 +45,21 @@ def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> 
     Raises:
         TypeError: If something in it is neither a frozen dataclass, a class, a function, an array,
             a sequence nor a plain value.
-        ValueError: If the source of a class or function of one's own cannot be read.
+        ValueError: If the source of a class or function of one's own cannot be read, or a part of
+            Farfield was replaced.
     """
+    reached = set[type | Callable[..., object]]()
+    described = _described(value, digest, reached)
+    check_as_written(reached)
+    return described
+
+
+_Digest = Callable[[Any], str]
+_Reached = set[type | Callable[..., object]]
+
+
+def _described(value: object, digest: _Digest, reached: _Reached) -> Json:
+    """A value as plain JSON; the classes and functions of Farfield in it are added to `reached`."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -54,32 +67,18 @@ def describe(value: object, *, digest: Callable[[Any], str] = source_digest) -> 
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, tuple | list):
-        return [describe(part, digest=digest) for part in value]
+        return [_described(part, digest, reached) for part in value]
     if isinstance(value, np.ndarray):
         return {"array": array_digest(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _describe_fields(value, digest)
+        return _describe_fields(value, digest, reached)
     if isinstance(value, type) or inspect.isfunction(value):
-        _check_is_as_written(value)
+        reached.update(filter(is_ours, getattr(value, "__mro__", (value,))))
         name = as_written({"name": public_path(value)})
         return name if is_ours(value) else {**name, "source": digest(value)}
     raise TypeError(
         f"an experiment holds frozen dataclasses, classes and plain values; got {value!r}"
     )
-
-
-def _check_is_as_written(thing: type | Callable[..., object]) -> None:
-    """Raise `ValueError` if a method of a class of Farfield was replaced by the user's code."""
-    for base in filter(is_ours, thing.__mro__) if isinstance(thing, type) else ():
-        for name, part in vars(base).items():
-            function = getattr(part, "__func__", getattr(part, "fget", part))
-            if isinstance(function, FunctionType):
-                module = str(function.__globals__.get("__name__"))
-                if not module.startswith("farfield.") and is_of_the_user(module):
-                    raise ValueError(
-                        f"{base.__name__}.{name} was replaced by code of {module}, which no key "
-                        "can tell; write a class of your own with it"
-                    )
 
 
 def _number(value: float) -> float:
@@ -89,8 +88,9 @@ def _number(value: float) -> float:
     return value + 0.0
 
 
-def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, Json]:
-    _check_is_as_written(type(value))
+def _describe_fields(value: object, digest: _Digest, reached: _Reached) -> dict[str, Json]:
+    reached.update(filter(is_ours, type(value).__mro__))
+    _check_only_fields(value)
     described: dict[str, Json] = {"class": public_path(type(value))}
     if not is_ours(type(value)):
         described["source"] = digest(type(value))
@@ -100,8 +100,31 @@ def _describe_fields(value: object, digest: Callable[[Any], str]) -> dict[str, J
     cls: Any = type(value)
     kinds = kinds_of(cls)
     for field, content in changed_fields(value):
-        described[field] = describe(as_annotated(content, kinds.get(field)), digest=digest)
+        described[field] = _described(as_annotated(content, kinds.get(field)), digest, reached)
     return as_written(described)
+
+
+def _check_only_fields(value: Any) -> None:
+    """Raise `ValueError` if an attribute beside the fields is not what the fields make of it."""
+    cls, fields = type(value), {field.name for field in dataclasses.fields(value)}
+    for name in sorted(getattr(value, "__dict__", {}).keys() - fields):
+        is_lazy = isinstance(inspect.getattr_static(cls, name, None), cached_property)
+        if is_ours(cls) and is_lazy:
+            continue
+        if _made(value, name) not in (None, content_of(vars(value)[name])):
+            raise ValueError(
+                f"{cls.__name__} has an attribute {name} that its fields do not make, which no "
+                "key can tell; make it a field"
+            )
+
+
+@lru_cache(maxsize=64)
+def _made(value: Any, name: str) -> str | None:
+    """Content of an attribute as a new instance with the same fields has it, if one is made."""
+    try:
+        return content_of(getattr(dataclasses.replace(value), name, None))
+    except Exception:  # noqa: BLE001 — whatever the class of others does when it is made
+        return None
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import copyreg
 import dataclasses
 import functools
@@ -14,7 +15,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final, NoReturn, final, get_args
 
 import numpy as np
@@ -29,8 +30,9 @@ from farfield.experiments._builtins import (
     own_name,
     replaced_builtins,
 )
-from farfield.experiments._code import Chain, Imported, Source, source_of
-from farfield.experiments._owners import is_of_the_user
+from farfield.experiments._code import Chain, Source, source_of
+from farfield.experiments._owners import is_of_the_user, is_ours, module_name
+from farfield.experiments._replaced import check_as_written, functions_of, module_of
 
 Code = type | Callable[..., object]
 
@@ -80,12 +82,44 @@ _OF_ENUMS: Final = {
 }
 """Attributes that Python adds to an enumeration, made from its members."""
 
+_OF_MEMBERS: Final = {"__objclass__", "_name_", "_sort_order_", "_value_"}
+"""Attributes that Python adds to a member of an enumeration."""
+
 _TYPE_CHECKERS: Final = {"beartype", "jaxtyping", "typeguard"}
 """Packages whose decorators check types and change no number."""
 
-_HIDING: Final = (importlib.import_module, sys.modules)
+_HIDING: Final = {
+    "_frozen_importlib.module_from_spec",
+    "_frozen_importlib_external.spec_from_file_location",
+    "_pickle.load",
+    "_pickle.loads",
+    "gc.get_objects",
+    "gc.get_referents",
+    "gc.get_referrers",
+    "importlib.__import__",
+    "importlib.import_module",
+    "importlib.reload",
+    "importlib.util.find_spec",
+    "inspect.currentframe",
+    "inspect.getmodule",
+    "inspect.stack",
+    "marshal.load",
+    "marshal.loads",
+    "pkgutil.find_loader",
+    "pkgutil.get_loader",
+    "pkgutil.resolve_name",
+    "pydoc.locate",
+    "pydoc.safeimport",
+    "runpy.run_module",
+    "runpy.run_path",
+    "sys._current_frames",
+    "sys._getframe",
+}
+_HIDING_MODULES: Final = {name.rpartition(".")[0] for name in _HIDING} | {"builtins"}
 _HIDING_BUILTINS: Final = {"globals", "eval", "exec", "__import__"}
-"""Through which code reaches what its text does not name."""
+"""Through which code reaches what its text does not name; modules where they stand alone."""
+
+_HIDES: Final = "reaches what its text does not name"
 
 _GENERATORS: Final = (*get_args(Generator), np.random.BitGenerator)
 
@@ -105,17 +139,19 @@ def source_digest(thing: Code) -> str:
 
     A function is the syntax of its source and the values that it refers to: globals, closures,
     defaults, attributes. A class is its bases and what its namespace holds now, wherever that was
-    set. Both are followed through the user's own modules, to the end; of Farfield, Python and
-    installed packages the name counts alone, and so does that of a builtin, whatever a package has
-    put in its place. Comments, docstrings, the order of definitions and how code is set in lines
-    change nothing.
+    set. Both are followed through the user's own modules, to the end, installed ones among them
+    that came from a folder or file; of Python and of packages of others the name counts alone, and
+    what the user has put there; so does that of a builtin, whatever a package has put in its
+    place. A part of Farfield must be as it was imported. Comments, docstrings, the order of
+    definitions and how code is set in lines change nothing.
 
     Args:
         thing: A class or function that is not part of Farfield.
 
     Raises:
         ValueError: If something that the code reaches cannot be identified by its value, as
-            an open file, or has no source: changed code would pass for the same.
+            an open file, or has no source: changed code would pass for the same; or if code
+            reaches what its text does not name, as through `__globals__`.
     """
     walk = _Walk()
     try:
@@ -123,6 +159,7 @@ def source_digest(thing: Code) -> str:
             if not is_of_the_user(thing.__module__):
                 walk.say("installed", _text_of(thing))
             walk.see(thing)
+        check_as_written(walk.reached)
     except RecursionError:
         raise ValueError(f"{thing.__qualname__} reaches values that are nested too deep") from None
     return hashlib.sha256("\n".join(walk.lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -148,6 +185,8 @@ class _Walk:
 
     def __init__(self, seen: Mapping[int | str, int] = types.MappingProxyType({})) -> None:
         self.lines: list[str] = []
+        self.reached = set[Code]()  # of Farfield
+        self.is_trial = False
         self._seen = dict(seen)
         self._replaced = replaced_builtins()
         self._kept: list[object] = []  # alive, so that no other object has its identity
@@ -220,7 +259,8 @@ class _Walk:
     def inside(self) -> _Walk:
         """A walk that starts here and knows what was seen so far."""
         walk = _Walk(self._seen)
-        walk._path = [*self._path]
+        walk._path, walk.reached = [*self._path], self.reached
+        walk.is_trial = self.is_trial
         return walk
 
 
@@ -296,6 +336,7 @@ def _is_dunder(name: str) -> bool:
 def _look_at_class(walk: _Walk, value: type) -> None:
     if _is_known_by_name(value):
         walk.say("class", value.__module__, value.__qualname__)
+        _look_for_own(walk, value)
         return
     walk.say("class of the user", value.__qualname__)
     if type(value) is not type:
@@ -307,16 +348,31 @@ def _look_at_class(walk: _Walk, value: type) -> None:
     walk.see_all(sorted(_namespace(value).items()))
 
 
+def _look_for_own(walk: _Walk, value: type) -> None:
+    """See what the user has put in a class that counts by its name."""
+    if is_ours(value):
+        walk.reached.add(value)
+    elif value.__flags__ & HEAP_TYPE:
+        for name, part in [*vars(value).items()]:
+            for function in functions_of(part):
+                module, file = module_of(function), function.__code__.co_filename
+                if module and file[:1] != "<" and is_of_the_user(module):
+                    walk.see_all([(name, function)])
+
+
 def _is_known_by_name(value: type) -> bool:
     """True if a class is found by its name in a module not the user's, or is made in C."""
     if not value.__flags__ & HEAP_TYPE:
         return True
-    if is_of_the_user(value.__module__):
+    module = module_name(value)
+    if not module:  # as classes of Cython hide it
+        return True
+    if is_of_the_user(module):
         return False
-    found: Any = sys.modules.get(value.__module__)
+    found: Any = sys.modules.get(module)
     for part in value.__qualname__.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None
-    return found is value or value.__module__.partition(".")[0] == "farfield"
+    return found is value or is_ours(value)
 
 
 def _namespace(value: type) -> dict[str, Any]:
@@ -325,14 +381,18 @@ def _namespace(value: type) -> dict[str, Any]:
     if not issubclass(value, Enum):
         return found
     members = {name: member.value for name, member in value.__members__.items()}
-    left_out = members.keys() | _OF_ENUMS
-    return {name: part for name, part in found.items() if name not in left_out} | {
-        "members": members
+    own = {
+        name: {key: part for key, part in vars(member).items() if key not in _OF_MEMBERS}
+        for name, member in value.__members__.items()
     }
+    kept = {name: part for name, part in found.items() if name not in members.keys() | _OF_ENUMS}
+    return kept | {"members": members} | ({"attributes": own} if any(own.values()) else {})
 
 
 def _look_at_member(walk: _Walk, value: Enum) -> None:
     walk.say("member", value.name)
+    if value.name is None:  # a combination of flags that has none
+        walk.see(value.value)
     walk.see(type(value))
 
 
@@ -344,6 +404,8 @@ def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
         return
     generated = code.co_qualname.startswith("__create_fn__.") or module.startswith("namedtuple_")
     if generated or not is_of_the_user(module):
+        if module.startswith("farfield."):
+            walk.reached.add(value)
         walk.say("function", "" if generated else module, code.co_qualname)
         if generated or not _is_closure(value):
             return
@@ -387,6 +449,9 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
         source = source_of(value)
     except OSError as error:
         walk.refuse(f"must have the source that it was made from ({error})")
+    if source.hiding:
+        with walk.at(source.hiding[0]):
+            walk.refuse(_HIDES)
     walk.say("function of the user", source.text)
     for name in source.names:
         _look_at_global(walk, name, value, source)
@@ -394,15 +459,12 @@ def _look_at_source(walk: _Walk, value: types.FunctionType) -> None:
         with walk.at(imported.module):
             if is_of_the_user(imported.module):
                 _look_through(walk, importlib.import_module(imported.module), imported.chains)
-            elif _hides(walk, imported):
-                walk.refuse("reaches what its text does not name")
-
-
-def _hides(walk: _Walk, imported: Imported) -> bool:
-    """True if a function imports what `_is_hiding` finds when it is called."""
-    inside = vars(sys.modules.get(imported.module, builtins))
-    names = {chain[0] for chain in imported.chains if chain}
-    return any(_is_hiding(walk, inside.get(name)) for name in names)
+                continue
+            for chain in imported.chains:
+                if ".".join((imported.module, *chain)) in _HIDING:
+                    walk.refuse(_HIDES)
+                if imported.module in sys.modules:
+                    _look_outside(walk, sys.modules[imported.module], chain)
 
 
 def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source: Source) -> None:
@@ -411,7 +473,7 @@ def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source
     if name not in scope and name in BUILTINS:
         with walk.at(name):
             if name in _HIDING_BUILTINS:
-                walk.refuse("reaches what its text does not name")
+                walk.refuse(_HIDES)
             walk.see_builtin(name)
         return
     if name not in scope and not hasattr(builtins, name):
@@ -427,13 +489,15 @@ def _look_at_global(walk: _Walk, name: str, function: types.FunctionType, source
 
 
 def _check_hides_nothing(walk: _Walk, value: object) -> None:
-    if _is_hiding(walk, value):
-        walk.refuse("reaches what its text does not name")
-
-
-def _is_hiding(walk: _Walk, value: object) -> bool:
-    """True if code reaches through a value what its text does not name."""
-    return walk.builtin(value) in _HIDING_BUILTINS or any(value is one for one in _HIDING)
+    """Refuse a value through which code reaches what its text does not name."""
+    if isinstance(value, types.ModuleType):
+        hides = value.__name__ in _HIDING_MODULES
+    elif isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+        hides = f"{value.__module__}.{value.__qualname__}" in _HIDING
+    else:
+        hides = value is sys.modules
+    if hides or walk.builtin(value) in _HIDING_BUILTINS:
+        walk.refuse(_HIDES)
 
 
 def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]) -> None:
@@ -442,19 +506,34 @@ def _look_through(walk: _Walk, module: types.ModuleType, chains: Iterable[Chain]
         value, rest = _reached(module, chain)
         walk.say("through", *chain)
         with walk.at(".".join(chain) or "itself"):
-            if not isinstance(value, types.ModuleType) or not rest:
+            if isinstance(value, types.ModuleType) and rest:
+                walk.say("installed", value.__name__)
+                _look_outside(walk, value, rest)
+            else:
                 _check_hides_nothing(walk, value)
                 walk.see(value)
-            elif _is_hiding(walk, vars(value).get(rest[0])):
-                walk.refuse("reaches what its text does not name")
-            else:
-                walk.say("installed", value.__name__)
+
+
+def _look_outside(walk: _Walk, module: types.ModuleType, chain: Chain) -> None:
+    """See what the user has put in the place of a part of an installed module."""
+    value: Any = module
+    while chain and isinstance(value, types.ModuleType):
+        value, chain = getattr(value, chain[0], _MISSING), chain[1:]
+    _check_hides_nothing(walk, value)
+    if isinstance(value, type | types.FunctionType) and is_ours(value):
+        walk.reached.add(value)
+        return
+    owner = value if isinstance(value, type | types.FunctionType) else type(value)
+    if (name := module_name(owner)) and is_of_the_user(name):
+        walk.see(value)
 
 
 def _reached(module: types.ModuleType, chain: Chain) -> tuple[Any, Chain]:
     """The value at which attributes lead out of the user's modules, and the attributes left."""
     value: Any = module
     while chain and isinstance(value, types.ModuleType) and is_of_the_user(value.__name__):
+        if chain[0] == "__dict__":
+            return value, ()
         value, chain = getattr(value, chain[0], _MISSING), chain[1:]
     return value, chain
 
@@ -473,11 +552,19 @@ def _look_at_builtin(walk: _Walk, value: Any) -> None:
     if owner is None or isinstance(owner, types.ModuleType):
         module = str(value.__module__ or getattr(owner, "__name__", ""))
         if is_of_the_user(module):
-            walk.refuse("is compiled code")
+            walk.say("compiled", _file_digest(walk, module))
         walk.say("builtin", module, value.__qualname__)
     else:
         walk.say("builtin of", value.__name__)
         walk.see(owner)
+
+
+def _file_digest(walk: _Walk, module: str) -> str:
+    """Digest of the file of a compiled module."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if not isinstance(file, str) or file.endswith(".py"):
+        walk.refuse("is compiled code without a file")
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _look_at_descriptor(walk: _Walk, value: Any) -> None:
@@ -536,27 +623,64 @@ def _look_at_object(walk: _Walk, value: Any) -> None:
     function, args, state, parts, pairs = (*reduced, None, None, None)[:5]
     walk.see(function)
     walk.see(args)
-    _look_at_state(walk, state, cls)
+    _look_at_state(walk, state, value)
     if not _is_known_by_name(cls):  # it may keep something from its copies
-        _look_at_state(walk, object.__getstate__(value), cls)
+        _look_at_state(walk, object.__getstate__(value), value)
     walk.see(None if parts is None else [*parts])
     walk.see(None if pairs is None else dict(pairs))
 
 
-def _look_at_state(walk: _Walk, state: Any, cls: type) -> None:
-    """Attributes but for those that a property keeps once it was asked."""
+def _look_at_state(walk: _Walk, state: Any, value: Any) -> None:
+    """Attributes but for those that a property keeps as it computes them."""
     if isinstance(state, tuple) and len(state) == 2:
         for part in state:
-            _look_at_state(walk, part, cls)
+            _look_at_state(walk, part, value)
     elif isinstance(state, dict) and all(isinstance(name, str) for name in state):
-        cached = functools.cached_property
-        walk.see_all(
-            (name, state[name])
-            for name in sorted(state)
-            if not isinstance(inspect.getattr_static(cls, name, None), cached)
-        )
+        kept = [name for name in sorted(state) if not _is_as_computed(walk, value, name)]
+        if state and not kept:
+            walk.see(None)  # as before a property was asked
+        walk.see_all((name, state[name]) for name in kept)
     else:
         walk.see(state)
+
+
+def _is_as_computed(walk: _Walk, value: Any, name: str) -> bool:
+    """True if an attribute is what a property of the class computes, and keeps under its name."""
+    if not _is_lazy(inspect.getattr_static(type(value), name, None)):
+        return False
+    if walk.is_trial:
+        return True
+    try:
+        fresh = copy.copy(value)
+        for other in [*vars(fresh)]:
+            if _is_lazy(inspect.getattr_static(type(value), other, None)):
+                del vars(fresh)[other]
+        return content_of(vars(value)[name]) == content_of(getattr(fresh, name))
+    except Exception:  # noqa: BLE001 — whatever the property of others does when it is asked
+        return False
+
+
+def _is_lazy(part: Any) -> bool:
+    """True for a descriptor that an attribute of the same name hides, other than a method."""
+    kind = type(part)
+    is_method = isinstance(part, types.FunctionType | staticmethod | classmethod | type)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not is_method
+
+
+def content_of(value: Any) -> str:
+    """Text that two values share if they are alike: of their type alone where they have no digest.
+
+    Args:
+        value: Any object; what its properties keep is left out.
+    """
+    walk = _Walk()
+    walk.is_trial = True
+    try:
+        with walk.at("value"):
+            walk.see(value)
+    except ValueError:
+        return f"{type(value)}"
+    return "\n".join(walk.lines)
 
 
 _LOOKS: Final[tuple[tuple[Any, Callable[[_Walk, Any], None]], ...]] = (
