@@ -52,7 +52,7 @@ class RewardScale:
             self._add(self._returns)
             found.append(own / (self._variance + EPS).sqrt())
             self._returns = self._returns.where(~over, 0.0)
-        return torch.stack(found, dim=1).to(rewards.dtype)
+        return torch.stack(found, dim=1)
 
     def _add(self, returns: Float[Tensor, " batch"]) -> None:
         """Mean and variance with further returns, by those of both parts (Chan et al. 1979)."""

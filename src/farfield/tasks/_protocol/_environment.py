@@ -17,7 +17,9 @@ class VectorEnv(Protocol):
 
     The methods have the signatures of gymnasium's `VectorEnv` in the mode `SAME_STEP`: where an
     episode ends, the observation returned is the first of the next one, and its own last one
-    stands in `infos["final_obs"]`, in the same row. What `state` returns is JSON.
+    stands in `infos["final_obs"]`, in the same row. Worlds whose `metadata["autoreset_mode"]` is
+    `DISABLED` are reset where an episode ends; those in the mode `NEXT_STEP` are refused. Arrays
+    may be filled anew at every step. What `state` returns is JSON.
     """
 
     num_envs: int
