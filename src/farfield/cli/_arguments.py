@@ -220,6 +220,38 @@ class Plan:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Verify:
+    """Train a share of the recorded networks anew and compare them with their records.
+
+    On the same kind of machine a network has the same bytes. On another, each score after the last
+    step must be within the spread of the seeds. What it takes is said first; nothing that is
+    recorded is changed. The status is 1 if a network differs.
+    """
+
+    table: tyro.conf.Positional[str | None] = None
+    """PAPER/TABLE or PAPER/FIGURE; everything that is recorded if not given."""
+    cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
+    """Cells to draw from, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
+    share: float = 0.05
+    """How many of the networks, rounded up."""
+    seed: int = 0
+    """Seed of the draw of the networks."""
+    budget: Literal["quick", "paper"] = "paper"
+    """Budget of the runs of tables."""
+    images: Literal["glyphs", "letters", "paper"] = "glyphs"
+    """Images that the runs of a table used."""
+    records: Path = RECORDS
+    """Folder of records, or one that `report --export` wrote, such as results."""
+    device: Device = "cpu"
+    """Where networks train."""
+    workers: int | None = None
+    """Processes; if not given, as many as there are cores, and none on a GPU."""
+    matmul: Matmul = "float32"
+    """Precision of matrix products on a GPU."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """Make the report of a table or a figure from its records; nothing is run."""
 
@@ -383,6 +415,7 @@ Command = (
     | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Plan, tyro.conf.subcommand("plan")]
+    | Annotated[Verify, tyro.conf.subcommand("verify")]
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[OfRuns, tyro.conf.subcommand("runs")]
@@ -400,6 +433,7 @@ COMMANDS: Final[dict[str, type]] = {
     "bench": Bench,
     "reproduce": Reproduce,
     "plan": Plan,
+    "verify": Verify,
     "report": Report,
     "explore": Explore,
     "runs": OfRuns,

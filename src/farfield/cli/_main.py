@@ -42,6 +42,7 @@ from farfield.cli._arguments import (
     Show,
     Train,
     Training,
+    Verify,
     options_of,
 )
 from farfield.cli._index import check_names, fields_of
@@ -58,6 +59,7 @@ ACTIONS: Final[dict[type, str]] = {
     Bench: "_bench.bench_module",
     Reproduce: "_reproduce.reproduce",
     Plan: "_plan.plan",
+    Verify: "_verify.verify_records",
     Report: "_reproduce.report",
     Explore: "_explore.explore",
     Runs: "_runs.do",
@@ -208,7 +210,7 @@ def _check(command: object) -> None:
     )
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
-    if isinstance(command, Bench | Plan | Training | Reproduce):
+    if isinstance(command, Bench | Plan | Training | Reproduce | Verify):
         from farfield.execution import check_machine
 
         if isinstance(command, Training | Reproduce) and command.executor is not None:
@@ -217,7 +219,7 @@ def _check(command: object) -> None:
             cluster_of(command)
         else:
             check_machine(command.device, command.workers)
-    if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs):
+    if isinstance(command, Bench | Explore | Training | Reproduce | Report | Runs | Verify):
         _nearest_folder("records", command.records)
     if isinstance(command, Bench | Reproduce | Report):
         _check_writable("out", command.out or REPORTS)

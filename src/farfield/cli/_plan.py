@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
 
 from farfield.cli._arguments import Plan
 from farfield.cli._console import make_console, say
@@ -29,35 +32,11 @@ def plan(command: Plan) -> None:
     there = [claim for claim in built if is_at_hand(claim.experiment.task)]
     stages = [stage for claim in there for stage in claim.at(budget).stages]
     jobs = jobs_of(stages, range(seeds))
-    missing = _missing(command, jobs)
-    tried: dict[tuple[object, ...], Trial] = {}
-    counts: dict[tuple[object, ...], list[int]] = {}
-    hours = 0.0
-    workers = command.workers or (num_cores() if command.device == "cpu" else 1)
-    for experiment, networks in missing.items():
-        kind = cost_kind(experiment)
-        if kind not in tried:
-            tried[kind] = trial(experiment, range(networks), device=command.device)
-        steps = experiment.recipe.steps
-        took = tried[kind].hours(networks, steps, workers)
-        hours += took
-        row = counts.setdefault(kind, [0, 0])
-        row[0] += networks
-        row[1] += networks * steps
-    lines = [f"{table.key} at the {budget.value} budget, {_counted(seeds)} a cell", ""]
-    if tried:
-        lines += [str(_grid(tried, counts, workers)), ""]
-    networks, steps = (sum(row[n] for row in counts.values()) for n in (0, 1))
-    found = len(jobs) - networks
-    lines += [
-        f"{_counted(networks)} to train, {steps:,} steps"
-        + (f"; {found:,} more {'has' if found == 1 else 'have'} a record" if found else ""),
-        f"about {_duration(hours)} of training on {_where(command, workers)}, as busy as now",
-        "scoring comes on top",
-    ]
-    measured = [one.memory for one in tried.values() if one.memory is not None]
-    if measured:
-        lines.append(f"at most {max(measured) / 2**30:.1f} GiB of memory {_each(command)}")
+    cost = cost_of(_missing(command, jobs), command.device, command.workers)
+    found = len(jobs) - cost.networks
+    recorded = f"; {found:,} more {'has' if found == 1 else 'have'} a record" if found else ""
+    lines = [f"{table.key} at the {budget.value} budget, {counted(seeds)} a cell", ""]
+    lines += cost.lines(recorded)
     lacking = dict.fromkeys(
         claim.data or f"the files of {claim.experiment.task.name}"
         for claim in built
@@ -69,6 +48,72 @@ def plan(command: Plan) -> None:
         lines.append(f"{unbuilt} cells are of models that are not built here")
     for line in lines:
         say(console, line)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Cost of training some networks.
+
+    Args:
+        tried: A trial of each kind of experiment.
+        counts: Networks of each kind, and steps of all of them.
+        device: Where they train.
+        workers: How many train at once.
+    """
+
+    tried: dict[tuple[object, ...], Trial]
+    counts: dict[tuple[object, ...], tuple[int, int]]
+    device: str
+    workers: int
+
+    @property
+    def networks(self) -> int:
+        """Number of networks."""
+        return sum(networks for networks, _ in self.counts.values())
+
+    def lines(self, recorded: str = "") -> list[str]:
+        """The cost in words.
+
+        Args:
+            recorded: Words on networks that need no training.
+        """
+        steps = sum(steps for _, steps in self.counts.values())
+        hours = sum(self.tried[k].hours(1, s, self.workers) for k, (_, s) in self.counts.items())
+        lines = [str(_grid(self)), ""] if self.tried else []
+        lines += [
+            f"{counted(self.networks)} to train, {steps:,} steps{recorded}",
+            f"about {_duration(hours)} of training on {self._where()}, as busy as now",
+            "scoring comes on top",
+        ]
+        measured = [one.memory for one in self.tried.values() if one.memory is not None]
+        if measured:
+            each = "a process" if self.device == "cpu" else "of the GPU"
+            lines.append(f"at most {max(measured) / 2**30:.1f} GiB of memory {each}")
+        return lines
+
+    def _where(self) -> str:
+        return f"{self.workers} processes of this machine" if self.device == "cpu" else "this GPU"
+
+
+def cost_of(missing: Mapping[Experiment, int], device: str, workers: int | None) -> Cost:
+    """Cost of training, from a trial of each kind of experiment.
+
+    Args:
+        missing: Number of networks of each experiment.
+        device: Where they train.
+        workers: How many train at once; as many as there are cores if `None`, and one on a GPU.
+    """
+    tried: dict[tuple[object, ...], Trial] = {}
+    counts: dict[tuple[object, ...], tuple[int, int]] = {}
+    for experiment, networks in missing.items():
+        kind = cost_kind(experiment)
+        if kind not in tried:
+            tried[kind] = trial(experiment, range(networks), device=device)
+        before, steps = counts.get(kind, (0, 0))
+        counts[kind] = before + networks, steps + networks * experiment.recipe.steps
+    at_once = workers or (num_cores() if device == "cpu" else 1)
+    return Cost(tried=tried, counts=counts, device=device, workers=at_once)
 
 
 def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
@@ -84,16 +129,12 @@ def _missing(command: Plan, jobs: list[Job]) -> dict[Experiment, int]:
     return counted
 
 
-def _grid(
-    tried: dict[tuple[object, ...], Trial],
-    counts: dict[tuple[object, ...], list[int]],
-    workers: int,
-) -> Tabular:
+def _grid(cost: Cost) -> Tabular:
     """A row for each kind of experiment."""
     rows = []
-    for kind, found in tried.items():
-        networks, steps = counts[kind]
-        hours = found.hours(1, steps, workers)
+    for kind, found in cost.tried.items():
+        networks, steps = cost.counts[kind]
+        hours = found.hours(1, steps, cost.workers)
         name = f"{source_of_value(kind[2])} on {kind[0].__name__}"  # type: ignore[attr-defined]
         rows.append((printable(name), f"{networks:,}", f"{steps:,}",
                      f"{1000 * found.seconds / found.networks:.3g}", _duration(hours)))  # fmt: skip
@@ -104,8 +145,12 @@ def _grid(
     )
 
 
-def _counted(networks: int) -> str:
-    """Number of networks, e.g. `1 network`."""
+def counted(networks: int) -> str:
+    """Number of networks, e.g. `1 network`.
+
+    Args:
+        networks: How many.
+    """
     return f"{networks:,} network{'' if networks == 1 else 's'}"
 
 
@@ -114,11 +159,3 @@ def _duration(hours: float) -> str:
     if hours >= 1:
         return f"{hours:,.1f} h"
     return f"{60 * hours:.1f} min" if hours >= 1 / 60 else f"{3600 * hours:.0f} s"
-
-
-def _where(command: Plan, workers: int) -> str:
-    return f"{workers} processes of this machine" if command.device == "cpu" else "this GPU"
-
-
-def _each(command: Plan) -> str:
-    return "a process" if command.device == "cpu" else "of the GPU"

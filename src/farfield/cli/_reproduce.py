@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce
+from farfield.cli._arguments import NETWORKS, REPORTS, Reproduce, Verify
 from farfield.cli._arguments import Report as ReportCommand
 from farfield.cli._console import make_console
 from farfield.cli._names import shapes_of
@@ -82,8 +82,13 @@ def networks_of(figure: Figure | None, budget: Budget) -> int:
     return figure.quick_networks if figure and budget is Budget.QUICK else NETWORKS
 
 
-def _selected(names: Iterable[str], command: ReportCommand) -> Iterator[Table]:
-    """The cells that are asked for: of the table that is named, or of all tables that have some."""
+def selected_tables(names: Iterable[str], command: ReportCommand | Verify) -> Iterator[Table]:
+    """The cells that are asked for: of the table that is named, or of all tables that have some.
+
+    Args:
+        names: Keys of the tables.
+        command: The command that asks.
+    """
     asked = [*itertools.chain(*command.cell)]
     for name in names:
         table, patterns = table_named(name, command.images), asked
@@ -100,13 +105,13 @@ def report(command: ReportCommand) -> None:
         command: Of which tables or figures, and where to.
     """
     budget, console = Budget(command.budget), make_console()
-    store = _store(command.records)
+    store = store_of(command.records)
     names = [command.table] if command.table is not None else list(TABLES)
     find_records, reported = _finder(store, command, budget), 0
     levels = Levels(command.records, command.results)
     if command.export and command.cell:
         raise ValueError("cell must be left out with --export, which writes tables in full")
-    for table in _selected(names, command):
+    for table in selected_tables(names, command):
         if _is_recorded(table, find_records):
             folder = command.out / f"{table.key.replace('/', '-')}-{budget.value}"
             found, plates = _report(
@@ -146,8 +151,15 @@ def report(command: ReportCommand) -> None:
         )
 
 
-def _store(folder: Path) -> Store | None:
-    """The records of a folder; `None` where they were exported to it as text."""
+def store_of(folder: Path) -> Store | None:
+    """The records of a folder; `None` where they were exported to it as text.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        ValueError: If it holds none.
+    """
     if (folder / "records.sqlite").is_file():
         return Store(folder)
     if any(path.is_file() for path in folder.glob("*/*.jsonl")):

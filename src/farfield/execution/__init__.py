@@ -26,6 +26,9 @@ from farfield.execution._slurm import Slurm as Slurm
 from farfield.execution._under_way import UnderWay as UnderWay
 from farfield.execution._under_way import runs_under_way as runs_under_way
 from farfield.execution._under_way import unreadable_progress as unreadable_progress
+from farfield.execution._verify import Verification as Verification
+from farfield.execution._verify import draw_share as draw_share
+from farfield.execution._verify import verify as verify
 from farfield.training import vmap_error as vmap_error
 
 __all__ = [
@@ -44,9 +47,11 @@ __all__ = [
     "Stacked",
     "Trial",
     "UnderWay",
+    "Verification",
     "WorkerError",
     "check_machine",
     "cost_kind",
+    "draw_share",
     "jobs_of",
     "keep_freed_memory",
     "results",
@@ -55,5 +60,6 @@ __all__ = [
     "train_order",
     "trial",
     "unreadable_progress",
+    "verify",
     "vmap_error",
 ]
