@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, JpegImagePlugin
 
 from farfield.tasks._files import _photographs as photographs
+from farfield.tasks._files._jpeg import _without_metadata
 
 
 @pytest.fixture
@@ -100,6 +101,59 @@ def test_metadata_change_no_pixel(own: Path, mode: str, progressive: bool) -> No
     (own / "a.jpg").write_bytes(content)
     found = photographs.read_photographs("own", 28)
     assert np.array_equal(found.pixels.reshape(50, 60, 3), pixels(content))
+
+
+UPRIGHT = {
+    1: lambda x: x,
+    2: lambda x: x[:, ::-1],
+    3: lambda x: x[::-1, ::-1],
+    4: lambda x: x[::-1],
+    5: lambda x: x.swapaxes(0, 1),
+    6: lambda x: np.rot90(x, -1),
+    7: lambda x: x[::-1, ::-1].swapaxes(0, 1),
+    8: np.rot90,
+}
+"""What a camera held in each of the orientations of EXIF saw, from the stored pixels."""
+
+
+def marks(orientation: int) -> Image.Exif:
+    found = Image.Exif()
+    found[0x0112] = orientation
+    return found
+
+
+@pytest.mark.parametrize("orientation", UPRIGHT)
+@pytest.mark.parametrize("kind", ["exif", "xmp"])
+def test_photographs_are_upright(own: Path, orientation: int, kind: str) -> None:
+    said = (
+        {"exif": marks(orientation)}
+        if kind == "exif"
+        else {"xmp": f'<x tiff:Orientation="{orientation}"/>'.encode()}
+    )
+    content = jpeg(60, 50, **said)
+    (own / "a.jpg").write_bytes(content)
+    found = photographs.read_photographs("own", 28)
+    expected = UPRIGHT[orientation](pixels(content))
+    assert found.sizes.tolist() == [list(expected.shape[:2])]
+    assert np.array_equal(found.pixels.reshape(expected.shape), expected)
+
+
+def test_the_first_orientation_of_several_counts(own: Path) -> None:
+    content = jpeg(60, 50)
+    segments = [segment(0xE1, marks(number).tobytes()) for number in (6, 3)]
+    oriented = content[:2] + b"".join(segments) + content[2:]
+    (own / "a.jpg").write_bytes(oriented)
+    found = photographs.read_photographs("own", 28)
+    assert np.array_equal(found.pixels.reshape(60, 50, 3), np.rot90(pixels(content), -1))
+    assert _without_metadata(oriented, (b"Exif\0\0",)).count(b"Exif") == 1
+
+
+def test_exif_data_that_are_broken_are_refused(own: Path) -> None:
+    exif = marks(6).tobytes()[:-8]
+    content = jpeg(60, 50)
+    (own / "a.jpg").write_bytes(content[:2] + segment(0xE1, exif) + content[2:])
+    with pytest.raises(ValueError, match=r"a\.jpg must be a whole JPEG file, .*Corrupt EXIF"):
+        photographs.read_photographs("own", 28)
 
 
 def test_all_are_judged_before_one_is_decoded(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

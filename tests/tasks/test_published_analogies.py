@@ -107,9 +107,11 @@ def test_panels_are_read_when_they_are_asked_for(data: Path) -> None:
         found.items[found.index[3]]
 
 
-def test_a_list_names_its_files_in_any_order(data: Path) -> None:
+@pytest.mark.parametrize(("mark", "end"), [(b"", "\n"), (b"\xef\xbb\xbf", "\r\n")])
+def test_a_list_names_its_files_in_any_order(data: Path, mark: bytes, end: str) -> None:
     names = [f"analogies/analogy_extrapolation_test_lbc_{number}.npz" for number in (11, 8)]
-    (data / "extrapolation_test_lbc.txt").write_text("\n".join([*names, ""]))
+    content = mark + end.join([*names, ""]).encode()
+    (data / "extrapolation_test_lbc.txt").write_bytes(content)
     found = read_visual_analogies(data / "extrapolation_test_lbc.txt", image_size=160)
     assert torch.equal(found.sequences(), problem(1)[torch.tensor([3, 0])].sequences())
 

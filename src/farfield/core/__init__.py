@@ -60,6 +60,8 @@ from farfield.core._parameters import floating_dtype as floating_dtype
 from farfield.core._parameters import keeps_numbers as keeps_numbers
 from farfield.core._pictures import PICTURES as PICTURES
 from farfield.core._pictures import read_picture as read_picture
+from farfield.core._pictures import upright as upright
+from farfield.core._pictures import upright_size as upright_size
 from farfield.core._problems import TRAINING as TRAINING
 from farfield.core._problems import UNASKED as UNASKED
 from farfield.core._problems import Problems as Problems
@@ -124,5 +126,7 @@ __all__ = [
     "stream",
     "tap_layers",
     "to_line",
+    "upright",
+    "upright_size",
     "writable_place",
 ]

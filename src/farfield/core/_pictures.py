@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from farfield._files import read_regular
 from farfield._text import excerpt, printable
@@ -19,6 +19,8 @@ PICTURES: Final = (".bmp", ".jpeg", ".jpg", ".png")
 _FORMATS: Final = ("BMP", "JPEG", "PNG")
 _MODES: Final = {"L": "L", "RGB": "RGB", "P": "RGB"}
 """Modes of pictures that are read, and those they are read in without loss."""
+_QUARTER_TURNS: Final = (5, 6, 7, 8)
+"""Orientations of EXIF in which rows and columns change places."""
 _LARGEST: Final = 2**27
 """Bytes of a file."""
 _BROKEN: Final = (
@@ -55,10 +57,8 @@ def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
             warnings.filterwarnings("error", "Corrupt EXIF", UserWarning)
             with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
                 refused = _refused(picture)
-                upright = None if refused else ImageOps.exif_transpose(picture)
-                pixels = (
-                    None if upright is None else np.array(upright.convert(_MODES[upright.mode]))
-                )
+                turned = None if refused else upright(picture)
+                pixels = None if turned is None else np.array(turned.convert(_MODES[turned.mode]))
     except _BROKEN as error:
         raise ValueError(
             f"{name} must be a whole BMP, JPEG or PNG file: {excerpt(error)}"
@@ -69,6 +69,26 @@ def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
             "convert it first"
         )
     return pixels
+
+
+def upright(picture: Image.Image) -> Image.Image:
+    """Turn a picture as its file says that the camera was held.
+
+    Args:
+        picture: The picture, with the EXIF data of its file.
+    """
+    return ImageOps.exif_transpose(picture)
+
+
+def upright_size(picture: Image.Image) -> tuple[int, int]:
+    """Width and height of a picture once it is upright, from the head of its file alone.
+
+    Args:
+        picture: The picture, which need not be decoded.
+    """
+    width, height = picture.size
+    is_turned = picture.getexif().get(ExifTags.Base.Orientation) in _QUARTER_TURNS
+    return (height, width) if is_turned else (width, height)
 
 
 def _refused(picture: Image.Image) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import itertools
 import os
@@ -201,7 +202,7 @@ def _listed(source: Path) -> Iterator[Path]:
         content = read_regular(source, _LARGEST_LIST)
         if (count := content.count(b"\n")) > _MOST_LINES:
             raise ValueError(f"{name} must have at most {_MOST_LINES:,} lines, got {count:,}")
-        for number, line in enumerate(io.BytesIO(content), 1):
+        for number, line in enumerate(io.BytesIO(content.removeprefix(codecs.BOM_UTF8)), 1):
             if len(line) > _LONGEST_LINE:
                 raise ValueError(
                     f"{name} must have lines of at most {_LONGEST_LINE:,} bytes, line {number} is "

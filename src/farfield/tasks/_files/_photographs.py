@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from farfield._watch import unwatched
-from farfield.core import expand_home, printable, read_regular
+from farfield.core import expand_home, printable, read_regular, upright, upright_size
 from farfield.tasks._files._data_sets import folders
 from farfield.tasks._files._jpeg import opened_jpeg
 
@@ -91,7 +91,7 @@ def _places(named: str) -> list[Path]:
 
 
 def read_photographs(named: str, smallest: int) -> Photographs:
-    """All photographs of a folder, in the order of their names.
+    """All photographs of a folder, in the order of their names, upright.
 
     Args:
         named: The folder, from a data folder on, or its whole path; those of `BSD` must be the
@@ -158,8 +158,8 @@ def _sizes(
     sizes = np.empty((len(found), 2), np.int64)
     pixels, scanned = 0, 0
     for position, (path, content) in enumerate(zip(found, contents, strict=True)):
-        with opened_jpeg(path, content) as picture:
-            width, height = picture.size
+        with opened_jpeg(path, content, oriented=True) as picture:
+            width, height = upright_size(picture)
         pixels += (own := width * height)
         scanned += own * content.count(b"\xff\xda")  # the marker before each scan
         for wanted, fits in (
@@ -194,5 +194,5 @@ def _check_published(found: Sequence[Path], contents: Sequence[bytes]) -> None:
 
 def _decoded(path: Path, content: bytes) -> UInt8[np.ndarray, "height width 3"]:
     """The pixels of a photograph that has been judged."""
-    with opened_jpeg(path, content) as picture:
-        return np.asarray(picture.convert("RGB"))
+    with opened_jpeg(path, content, oriented=True) as picture:
+        return np.asarray(upright(picture).convert("RGB"))
