@@ -106,7 +106,7 @@ def _noted(note: Note, doing: str) -> Iterator[None]:
 
 
 def _subject_of(environment: Any, note: Note) -> _Subject | None:
-    """What is checked; `None` where members are missing."""
+    """Worlds of the environment to check; `None` where members are missing."""
     if isinstance(environment, Environment):
         return _task(environment, note)
     if not (hasattr(environment, "reset") and hasattr(environment, "step")):
