@@ -38,6 +38,13 @@ WRONG = {
     "escape": (file({"a": {**tensor(0, 4), "dtype": "\x1b[2J\u202e"}}, bytes(4)), r"\\x1b\[2J"),
     "no text": (file(b"\xff\xfe{}"), "cannot read"),
     "a note": (file({"__metadata__": 3}), "cannot read"),
+    **{
+        f"the order {order[:9]}": (
+            file({"__metadata__": {"farfield": f"note\0{order}"}, "a": tensor(0, 4)}, bytes(4)),
+            "it must hold the order of its 1 tensors",
+        )
+        for order in ("", "[]", "[1]", "[0, 0]", '["a"]', '{"0": 0}', "0", "[" * 1_000_000)
+    },
 }
 
 
@@ -65,3 +72,24 @@ def test_no_more_is_written_than_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     tensors.pop("c")
     write_tensors(tmp_path / "w", tensors, "note")
     assert read_tensors(tmp_path / "w")[1] == "note"
+
+
+def test_tensors_come_back_in_their_order(tmp_path: Path) -> None:
+    names = ["second.weight", "a", "é", "Z", "first.bias", "a_b", "0"]
+    kinds = [torch.float32, torch.int64, torch.float64, torch.bool]
+    tensors = {name: torch.ones(3).to(kinds[k % 4]) for k, name in enumerate(names)}
+    digest = write_tensors(tmp_path / "w", tensors, '{"a": 1}')
+    for _ in range(5):
+        found, note = read_tensors(tmp_path / "w", digest)
+        assert [*found] == names
+        assert note == '{"a": 1}'
+    assert write_tensors(tmp_path / "again", tensors, '{"a": 1}') == digest
+    for name, tensor in tensors.items():
+        assert torch.equal(found[name], tensor)
+
+
+def test_older_files_hold_no_order_and_give_that_of_the_names(tmp_path: Path) -> None:
+    header = {"__metadata__": {"farfield": "note"}, "b": tensor(0, 4), "a": tensor(4, 8)}
+    (tmp_path / "w").write_bytes(file(header, bytes(8)))
+    found, note = read_tensors(tmp_path / "w")
+    assert ([*found], note) == (["a", "b"], "note")

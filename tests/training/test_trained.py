@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from farfield.execution import Here, Job, run
+from farfield.execution._order import state_from_bytes, state_to_bytes
 from farfield.records import Store, StoreError, write_tensors
 from farfield.training import (
     complete_runs,
@@ -41,6 +42,20 @@ def test_a_trained_network_scores_what_its_record_says(store: Store) -> None:
         scores, losses = score_problems(network, EXPERIMENT.task, problems)
         assert float(scores.double().mean()) == record.final(regime)
         assert float(losses.double().mean()) == pytest.approx(record.final(regime, "loss"), 1e-6)
+
+
+def test_weights_are_in_the_order_of_the_network(store: Store) -> None:
+    wanted = [*trained_network(EXPERIMENT, 3, store).state_dict()]
+    assert wanted != sorted(wanted)
+    assert [*store.weights(EXPERIMENT.key, 3)] == wanted
+    assert [*trained_weights(EXPERIMENT, 3, store)] == wanted
+
+
+def test_a_state_keeps_its_order_between_processes() -> None:
+    state = {"b.weight": torch.ones(2), "b._extra_state": [1, "x"], "a": torch.zeros(3)}
+    found = state_from_bytes(state_to_bytes(state))
+    assert [*found] == [*state]
+    assert found["b._extra_state"] == [1, "x"]
 
 
 def test_building_a_trained_network_draws_nothing_globally(store: Store) -> None:

@@ -10,7 +10,6 @@ from typing import Any, Protocol, final, runtime_checkable
 
 import msgspec
 import numpy as np
-import safetensors.torch
 import torch
 
 from farfield._watch import unwatched
@@ -18,7 +17,14 @@ from farfield.core import from_line, to_line
 from farfield.execution._imports import foreign, import_class
 from farfield.execution._job import Job, News, OtherThereError, check_matmul
 from farfield.experiments import Experiment, arrays_of, public_path
-from farfield.records import Record, environment, from_tensors, to_tensors
+from farfield.records import (
+    Record,
+    environment,
+    from_tensors,
+    pack_tensors,
+    to_tensors,
+    unpack_tensors,
+)
 from farfield.tasks import Environment
 from farfield.training import (
     Clock,
@@ -275,8 +281,7 @@ def state_to_bytes(state: Mapping[str, Any]) -> bytes:
     Args:
         state: Tensors and JSON by name.
     """
-    tensors = to_tensors(state)
-    return safetensors.torch.save({n: t.detach().cpu().contiguous() for n, t in tensors.items()})
+    return pack_tensors(to_tensors(state))
 
 
 def state_from_bytes(content: bytes) -> dict[str, Any]:
@@ -285,4 +290,4 @@ def state_from_bytes(content: bytes) -> dict[str, Any]:
     Args:
         content: The bytes.
     """
-    return from_tensors(safetensors.torch.load(content))
+    return from_tensors(unpack_tensors(content)[0])

@@ -4,8 +4,10 @@ from farfield.records._environment import environment as environment
 from farfield.records._errors import BusyError as BusyError
 from farfield.records._errors import DamageWarning as DamageWarning
 from farfield.records._errors import StoreError as StoreError
+from farfield.records._files import pack_tensors as pack_tensors
 from farfield.records._files import read_tensors as read_tensors
 from farfield.records._files import set_aside as set_aside
+from farfield.records._files import unpack_tensors as unpack_tensors
 from farfield.records._files import write_tensors as write_tensors
 from farfield.records._files import write_whole as write_whole
 from farfield.records._frame import frame as frame
@@ -35,6 +37,7 @@ __all__ = [
     "frame",
     "from_tensors",
     "in_words",
+    "pack_tensors",
     "read_tensors",
     "score_rows",
     "scores_frame",
@@ -42,6 +45,7 @@ __all__ = [
     "set_aside",
     "to_tensors",
     "trials_frame",
+    "unpack_tensors",
     "write_tensors",
     "write_whole",
 ]

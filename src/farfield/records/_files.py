@@ -25,6 +25,8 @@ from farfield.core import excerpt, expand_home, open_regular, writable_place
 from farfield.records._errors import DamageWarning, StoreError
 
 _NOTE = "farfield"
+_ORDER = "\0"
+"""Separator of a note and the order of the tensors, which no note in JSON has."""
 _SCRAP_SECONDS = 3600.0
 """No living process takes this long between the first byte and the renaming."""
 _CLOCK_SECONDS = 5.0
@@ -186,15 +188,60 @@ def write_stamped(
     Returns:
         What `write_tensors` returns, and the `stamp_of` the file.
     """
-    ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content, place = safetensors.torch.save(ready, metadata={_NOTE: note}), expand_home(path)
-    if len(ready) > MOST_TENSORS:
+    content, place = pack_tensors(tensors, note), expand_home(path)
+    if len(tensors) > MOST_TENSORS:
         raise StoreError(f"cannot write {path}: it must hold at most {MOST_TENSORS:,} tensors")
     with _named("write", path):
         _header(content)
         stamp = _write(place, content, beside or place)
     _sweep_old(beside or place)
     return hashlib.sha256(content).hexdigest(), stamp
+
+
+def pack_tensors(tensors: Mapping[str, Tensor], note: str = "") -> bytes:
+    """Pack named tensors, their order and one text as safetensors.
+
+    Args:
+        tensors: By name; moved to the CPU.
+        note: Any text.
+    """
+    ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    place = {name: number for number, name in enumerate(sorted(ready))}
+    order = json.dumps([place[name] for name in ready], separators=(",", ":"))
+    return safetensors.torch.save(ready, metadata={_NOTE: f"{note}{_ORDER}{order}"})
+
+
+def unpack_tensors(content: bytes) -> tuple[dict[str, Tensor], str]:
+    """Tensors, in their order, and text from the bytes of `pack_tensors`.
+
+    Args:
+        content: The bytes; those of older versions hold no order, and give that of the names.
+
+    Raises:
+        ValueError: If they are others.
+    """
+    try:
+        tensors = safetensors.torch.load(content)
+    except (safetensors.SafetensorError, KeyError) as error:
+        raise ValueError(str(error)) from error
+    described = json.loads(_header(content)).get("__metadata__", {}).get(_NOTE, "")
+    note, mark, order = described.rpartition(_ORDER)
+    names = sorted(tensors)
+    if not mark:
+        return {name: tensors[name] for name in names}, described
+    places = _places(order, len(names))
+    return {names[place]: tensors[names[place]] for place in places}, note
+
+
+def _places(order: str, count: int) -> list[int]:
+    """The number of each tensor in the order of names, from JSON."""
+    try:
+        places = json.loads(order)
+        if isinstance(places, list) and sorted(places) == [*range(count)]:
+            return [int(place) for place in places]
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ValueError(f"it must hold the order of its {count:,} tensors, got {excerpt(order)}")
 
 
 def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
@@ -211,7 +258,7 @@ def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
     try:
         with _named("read", path), open_regular(expand_home(path), sys.maxsize) as file:
             header = _header(file.read(8 + LARGEST_HEADER))
-            described = _described(header, os.fstat(file.fileno()).st_size)
+            _check_described(header, os.fstat(file.fileno()).st_size)
             file.seek(0)
             content = file.read()
     except ValueError as error:
@@ -222,11 +269,9 @@ def read_tensors(path: Path, digest: str = "") -> tuple[dict[str, Tensor], str]:
             f"{digest[:12]}…, got {found[:12]}…"
         )
     try:
-        tensors = safetensors.torch.load(content)
-        note = described.get("__metadata__", {}).get(_NOTE, "")
-    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        return unpack_tensors(content)
+    except ValueError as error:
         raise StoreError(f"cannot read {path}: {excerpt(error)}") from error
-    return tensors, note
 
 
 def _header(content: bytes) -> bytes:
@@ -237,8 +282,8 @@ def _header(content: bytes) -> bytes:
     return content[8 : 8 + size]
 
 
-def _described(header: bytes, size: int) -> dict[str, Any]:
-    """The tensors that a file describes, checked against its size.
+def _check_described(header: bytes, size: int) -> None:
+    """Raise `ValueError` unless the tensors that a file describes are of its size.
 
     Args:
         header: The names and shapes of its tensors.
@@ -257,7 +302,6 @@ def _described(header: bytes, size: int) -> dict[str, Any]:
         raise ValueError(f"it must hold at most {MOST_TENSORS:,} tensors, got {len(tensors):,}")
     if 8 + len(header) + end != size:
         raise ValueError(f"it must be of {8 + len(header) + end:,} bytes, got {size:,}")
-    return described
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -42,10 +42,12 @@ def from_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     Args:
         tensors: Tensors by name.
     """
-    state: dict[str, Any] = {n: t for n, t in tensors.items() if not n.endswith(JSON)}
-    for name in tensors.keys() - state.keys():
-        state[name.removesuffix(".json")] = json.loads(bytes(tensors[name].cpu().numpy()))
-    return state
+    return {
+        name.removesuffix(".json"): json.loads(bytes(tensor.cpu().numpy()))
+        if name.endswith(JSON)
+        else tensor
+        for name, tensor in tensors.items()
+    }
 
 
 def _text(name: str, value: Any) -> Tensor:
