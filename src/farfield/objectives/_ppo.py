@@ -50,7 +50,8 @@ class PPO(Objective):
             1 in the released code for Atari.
         scale_rewards: Whether rewards are divided by the running standard deviation of the
             discounted returns of all steps so far, before they are clipped (`reward_clip=10` beside
-            it is what `VecNormalize` of stable-baselines3 does).
+            it is what `VecNormalize` of stable-baselines3 does). Where returns are far above 1, the
+            error of the values outweighs the policy in the layers of both without it.
         divergence_limit: Largest divergence of the policy from that of the rollout, estimated as
             the mean of $\rho - 1 - \log \rho$: a part of the copies beyond it gives no update, and
             the rollout is learned from no more. `None` for no limit.

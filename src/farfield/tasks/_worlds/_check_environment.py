@@ -25,6 +25,9 @@ FEW_STEPS: Final = 5
 """Steps in each regime beside training."""
 ENOUGH_ENDS: Final = 3
 """Ends from which on last and next first observations are not equal by chance."""
+DISCOUNT: Final = 0.99
+LARGE: Final = 5.0
+"""Standard deviation of discounted returns that is far above 1."""
 MEMBERS: Final = (
     *("name", "version", "regimes", "chance", "scored_episodes", "item_shape", "num_actions"),
     *("make", "score"),
@@ -64,7 +67,8 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
     Args:
         environment: A task that is an `Environment`, or a single environment or vector environment
             with the methods of gymnasium.
-        steps: Number of steps; a warning says where no episode ends within them.
+        steps: Number of steps. A warning says where no episode ends within them, or where returns
+            are so large that an agent has to learn with scaled rewards.
         seed: Seed of episodes and actions.
 
     Raises:
@@ -212,6 +216,7 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
         difference = _difference(played[-1].observations, shown, after, _act(worlds, late))
         if difference is not None:
             note(f"load_state must go back to where state was asked for; it gave {difference}")
+    _check_size([*played, *after])
     return np.sum([step.rewards for step in [*played, *after]], axis=0)
 
 
@@ -282,6 +287,20 @@ def _check_ends(first: np.ndarray, steps: Sequence[_Step], note: Note) -> None:
         note(
             "infos['final_obs'] must be the last observation of an episode; it was the first one "
             f"of the next at all {len(pairs)} ends: copy it before the environment is reset"
+        )
+
+
+def _check_size(steps: Sequence[_Step]) -> None:
+    """Warn where the discounted returns so far differ by much more than 1."""
+    returns, total = list[np.ndarray](), np.zeros(len(steps[0].rewards))
+    for step in steps:
+        returns.append(DISCOUNT * total + step.rewards)
+        total = np.where(step.ends, 0.0, returns[-1])
+    if (deviation := float(np.std(returns))) > LARGE:
+        warnings.warn(
+            f"discounted returns have a standard deviation of {deviation:.3g}, far above 1: learn "
+            "with PPO(scale_rewards=True), or the error of the values outweighs the policy",
+            stacklevel=4,
         )
 
 
