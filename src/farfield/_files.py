@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import stat
 import sys
 import time
+from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
@@ -135,3 +137,20 @@ def is_settled(stamp: tuple[int, ...]) -> bool:
         stamp: Its `file_stamp`.
     """
     return time.time_ns() - max(stamp[:2]) > TICK
+
+
+def source_digest(places: Iterable[Path]) -> str:
+    """First digits of the SHA-256 of files of Python and their names.
+
+    Args:
+        places: Folders, with all that are below them, or files; those that cannot be read are
+            left out.
+    """
+    digest = hashlib.sha256()
+    for place in places:
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            with contextlib.suppress(OSError):
+                content = hashlib.sha256(path.read_bytes()).digest()
+                name = path.relative_to(place).as_posix() if place.is_dir() else path.name
+                digest.update(name.encode("utf-8", "surrogatepass") + b"\0" + content)
+    return digest.hexdigest()[:16]

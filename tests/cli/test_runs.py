@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,12 @@ def keys(folder: Path) -> list[str]:
                     for one in TASK.regimes
                 ),
                 seconds=2.0,
-                environment={"finished": f"2026-01-0{len(found)}T10:00", "torch": "2.\x1b[1m"},
+                environment={
+                    "finished": f"2026-01-0{len(found)}T10:00",
+                    "torch": "2.\x1b[1m",
+                    "code": f"ab{seed}",
+                    "files": json.dumps({f"{n}.txt": 64 * f"{n:x}" for n in range(12)}),
+                },
             )
             store.write(made, {})
     return found
@@ -54,6 +60,9 @@ def test_an_experiment_is_shown_by_the_beginning_of_its_key(farfield, keys: list
     assert "model=Network(reasoner=Spec(LSTM)), recipe=Recipe(steps=10))" in shown
     assert "| withheld-98 | 98 withheld shapes |             62.5 ± 12.5 % |" in shown
     assert "torch: 2.\\x1b[1m" in shown
+    assert "\ncode: ab0; ab1\n" in shown  # of all seeds
+    assert "\nfiles: 0.txt (000000000000), 1.txt (111111111111), " in shown
+    assert ", 9.txt (999999999999) and 2 more\n" in shown
 
 
 def test_experiments_are_compared_by_names(farfield, folder: Path, keys: list[str]) -> None:

@@ -16,12 +16,14 @@ import numpy as np
 import pytest
 import torch
 
+from farfield.core import UnknownNameError
 from farfield.records import (
     DamageWarning,
     Record,
     Score,
     Store,
     StoreError,
+    _store,
     environment,
     read_tensors,
     write_tensors,
@@ -102,7 +104,10 @@ def test_a_finished_run_is_never_overwritten(tmp_path: Path) -> None:
     assert all(torch.equal(store.weights("k", 0)[name], WEIGHTS[name]) for name in WEIGHTS)
 
 
-def test_runs_that_finished_together_are_kept_together_or_not_at_all(tmp_path: Path) -> None:
+def test_runs_that_finished_together_are_kept_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_store, "check_record", lambda record: record)
     store = Store(tmp_path)
     unwritable = msgspec.structs.replace(make_record(2), steps=None)  # the table refuses it
     with pytest.raises(StoreError, match="NOT NULL"):
@@ -299,6 +304,102 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         Store(tmp_path / "file")
 
 
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    link = tmp_path / "runs"
+    link.symlink_to(tmp_path / "gone")
+    said = f"{link} is a link to {tmp_path / 'gone'}, which is not there"
+    for folder in (link, link / "deeper"):
+        with pytest.raises(StoreError, match=f"cannot make the folder {folder}: {said}"):
+            Store(folder)
+    (tmp_path / "other").mkdir()
+    link = tmp_path / "other" / "records.sqlite"
+    link.symlink_to(tmp_path / "gone" / "file")
+    with pytest.raises(StoreError, match=f"cannot use {link} is a link to .*, which is not there"):
+        Store(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [(0, "the disk is full or cannot be written"), (9_000, "the disk is full")],
+)
+def test_a_full_disk_is_named_where_a_database_is_made(
+    tmp_path: Path, limit: int, said: str
+) -> None:
+    code = """
+    import resource, signal, sys
+    from farfield.records import Store, StoreError
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+    try:
+        Store(sys.argv[1])
+    except StoreError as error:
+        sys.exit(str(error))
+    """
+    status, _, err = run_forked(textwrap.dedent(code), tmp_path, limit)
+    assert (status, said in err) == (1, True)
+
+
+UNREADABLE = {
+    "a run without scores": {"scores": ()},
+    "Expected `int`, got `bool` - at `$.steps`": {"steps": True},
+    "Expected `int`, got `float` - at `$.seed`": {"seed": 1.5},
+    "Expected `object`, got `array` - at `$.experiment`": {"experiment": [1]},
+    "Expected `str`, got `int` - at `$.environment[...]`": {"environment": {"a": 1}},
+    "seconds must be a number, got nan": {"seconds": math.nan},
+    "key must be the name of a folder, got '../x'": {"key": "../x"},
+    "key must be the name of a folder, got ''": {"key": ""},
+    "of 64 bits, got 9223372036854775808": {"steps": 2**63},
+    "surrogates not allowed": {"key": "\udcff"},
+    "it must hold plain numbers and text, got <object": {"experiment": {"a": object()}},
+}
+
+
+@pytest.mark.parametrize("said", UNREADABLE)
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, said: str) -> None:
+    store = Store(tmp_path)
+    record = msgspec.structs.replace(make_record(), **UNREADABLE[said])
+    with pytest.raises(ValueError, match=re.escape(said)):
+        store.write_all([(make_record(1), WEIGHTS), (record, WEIGHTS)])
+    assert (store.keys(), (tmp_path / "weights").exists()) == ([], False)
+
+
+SCORE = {"step": 4, "regime": "training", "metric": "accuracy", "value": 0.5, "count": 7}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"regime": None}, {"metric": 3}, {"count": 1.5}, {"value": "x"}, {"step": 2**64}]
+)
+def test_a_score_that_could_not_be_read_again_is_not_written(tmp_path: Path, wrong: dict) -> None:
+    record = msgspec.structs.replace(make_record(), scores=(Score(**SCORE | wrong),))
+    with pytest.raises(ValueError, match="must be one that can be read"):
+        Store(tmp_path).write(record, WEIGHTS)
+
+
+def test_numbers_of_numpy_and_torch_are_written_as_python_s(tmp_path: Path) -> None:
+    score = Score(**SCORE | {"value": torch.tensor(0.5), "count": np.int32(7)})
+    record = msgspec.structs.replace(make_record(), scores=(score,), steps=np.int64(4))
+    store = Store(tmp_path)
+    store.write(record, WEIGHTS)
+    assert bare(store.find("k", 0)).scores == (Score(**SCORE),)
+
+
+@pytest.mark.parametrize("name", [1, "__metadata__", "\udcff"])
+def test_a_network_with_names_that_no_file_holds_is_refused(tmp_path: Path, name: object) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(ValueError, match="state must have names that are text"):
+        store.write(make_record(), {name: torch.zeros(1)})
+    with pytest.raises(ValueError, match="state must be tensors by name, got None"):
+        store.write(make_record(), None)
+    assert store.find("k", 0) is None
+
+
+def test_messages_repeat_little_of_what_they_refuse(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="w must be a tensor or JSON") as refused:
+        Store(tmp_path).write(make_record(), {"w": [object()] * 10_000})
+    assert len(str(refused.value)) < 600
+    assert len(str(UnknownNameError("task", "x" * 10_000, ["a", "b"]))) < 600
+
+
 def test_a_folder_that_vanishes_ends_in_a_clear_error(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     shutil.rmtree(tmp_path / "runs")
@@ -316,11 +417,12 @@ def test_a_full_disk_loses_nothing_finished(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """
         import resource, signal, sys, torch
-        from farfield.records import Record, Store, StoreError
+        from farfield.records import Record, Score, Store, StoreError
         store = Store(sys.argv[1])
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-        record = Record(key="k", experiment={}, seed=1, steps=1, scores=(), seconds=0.0,
+        score = Score(step=1, regime="training", metric="loss", value=1.0, count=1)
+        record = Record(key="k", experiment={}, seed=1, steps=1, scores=(score,), seconds=0.0,
                         environment={})
         try:
             store.write(record, {"w": torch.zeros(1_000_000)})
@@ -387,12 +489,14 @@ def test_scraps_of_killed_processes_are_swept_up_when_they_are_old(tmp_path: Pat
 
 def test_the_environment_says_where_a_number_was_made() -> None:
     found = environment(device="cpu", engine="by hand")
+    assert found["code"] == environment(device="cpu", engine="another")["code"]
+    assert len(found["code"]) == 16
     assert found["torch"] == torch.__version__
     assert found["engine"] == "by hand"
     assert found["capability"] == torch.backends.cpu.get_cpu_capability()
     assert set(found) == {
         "farfield", "commit", "python", "torch", "numpy", "platform", "processor", "capability",
-        "cores", "device", "engine", "finished",
+        "code", "cores", "device", "engine", "finished",
     }  # fmt: skip
     assert all(found.values())
 

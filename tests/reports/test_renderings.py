@@ -279,6 +279,21 @@ def test_a_network_that_diverged_is_in_every_form_of_the_table():
         assert "seed 3 at step 20" in words
 
 
+def test_seeds_that_were_trained_by_different_code_are_named():
+    cell = made_up.claim(90.0, 0.5)
+    codes = ["old", None, "old", "old", "new", "old", "new", "new", "new", "new"]
+    records = [
+        msgspec.structs.replace(record, environment={"code": code} if code else {})
+        for record, code in zip(made_up.records(cell, [90.0] * 10), codes, strict=True)
+    ]
+    note = f"Trained by different code: {text.place(one_row(cell, records).rows[0])}: "
+    said = f"{note}Farfield's code old of seeds 0, 2–3, 5; new of seeds 4, 6–9."
+    assert said in text.own_notes(one_row(cell, records))
+    assert said in markdown(one_row(cell, records))
+    for alike in (records[:4], records[1:2]):  # a record that does not say is no difference
+        assert not [n for n in text.own_notes(one_row(cell, alike)) if n.startswith("Trained by")]
+
+
 def test_where_all_diverged_there_is_no_mean():
     cell = made_up.unpublished()
     report = one_row(cell, made_up.diverged(made_up.records(cell, [90.0]), seed=0, step=2))

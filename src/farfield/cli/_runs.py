@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +24,9 @@ from farfield.reports import Comparison, Tabular, recorded_profile
 
 SHORT = 12
 """Digits of a key that are shown."""
+
+SHOWN = 10
+"""Most files of a run that are shown."""
 
 
 def do(command: Runs) -> None:
@@ -115,7 +118,18 @@ def _show(store: Store, key: str, console: Console) -> None:
     seconds = sum(record.seconds for record in records) / len(records)
     say(console, f"{seconds:,.1f} s a network")
     for name, where in sorted(records[-1].environment.items()):
-        say(console, f"{name}: {printable(where)}")
+        shown = {"files": _files(records[-1].files)}.get(name, where)
+        if name in ("code", "packages", "inputs"):  # of all seeds, which may differ
+            shown = "; ".join(
+                dict.fromkeys(one.environment.get(name, "unknown") for one in records)
+            )
+        say(console, f"{name}: {printable(shown)}")
+
+
+def _files(files: Mapping[str, str]) -> str:
+    """Some files by name, with the first digits of their SHA-256."""
+    shown = [f"{name} ({digest[:SHORT]})" for name, digest in files.items()][:SHOWN]
+    return ", ".join(shown) + (f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else "")
 
 
 def printable_lines(text: str) -> str:

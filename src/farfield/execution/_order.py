@@ -16,6 +16,7 @@ from farfield._watch import unwatched
 from farfield.core import from_line, to_line
 from farfield.execution._imports import foreign, import_class
 from farfield.execution._job import Job, News, OtherThereError, check_matmul
+from farfield.execution._packages import packages_of
 from farfield.experiments import Experiment, arrays_of, public_path
 from farfield.records import (
     Record,
@@ -250,6 +251,8 @@ def _train(
         )
     where = environment(device=str(torch.device(device)), engine=engine, matmul=order.matmul)
     where |= inputs.described()
+    if packages := packages_of(experiment):
+        where["packages"] = packages
     records = [
         Record(
             key=experiment.key,

@@ -31,6 +31,7 @@ from farfield.experiments._optimizers import Adam as Adam
 from farfield.experiments._optimizers import AdamW as AdamW
 from farfield.experiments._optimizers import Optimizer as Optimizer
 from farfield.experiments._optimizers import RMSprop as RMSprop
+from farfield.experiments._owners import is_of_the_user as is_of_the_user
 from farfield.experiments._owners import is_ours as is_ours
 from farfield.experiments._perturbation import ChangesNetwork as ChangesNetwork
 from farfield.experiments._perturbation import Perturbation as Perturbation
@@ -101,6 +102,7 @@ __all__ = [
     "arrays_of",
     "check_parts",
     "field_of",
+    "is_of_the_user",
     "is_ours",
     "public_path",
     "restore",

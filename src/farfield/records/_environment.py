@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from farfield import __version__
+from farfield._files import source_digest
 from farfield._system import proc_lines
 from farfield.core import num_cores
 
@@ -37,6 +38,12 @@ def _commit() -> str:
     return commit.stdout.decode(errors="backslashreplace").strip() + (
         "+" if changed.stdout.strip() else ""
     )
+
+
+@functools.cache
+def _code() -> str:
+    """Digest of Farfield's own code, wherever it was installed from."""
+    return source_digest([Path(__file__).resolve().parents[1]])
 
 
 @functools.cache
@@ -67,8 +74,9 @@ def environment(*, device: str, engine: str, matmul: str = "float32") -> dict[st
     return {
         "farfield": __version__,
         "commit": _commit(),
+        "code": _code(),
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": name,

@@ -221,6 +221,7 @@ def own_notes(report: Report) -> list[str]:
         *([f"Tuned: {report.tuned}."] if report.tuned is not None else []),
         *_selections(report),
         *_diverged(report),
+        *_mixed_code(report),
         *(_rule(rule) for rule in rules),
         *_goals(report),
     ]
@@ -253,6 +254,42 @@ def _diverged(report: Report) -> list[str]:
     """The networks that diverged, by cell, with the step."""
     found = [row for row in report.run if row.judgement.diverged]
     return [f"Diverged: {place(row)}: {row.judgement.reason}." for row in found]
+
+
+MIXED: Final = {"code": "Farfield's code", "packages": "packages"}
+"""Parts of the environment in which seeds of one cell must not differ unsaid."""
+
+
+def _mixed_code(report: Report) -> list[str]:
+    """The cells whose seeds were trained by different code; old records do not say by which."""
+    said = []
+    for row in report.run:
+        for part, name in MIXED.items():
+            seeds: dict[str, list[int]] = {}
+            for record in row.records:
+                if part in record.environment:
+                    seeds.setdefault(record.environment[part], []).append(record.seed)
+            if len(seeds) > 1:
+                each = "; ".join(
+                    f"{one_line(what)} of seeds {ranges(own)}" for what, own in seeds.items()
+                )
+                said.append(f"Trained by different code: {place(row)}: {name} {each}.")
+    return said
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Whole numbers in ascending order, those that follow each other as a range, e.g. `0–3, 7`.
+
+    Args:
+        numbers: The numbers.
+    """
+    groups: list[list[int]] = []
+    for number in sorted(numbers):
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return ", ".join(span(str(group[0]), str(group[-1])) for group in groups)
 
 
 def _goals(report: Report) -> list[str]:
