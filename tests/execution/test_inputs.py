@@ -55,6 +55,8 @@ def test_a_text_that_was_rewritten_is_refused_until_it_is_put_back(tmp_path: Pat
     more = [*jobs, Job(experiment=jobs[0].experiment, seed=1)]
     with pytest.raises(ValueError, match=r"^files must be .* on, got others: test\.txt has other"):
         run(more, store, Here())
+    with pytest.raises(ValueError, match=r"^files must be those that seed 0 of"):
+        run(more[1:], store, Here())  # whose seeds would differ in their texts
     assert results(jobs, store) == [record]
     texts(folder, "c")
     run(more, store, Here())

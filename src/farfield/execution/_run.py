@@ -27,7 +27,7 @@ from farfield.execution._order import Executor, Failed, Finished, Order
 from farfield.execution._processes import Processes
 from farfield.execution._under_way import note_progress
 from farfield.experiments import Experiment
-from farfield.records import Record, Store, StoreError
+from farfield.records import DamageWarning, Record, Store, StoreError
 from farfield.training import (
     Clock,
     Matmul,
@@ -161,15 +161,24 @@ def _executor_for(device: str, workers: int | None, jobs: int) -> Executor:
 
 
 def _check_files(found: Iterable[Job], missing: Iterable[Job], store: Store) -> None:
-    """Raise `ValueError` if a run that is recorded read other files than there are now."""
+    """Raise `ValueError` if a run that is recorded has read other files than there are now.
+
+    Of an experiment with a missing run all recorded runs are compared, or its seeds would differ.
+    """
     asked = dict.fromkeys(found)
     for job in [*asked, *missing]:
         first = _before(job)
         while first is not None:  # it has read files as well
             asked[first], first = None, _before(first)
+    for experiment in {job.experiment.key: job.experiment for job in missing}.values():
+        seeds = sorted(store.seeds(experiment.key))
+        asked |= {Job(experiment=experiment, seed=seed): None for seed in seeds}
     runs = [(job.experiment.key, job.seed) for job in asked]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)  # whoever trains them anew says so
+        records = store.find_all(runs)
     known: dict[tuple[str, str], list[str]] = {}
-    for job, record in zip(asked, store.find_all(runs), strict=True):
+    for job, record in zip(asked, records, strict=True):
         if record is None or not record.files:
             continue
         place = record.key, record.environment["files"]
