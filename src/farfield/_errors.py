@@ -6,8 +6,14 @@ import difflib
 from collections.abc import Iterable
 from typing import Final, final
 
+from farfield._text import excerpt
+
 NEAREST: Final = 3
 """Known names that an error about an unknown one repeats."""
+
+
+_LONGEST: Final = 200
+"""Characters of an unknown name that known ones are compared with."""
 
 
 class FarfieldError(RuntimeError):
@@ -38,7 +44,9 @@ class UnknownNameError(ValueError):
         self.kind = kind
         self.name = name
         self.choices = tuple(choices)
-        near = difflib.get_close_matches(name.lower(), self.choices, n=NEAREST, cutoff=0.4)
+        near = difflib.get_close_matches(
+            name[:_LONGEST].lower(), self.choices, n=NEAREST, cutoff=0.4
+        )
         if near:
             *most, last = map(repr, near)
             before = f"{', '.join(most)} or " if most else ""
@@ -47,4 +55,4 @@ class UnknownNameError(ValueError):
             others = len(self.choices) - NEAREST
             shown = ", ".join(self.choices[:NEAREST])
             hint = f"; known: {shown}{f' and {others} more' if others > 0 else ''}"
-        super().__init__(f"unknown {kind} {name!r}{hint}")
+        super().__init__(f"unknown {kind} {excerpt(repr(name))}{hint}")

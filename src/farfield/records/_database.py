@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from farfield.records._errors import StoreError
+from farfield.records._files import lost_link
 from farfield.records._record import Record
 from farfield.records._rows import digest_of, record_of, rows_of
 
@@ -143,7 +144,10 @@ class Database:
             state = "" if self.path.exists() else " (the file has vanished)"
             if _is_read_only(self.path.parent):
                 state = " (the folder is read-only)"
-            raise StoreError(f"cannot use {self.path}{state}: {error}{_advice(error)}") from error
+            if lost := lost_link(self.path):
+                raise StoreError(f"cannot use {lost}") from error
+            said = f"{_reason(error)}{_advice(error)}"
+            raise StoreError(f"cannot use {self.path}{state}: {said}") from error
 
     def read(self, key: str, seeds: range | None = None) -> Found:
         """The runs of an experiment.
@@ -252,6 +256,15 @@ def _open(path: Path, modes: Sequence[tuple[str, str]]) -> sqlite3.Connection:
 def _code(error: BaseException) -> int:
     """SQLite's number for a kind of error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _reason(error: Exception) -> str:
+    """An error of SQLite in words; its own say of a full disk that it has an error."""
+    if _code(error) == sqlite3.SQLITE_IOERR:
+        return (
+            f"the disk is full or cannot be written ({getattr(error, 'sqlite_errorname', error)})"
+        )
+    return "the disk is full" if _code(error) == sqlite3.SQLITE_FULL else str(error)
 
 
 def _advice(error: Exception) -> str:

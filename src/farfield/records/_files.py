@@ -56,6 +56,24 @@ def write_whole(path: Path, content: bytes) -> None:
     _sweep_old(place)
 
 
+def lost_link(path: Path) -> str:
+    """Words for the first link on a path that leads nowhere; empty without one.
+
+    Args:
+        path: Any path.
+    """
+    for place in [*reversed(path.parents), path]:
+        if not place.is_symlink():
+            continue
+        try:
+            place.stat()
+        except FileNotFoundError:
+            return f"{place} is a link to {place.readlink()}, which is not there"
+        except OSError:  # links in a circle
+            return ""
+    return ""
+
+
 @contextlib.contextmanager
 def _named(verb: str, path: Path) -> Iterator[None]:
     """The `StoreError` that names the file for an error of the system."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from farfield.core import printable
+from farfield.core import excerpt, printable
 from farfield.records._record import Record
 
 RUN: Final = ("experiment", "steps", "seconds", "environment", "weights")
@@ -18,6 +19,59 @@ RUN: Final = ("experiment", "steps", "seconds", "environment", "weights")
 
 SCORE: Final = ("step", "regime", "metric", "value", "count")
 """Fields of a score in the table of scores, beside key and seed."""
+
+
+def check_record(record: Record) -> Record:
+    """The record with numbers of Python's types, if it can be read again once it is written.
+
+    Args:
+        record: What a run left; numbers of NumPy and torch are taken.
+
+    Raises:
+        ValueError: If a field is of another type, or holds what a database does not keep.
+    """
+    if not isinstance(record, Record):
+        raise ValueError(f"record must be a Record, got {excerpt(repr(record))}")
+    try:
+        taken = msgspec.convert(msgspec.to_builtins(record, enc_hook=_plain), Record)
+        _check_kept(taken)
+        run, scores = rows_of(taken)
+        digest = digest_of(taken.key, taken.seed, run, scores)
+        record_of(taken.key, taken.seed, run, scores, digest)
+    except (msgspec.MsgspecError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        place = f"of experiment {excerpt(record.key)}, seed {excerpt(record.seed)},"
+        raise ValueError(
+            f"record {place} must be one that can be read: {excerpt(error)}"
+        ) from error
+    return taken
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy or torch, or a kind of text, as one of Python."""
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if getattr(value, "ndim", None) == 0 and callable(item := getattr(value, "item", None)):
+        return item()
+    raise TypeError(f"it must hold plain numbers and text, got {excerpt(repr(value))}")
+
+
+def _check_kept(record: Record) -> None:
+    """Raise `ValueError` for what a row or the name of a file cannot hold."""
+    if record.key in ("", ".", "..") or not re.fullmatch(r"[^/\\\0]*", record.key):
+        raise ValueError(f"key must be the name of a folder, got {record.key!r}")
+    if math.isnan(record.seconds):
+        raise ValueError("seconds must be a number, got nan")
+    numbers = [record.seed, record.steps]
+    texts = [record.key, record.weights]
+    for score in record.scores:
+        numbers += [score.step, score.count]
+        texts += [score.regime, score.metric]
+    for number in numbers:
+        if not -(2**63) <= number < 2**63:
+            raise ValueError(f"seeds, steps and counts must be of 64 bits, got {number}")
+    for text in texts:
+        text.encode()
 
 
 def rows_of(record: Record) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:

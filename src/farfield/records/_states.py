@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import is_lazy
 
+from farfield.core import excerpt
+
 JSON: Final = "_extra_state.json"
 """Suffix of the name of extra state stored as JSON text in UTF-8."""
 
@@ -23,17 +25,31 @@ def to_tensors(state: Mapping[str, Any]) -> dict[str, Tensor]:
     Raises:
         ValueError: If an entry is neither a dense tensor nor JSON.
     """
+    if not isinstance(state, Mapping):
+        raise ValueError(f"state must be tensors by name, got {excerpt(repr(state))}")
     tensors, memory = dict[str, Tensor](), set[int]()
     for name, value in state.items():
+        _check_name(name)
         if not isinstance(value, Tensor):
             tensors[f"{name}.json"] = _text(name, value)
             continue
         if is_lazy(value) or value.layout is not torch.strided or value.is_meta:
-            raise ValueError(f"{name} must be a dense tensor with values, got {value!r}")
+            raise ValueError(
+                f"{name} must be a dense tensor with values, got {excerpt(repr(value))}"
+            )
         start = value.untyped_storage().data_ptr()
         tensors[name] = value.clone() if start in memory else value
         memory.add(start)
     return tensors
+
+
+def _check_name(name: object) -> None:
+    """Raise `ValueError` for the name of a tensor that a file of tensors cannot hold."""
+    is_text = isinstance(name, str) and name != "__metadata__"
+    if not is_text or str(name).encode(errors="replace").decode() != name:
+        raise ValueError(
+            f"state must have names that are text, not '__metadata__', got {excerpt(repr(name))}"
+        )
 
 
 def from_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
@@ -55,9 +71,12 @@ def _text(name: str, value: Any) -> Tensor:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be a tensor or JSON, got {value!r}: {error}") from error
+        raise ValueError(
+            f"{name} must be a tensor or JSON, got {excerpt(repr(value))}: {error}"
+        ) from error
     if repr(json.loads(text)) != repr(value):
         raise ValueError(
-            f"{name} must be a tensor or JSON, which would read {value!r} as {json.loads(text)!r}"
+            f"{name} must be a tensor or JSON, which would read {excerpt(repr(value))} as "
+            f"{excerpt(repr(json.loads(text)))}"
         )
     return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)

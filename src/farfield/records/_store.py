@@ -14,10 +14,18 @@ import msgspec
 from farfield.core import check_arguments, expand_home
 from farfield.records._database import Database
 from farfield.records._errors import BusyError, DamageWarning, StoreError
-from farfield.records._files import read_tensors, scraps, set_aside, stamp_of, write_stamped
+from farfield.records._files import (
+    lost_link,
+    read_tensors,
+    scraps,
+    set_aside,
+    stamp_of,
+    write_stamped,
+)
 from farfield.records._frame import scores_frame
 from farfield.records._locks import Lock, hold
 from farfield.records._record import Record
+from farfield.records._rows import check_record
 from farfield.records._states import from_tensors, to_tensors
 
 if TYPE_CHECKING:
@@ -53,7 +61,9 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make the folder {self.folder}: {error.strerror}") from error
+            raise StoreError(
+                f"cannot make the folder {self.folder}: {lost_link(self.folder) or error.strerror}"
+            ) from error
         self._warn_of_empty(self.folder / "records.sqlite")
         self._database = Database(self.folder / "records.sqlite")
         self._locks: dict[tuple[str, int], list[Lock]] = {}
@@ -72,6 +82,7 @@ class Store:
             weights: The trained network's state by name.
 
         Raises:
+            ValueError: If the record could not be read again, or the state is none.
             StoreError: If the disk is full or the folder has vanished. Nothing is half-written.
         """
         self.write_all([(record, weights)])
@@ -84,11 +95,13 @@ class Store:
                 numbers or the network are damaged or missing: then both are replaced.
 
         Raises:
+            ValueError: If a record could not be read again, or a state is none.
             StoreError: If the disk is full, the folder has vanished, or a lock of this store was
                 removed meanwhile. Nothing is half-written.
         """
         if not self._database.path.exists():
             raise StoreError(f"the folder of records {self.folder} has vanished")
+        runs = [(check_record(record), weights) for record, weights in runs]
         complete = self.complete((record.key, record.seed) for record, _ in runs)
         new = [run for run in runs if (run[0].key, run[0].seed) not in complete]
         for record, _ in new:

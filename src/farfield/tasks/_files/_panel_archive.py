@@ -75,6 +75,11 @@ class _Header(NamedTuple):
     columns_first: bool
     dtype: np.dtype
 
+    @property
+    def words(self) -> str:
+        """Type and shape, shortened: a file can claim any."""
+        return f"{excerpt(self.dtype)} of shape {excerpt(self.shape)}"
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +121,7 @@ class PanelFile:
             raise ValueError(f"{name}: target must be 0…{self.candidates - 1}, got {answer}")
         for field, bits in described.items():
             if not set(bits.ravel().tolist()) <= {0, 1}:
-                raise ValueError(f"{name}: {field} must hold 0 and 1, got {bits.tolist()}")
+                raise ValueError(f"{name}: {field} must hold 0 and 1, got {excerpt(bits.tolist())}")
         return answer, {field: bits.astype(np.int64) for field, bits in described.items()}
 
     def read_panels(self, path: Path) -> UInt8[np.ndarray, "time height width"]:
@@ -151,7 +156,7 @@ class PanelFile:
             raise ValueError(
                 f"{name}: image must be grey levels of shape {stored[1]} or flat, one panel after "
                 f"another, as they are too where the shape is {stored[0]}, "
-                f"got {header.dtype} of shape {header.shape}"
+                f"got {header.words}"
             )
 
 
@@ -213,7 +218,7 @@ def _header(name: str, field: str, stream: zipfile.ZipExtFile) -> _Header:
     if len(shape) > _MOST_AXES or any(type(side) is not int or side < 0 for side in shape):
         raise ValueError(
             f"{name}: {field} must be of at most {_MOST_AXES} axes of whole sizes from 0 on, "
-            f"got shape {shape}"
+            f"got {header.words}"
         )
     if header.dtype.hasobject:
         raise ValueError(
@@ -248,14 +253,9 @@ def _array(
 
 def _check_target(name: str, header: _Header) -> None:
     if header.dtype.kind not in "iu" or math.prod(header.shape) != 1:
-        raise ValueError(
-            f"{name}: target must be one integer, got {header.dtype} of shape {header.shape}"
-        )
+        raise ValueError(f"{name}: target must be one integer, got {header.words}")
 
 
 def _check_bits(name: str, header: _Header, *, field: str, shape: tuple[int, ...]) -> None:
     if header.dtype.kind not in "iu" or header.shape != shape:
-        raise ValueError(
-            f"{name}: {field} must be integers of shape {shape}, "
-            f"got {header.dtype} of shape {header.shape}"
-        )
+        raise ValueError(f"{name}: {field} must be integers of shape {shape}, got {header.words}")
