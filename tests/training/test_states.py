@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import random
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,60 @@ class Holding(Flat):
         return super().forward(z + drawn + torch.rand(1, generator=self.torch))
 
 
+class Inner:
+    """What a module may hold a generator in."""
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+
+class HoldingInside(Flat):
+    """Generators inside lists, dictionaries, functions and attributes of attributes."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        closed, bits = random.Random(4), np.random.PCG64(5)
+        self.listed = [(random.Random(1),)]
+        self.named = {"a": deque([np.random.default_rng(2)])}
+        self.inner = Inner(Inner(np.random.RandomState(3)))
+        self.closure = lambda: closed.random() / 2
+        self.bound = random.Random(6).random
+        self.partial = partial(torch.rand, 1, generator=torch.Generator())
+        self.bits = bits
+
+    def forward(self, z: Tensor) -> Tensor:
+        drawn = self.listed[0][0].random() + self.named["a"][0].random() + self.closure()
+        drawn += (
+            self.bound() + self.inner.held.held.rand() + np.random.Generator(self.bits).random()
+        )
+        return super().forward(z + drawn + self.partial())
+
+
+class CountingPlainly(Flat):
+    """Plain values that the next step goes on from."""
+
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.calls, self.hidden, self.means = 0, None, {"all": [np.zeros(2)]}
+        self.alias = self.a.weight.data
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.training:
+            self.calls += 1
+            self.means["all"][0] += 0.5
+            self.hidden = z.detach().mean() + (0 if self.hidden is None else self.hidden)
+        state = self.calls + float(self.means["all"][0].sum()) + (self.hidden or 0)
+        return super().forward(z + state) + self.alias.sum()
+
+
+class CountingPlainlyAlone(Flat):
+    calls = 0
+
+    def forward(self, z: Tensor) -> Tensor:
+        self.calls += 1
+        return super().forward(z) * self.calls
+
+
 STACKED = [Flat, Tied, UnderTwoNames, NormedTwice, Lazy]
 ALONE = {
     Parametrized: "",
@@ -191,6 +247,8 @@ ALONE = {
     DrawingFromTorch: "random",
     DrawingWhenBuilt: "scales differs from seed to seed",
     Holding: "a module holds a generator",
+    HoldingInside: "a module holds a generator",
+    CountingPlainly: "",
 }
 
 
@@ -254,6 +312,53 @@ def test_a_network_of_ones_own_stops_goes_on_and_comes_back(
     by_hand.load_state_dict(kept)
     for state in (kept, network.state_dict(), by_hand.state_dict()):
         assert all(same(state[name], wanted[name]) for name in wanted)
+
+
+class Counter:
+    """An object of the user's that counts."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+
+class CountingInAnObject(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.counter = Counter()
+
+    def forward(self, z: Tensor) -> Tensor:
+        self.counter.calls += 1
+        return super().forward(z) * self.counter.calls
+
+
+class HoldingLater(Flat):
+    generator: np.random.Generator | None = None
+
+    def forward(self, z: Tensor) -> Tensor:
+        self.generator = self.generator or np.random.default_rng(0)
+        return super().forward(z) * float(self.generator.random())
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"), [(CountingInAnObject, "counter"), (HoldingLater, "generator")]
+)
+def test_where_a_checkpoint_would_lose_something_none_is_written(
+    tmp_path: Path, cls: type[nn.Module], name: str
+) -> None:
+    experiment, path = with_reasoner(cls), tmp_path / "state"
+    clock = Clock(report_seconds=-1.0, checkpoint_seconds=-1.0)
+    with pytest.warns(UserWarning, match=rf"no checkpoint is .* reasoner\.{name} changes") as told:
+        train(OneNetwork(experiment, 1), experiment, checkpoint=path, clock=clock)
+    assert len(told) == 1
+    assert not path.exists()
+
+
+def test_what_counts_its_calls_is_not_said_to_draw() -> None:
+    reason = vmap_error(with_reasoner(CountingPlainlyAlone), "cpu")
+    assert reason == (
+        "the network does something else at every call, as what counts its calls does, which "
+        "would be alike for all networks"
+    )
 
 
 def test_ties_come_back_as_ties(tmp_path: Path) -> None:

@@ -613,12 +613,13 @@ def noisy(monkeypatch: pytest.MonkeyPatch) -> Experiment:
 def test_updates_are_made_with_dropout(noisy: Experiment) -> None:
     [scores] = run(one(noisy), noisy)
     assert {score.step for score in scores} == {1, 2, 3}
-    assert [set(kept.flatten().tolist()) for kept in Noise.shown] == [{0.0, 2.0}] * 3
+    last = Noise.shown[-3:]  # after a trial of the first one
+    assert [set(kept.flatten().tolist()) for kept in last] == [{0.0, 2.0}] * 3
 
 
 def test_dropout_differs_from_step_to_step(noisy: Experiment) -> None:
     run(one(noisy), noisy)
-    assert not torch.equal(Noise.shown[0], Noise.shown[1])
+    assert not torch.equal(Noise.shown[-1], Noise.shown[-2])
 
 
 def test_scores_are_taken_without_dropout(noisy: Experiment) -> None:

@@ -11,7 +11,13 @@ import torch
 
 from farfield.core._streams import Stream
 
-Generator = torch.Generator | np.random.Generator | np.random.RandomState | random.Random
+Generator = (
+    torch.Generator
+    | np.random.Generator
+    | np.random.BitGenerator
+    | np.random.RandomState
+    | random.Random
+)
 """A generator that a module may hold."""
 
 
@@ -64,7 +70,8 @@ def reseed(generator: Generator, stream: Stream) -> None:
     if isinstance(generator, torch.Generator):
         generator.manual_seed(seed)
     elif isinstance(generator, np.random.Generator):
-        bits = generator.bit_generator
-        bits.state = type(bits)(seed).state
+        reseed(generator.bit_generator, stream)
+    elif isinstance(generator, np.random.BitGenerator):
+        generator.state = type(generator)(seed).state
     else:
         generator.seed(seed % 2**32)

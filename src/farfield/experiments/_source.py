@@ -121,7 +121,7 @@ _HIDING_BUILTINS: Final = {"globals", "eval", "exec", "__import__"}
 
 _HIDES: Final = "reaches what its text does not name"
 
-_GENERATORS: Final = (*get_args(Generator), np.random.BitGenerator)
+_GENERATORS: Final = get_args(Generator)
 
 _DESCRIPTORS: Final = (
     types.WrapperDescriptorType,

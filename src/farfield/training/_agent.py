@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, final
 
 import torch
 from torch import Tensor, nn
 
-from farfield.core import Problems, forked_generators, seed_generators, stream
+from farfield.core import Problems, Stream, forked_generators, seed_generators, stream
 from farfield.experiments import Experiment
 from farfield.models import ActorCritic, QuantileAgent
 from farfield.objectives import PPO, Bound, RainbowIQN, Update
@@ -16,6 +17,12 @@ from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING, Environment, metric_of
 from farfield.training._from_memory import FromMemory
 from farfield.training._from_rollouts import FromRollouts
+from farfield.training._held import (
+    held_generators,
+    load_plain_state,
+    plain_state,
+    reseed_all,
+)
 from farfield.training._learner import load_passing_buffers, passing_buffers
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._play import score_policy
@@ -46,6 +53,7 @@ class OneAgent:
         self, experiment: Experiment, seed: int, *, start: Mapping[str, Any] | None = None
     ) -> None:
         self.seeds: tuple[int, ...] = (seed,)
+        self.again: Callable[[], OneAgent] | None = partial(OneAgent, experiment, seed, start=start)
         self._experiment = experiment
         self.model = first_network(experiment, seed, start)
         self._environment, self._practice = _practice_of(experiment, self.model, seed)
@@ -53,6 +61,7 @@ class OneAgent:
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         (self._turn,) = turns_of(experiment, self._learned)
         self._noise = stream(seed, "noise")
+        self._held = held_generators(self.model, experiment.task, self._turn.objective)
         self._loss = torch.zeros(1)
 
     def update(self, step: int) -> Tensor:
@@ -61,10 +70,10 @@ class OneAgent:
         It leaves the global generators seeded, which `train` puts back.
         """
         self.model.eval()
-        seed_generators(self._noise.child(step, "rollout"))
+        self._seed(self._noise.child(step, "rollout"))
         lessons = self._practice.act(step)
         self.model.train()
-        seed_generators(self._noise.child(step))
+        self._seed(self._noise.child(step))
         losses = list[Tensor]()
         for lesson in lessons:
             loss, goes_on = self._move(lesson, step)
@@ -73,6 +82,11 @@ class OneAgent:
                 break
         self._loss = torch.stack(losses).mean(0, keepdim=True)
         return self._loss
+
+    def _seed(self, numbers: Stream) -> None:
+        """Seed all generators that modules may draw from: they hold no state of a run."""
+        seed_generators(numbers)
+        reseed_all(self._held, numbers)
 
     def _move(self, lesson: Lesson, step: int) -> tuple[Tensor, bool]:
         """One update of the parameters; gives its loss, and False where it was not made."""
@@ -99,6 +113,7 @@ class OneAgent:
         self.model.eval()
         place = stream(self.seeds[0], "scoring")
         with forked_generators(place):
+            self._seed(place)
             found = score_policy(self._practice.policy, self._environment, step, place)
         return [[*found, self._loss_point(step)]]
 
@@ -126,7 +141,7 @@ class OneAgent:
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers, the optimizer's memory, and where the agent is in its practice."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
-        state |= passing_buffers(self.model)
+        state |= passing_buffers(self.model) | plain_state(self.model)
         worlds, practice = self._practice.worlds.state(), self._practice.state()
         state |= {f"agent.{name}": content for name, content in worlds.items()}
         state |= {f"{PRACTICE}{name}": content for name, content in practice.items()}
@@ -138,6 +153,7 @@ class OneAgent:
         whole = from_tensors(state)
         self.model.load_state_dict(part_of(whole, "model."))
         load_passing_buffers(self.model, state)
+        load_plain_state(self.model, state)
         own = part_of(whole, "agent.")
         self._loss = own["loss"]
         self._practice.worlds.load_state(own)

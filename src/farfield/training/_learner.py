@@ -6,22 +6,21 @@ import contextlib
 import copy
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol, final, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from farfield.core import (
-    Generator,
     Problems,
     Stream,
     forked_generators,
-    reseed,
     seed_generators,
     stream,
 )
-from farfield.experiments import Experiment
+from farfield.experiments import Experiment, is_ours
 from farfield.objectives import Bound, Update
 from farfield.records import Score, from_tensors, to_tensors
 from farfield.tasks import TRAINING
@@ -34,6 +33,12 @@ from farfield.training._evaluate import (
     score_all,
     score_problems,
     scoring_stream,
+)
+from farfield.training._held import (
+    held_generators,
+    load_plain_state,
+    plain_state,
+    reseed_all,
 )
 from farfield.training._optimizer_state import load_optimizer_state, optimizer_state
 from farfield.training._settings import fixed_settings
@@ -124,16 +129,6 @@ def load_passing_buffers(network: nn.Module, state: Mapping[str, Tensor]) -> Non
             module.register_buffer(leaf, found, persistent=False)
 
 
-def held_generators(network: nn.Module) -> list[Generator]:
-    """The generators of random numbers that the modules of a network hold as attributes.
-
-    Args:
-        network: The network.
-    """
-    values = (value for module in network.modules() for value in vars(module).values())
-    return [value for value in values if isinstance(value, Generator)]
-
-
 def train_subset(problems: Problems) -> Problems:
     """The problems that training metrics are measured on: fewer where their items are large.
 
@@ -158,6 +153,8 @@ class OneNetwork:
         dtype: Floating-point type of items and parameters.
         start: The trained network that the experiment starts from, by the names of its state;
             `None` where it starts from none.
+        sets: Problems by the name of their set, as the task draws them for the seed; `None` to draw
+            them.
 
     Raises:
         ValueError: If `start` is missing, given for nothing, or does not fit, or if the state of
@@ -172,13 +169,21 @@ class OneNetwork:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         start: Mapping[str, Any] | None = None,
+        sets: Mapping[str, Problems] | None = None,
     ) -> None:
         self.seeds: tuple[int, ...] = (seed,)
         self._experiment = experiment
-        self._sets = {
-            name: problems.to(device, dtype)
-            for name, problems in problems_of_run(experiment.problem_task, seed).items()
-        }
+        drawn = problems_of_run(experiment.problem_task, seed) if sets is None else sets
+        self._sets = {name: problems.to(device, dtype) for name, problems in drawn.items()}
+        self.again: Callable[[], OneNetwork] | None = partial(
+            OneNetwork,
+            experiment,
+            seed,
+            device=device,
+            dtype=dtype,
+            start=start,
+            sets=self._sets if is_ours(type(experiment.task)) else None,
+        )
 
         def build(weights: Stream | None = None) -> nn.Module:
             network = first_network(experiment, seed, start, weights=weights, dtype=dtype)
@@ -186,11 +191,12 @@ class OneNetwork:
 
         self.model = build()
         self._names = [*self.model.state_dict()]
-        self._held = held_generators(self.model)
         self._training = self._sets[TRAINING]
         self._learned = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         has_parameters = any(True for _ in self.model.parameters())
         self._turns = turns_of(experiment, self._learned) if has_parameters else []
+        objectives = [turn.objective for turn in self._turns]
+        self._held = held_generators(self.model, experiment.task, *objectives)
         self._is_embedded = has_fixed_encoder(self.model) and all(
             turn.objective.takes_embeddings for turn in self._turns
         )
@@ -206,6 +212,12 @@ class OneNetwork:
             first = turn.place(self._stream, "start")
             network = Bound(module=self.model, build=build)
             turn.state = dict(turn.objective.start(network, read, first))
+
+    def first_problems(self) -> dict[str, Tensor]:
+        """The training problems as tensors by name, without items that are drawn when needed."""
+        problems = self._sets[TRAINING]
+        found = {"items": problems.items, "index": problems.index, "target": problems.target}
+        return {name: part for name, part in found.items() if isinstance(part, Tensor)}
 
     def update(self, step: int) -> Tensor:
         """Do update number `step`, counted from 0; gives its loss, `(1,)`, the sum over turns.
@@ -253,8 +265,7 @@ class OneNetwork:
     def _seed(self, numbers: Stream) -> None:
         """Seed all generators that modules may draw from (dropout): they hold no state of a run."""
         seed_generators(numbers)
-        for position, generator in enumerate(self._held):
-            reseed(generator, numbers.child("held", position))
+        reseed_all(self._held, numbers)
 
     def _check_names(self) -> None:
         """Raise `ValueError` if the network has made parameters or buffers in training."""
@@ -317,7 +328,7 @@ class OneNetwork:
     def state(self) -> dict[str, Tensor]:
         """Parameters, buffers, and what optimizers and objectives remember."""
         state = {f"model.{name}": content for name, content in self.model.state_dict().items()}
-        state |= passing_buffers(self.model)
+        state |= passing_buffers(self.model) | plain_state(self.model)
         for turn in self._turns:
             state |= turn.remembered()
         return to_tensors(state | optimizer_state(optimizers_of(self._turns)))
@@ -327,6 +338,7 @@ class OneNetwork:
         whole = from_tensors(state)
         self.model.load_state_dict(part_of(whole, "model."))
         load_passing_buffers(self.model, state)
+        load_plain_state(self.model, state)
         for turn in self._turns:
             turn.remember(whole)
         load_optimizer_state(optimizers_of(self._turns), whole)

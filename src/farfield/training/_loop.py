@@ -19,6 +19,8 @@ from farfield.core import expand_home, forked_generators, from_line, stream, to_
 from farfield.experiments import Experiment
 from farfield.records import JSON, Score, StoreError, read_tensors, set_aside, write_tensors
 from farfield.training._divergence import mark, not_finite_since
+from farfield.training._first_step import FirstStep
+from farfield.training._held import PLAIN, OutsideState
 from farfield.training._inputs import Inputs, changed_inputs
 from farfield.training._learner import BUFFER, Learner
 from farfield.training._optimizer_state import PREFIX
@@ -147,12 +149,15 @@ def train(
         forked_generators(stream(learner.seeds[0], "noise")),
     ):
         step, before, scores, since = _resume(learner, experiment, checkpoint)
+        first = FirstStep(learner, experiment, step)
+        outside = OutsideState(getattr(learner, "model", None) if checkpoint else None)
         started = reported = saved = time.monotonic()
         worked = time.process_time()
         pause = clock.report_seconds
         while step < steps:
             losses = learner.update(step)
             step += 1
+            first.check(learner, losses)
             since = not_finite_since(since, losses, step)
             if step in points:
                 for place, new in enumerate(learner.score(step)):
@@ -171,7 +176,8 @@ def train(
                 took = time.process_time() - worked
                 pause = clock.report_seconds * max(1.0, PAUSE * took)
                 reported, worked = time.monotonic(), worked + took
-            if checkpoint and step < steps and now - saved > clock.checkpoint_seconds:
+            is_late = step < steps and now - saved > clock.checkpoint_seconds
+            if checkpoint and is_late and not outside.changes():
                 saved = now
                 files = inputs.files() if inputs else {}
                 seconds = before + now - started
@@ -278,7 +284,7 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, str]:
 
 def _fits(found: Mapping[str, str], own: Mapping[str, str]) -> bool:
     """True if a state fits the learner, whose optimizer and objectives may still be empty."""
-    growing = (PREFIX, BUFFER, REMEMBERED)
+    growing = (PREFIX, BUFFER, PLAIN, REMEMBERED)
     fixed = {name: kind for name, kind in own.items() if not name.startswith(growing)}
     more = found.keys() - fixed.keys()
     return fixed.items() <= found.items() and all(name.startswith(growing) for name in more)

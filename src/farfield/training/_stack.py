@@ -231,29 +231,30 @@ class Stack:
         The stack must not replay: a recorded step would not draw again.
 
         Raises:
-            ValueError: If an update or a score depends on Python's or NumPy's global generator,
-                which would draw alike for all networks; `vmap` itself refuses draws of torch's.
+            ValueError: If an update or a score depends on Python's or NumPy's global generator, or
+                on the calls before, which would be alike for all networks; `vmap` itself refuses
+                draws of torch's.
         """
-        found = []
-        for seed in (0, 1):
-            fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
-            with forked_generators(stream(seed, "noise")):
-                moves = [self._gradients(turn, 0, 0) for turn in self._turns]
-                shown = self.training_metrics(0)
-            values = torch.tensor([[score.value for score in scores] for scores in shown])
-            tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
-            found.append([*chain.from_iterable(tensors), values])
-            self._fixed = fixed
-        for first, second in zip(*found, strict=True):
-            # A GPU adds in any order: what differs by rounding alone was not drawn.
-            rounding = 1e-3 * float(first.nan_to_num().abs().sum())
-            if not torch.allclose(first, second, rtol=0.0, atol=rounding, equal_nan=True):
-                raise ValueError(
-                    "the network draws from the global generator of Python or NumPy, which would "
-                    "draw alike for all networks"
-                )
+        first, second = self._rehearsed(0), self._rehearsed(1)
+        if not _are_alike(first, second):
+            if _are_alike(second, self._rehearsed(1)):
+                what = "draws from the global generator of Python or NumPy"
+            else:
+                what = "does something else at every call, as what counts its calls does"
+            raise ValueError(f"the network {what}, which would be alike for all networks")
         self.update(0)
         self.network(0)
+
+    def _rehearsed(self, seed: int) -> list[Tensor]:
+        """Gradients, losses and scores of an update, with seeded global generators."""
+        fixed = {name: tensor.clone() for name, tensor in self._fixed.items()}
+        with forked_generators(stream(seed, "noise")):
+            moves = [self._gradients(turn, 0, 0) for turn in self._turns]
+            shown = self.training_metrics(0)
+        self._fixed = fixed
+        values = torch.tensor([[score.value for score in scores] for scores in shown])
+        tensors = [[*gradients.values(), losses] for gradients, losses, _ in moves]
+        return [*chain.from_iterable(tensors), values]
 
     def network(self, position: int) -> nn.Module:
         """A copy of the network of the seed at a position among the seeds, as it is scored."""
@@ -348,6 +349,16 @@ class Stack:
         for turn in self._turns:
             turn.remember(state)
         load_optimizer_state(optimizers_of(self._turns), state)
+
+
+def _are_alike(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
+    """True if numbers differ by rounding at most: a GPU adds in any order."""
+    return all(
+        torch.allclose(
+            one, two, rtol=0.0, atol=1e-3 * float(one.nan_to_num().abs().sum()), equal_nan=True
+        )
+        for one, two in zip(first, second, strict=True)
+    )
 
 
 def vmap_error(experiment: Experiment, device: str) -> str | None:

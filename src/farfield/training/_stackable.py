@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from farfield.core import first_names
-from farfield.training._learner import held_generators
+from farfield.training._held import held_generators
 
 
 def check_alike(networks: Sequence[nn.Module]) -> None:

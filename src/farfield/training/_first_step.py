@@ -1,0 +1,127 @@
+"""The first step of an experiment with code of the user's, done twice and compared."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Any, Final, final
+
+import torch
+from torch import Tensor
+
+from farfield.experiments import Experiment
+from farfield.training._learner import OneNetwork
+
+_DONE: Final = set[str]()
+"""Keys of the experiments whose first step was compared in this process."""
+
+_ROUNDING: Final = 1e-3
+"""Share of a sum of magnitudes that a GPU may change, as it adds in any order."""
+
+_MEND: Final = (
+    "draw from the global generators of torch, NumPy or Python, or from generators that modules "
+    "hold, which are seeded at every step; not from os.urandom, the time, a new generator, or what "
+    "an earlier network left in a global"
+)
+
+
+@final
+class FirstStep:
+    """The first step of an experiment, as another network of the same seed does it.
+
+    It is done once for every experiment and process, and not where all code is Farfield's. The
+    other network is made anew, so that nothing of the one that is trained is touched.
+
+    Args:
+        learner: The network that is to be trained, before its first step.
+        experiment: What it is trained on.
+        step: Number of the step; after the first one, nothing is compared.
+    """
+
+    def __init__(self, learner: Any, experiment: Experiment, step: int) -> None:
+        self._found: dict[str, Tensor] | None = None
+        self._reason = ""
+        again: Callable[[], Any] | None = getattr(learner, "again", None)
+        learner.again = None  # which holds the weights that it starts from
+        if step or again is None or not _is_new(experiment):
+            return
+        try:
+            other = again()
+            self._found = _before(other)
+            _compare(self._found, _before(learner))
+            self._found = _after(other, other.update(0))
+        except _NotRepeatableError:
+            raise
+        except Exception as error:  # noqa: BLE001 — which the step itself raises in a moment, if at all
+            self._found, self._reason = None, str(error) or type(error).__name__
+
+    def check(self, learner: Any, loss: Tensor) -> None:
+        """Raise `ValueError` if the first step of the network was another one.
+
+        Args:
+            learner: The network after its first step.
+            loss: The loss of that step.
+
+        Raises:
+            ValueError: If the loss, a gradient, a parameter or a buffer differs.
+        """
+        if self._reason:
+            warnings.warn(
+                f"the first step could not be done twice ({self._reason}), so that nobody knows "
+                "whether the experiment is repeatable",
+                stacklevel=3,
+            )
+        if self._found is not None:
+            _compare(self._found, _after(learner, loss))
+        self._found = None
+
+
+class _NotRepeatableError(ValueError):
+    pass
+
+
+def _is_new(experiment: Experiment) -> bool:
+    """True for an experiment with code of the user's that was not compared before."""
+    if experiment.key in _DONE:
+        return False
+    _DONE.add(experiment.key)
+    return '"source":' in json.dumps(experiment.to_json(), separators=(",", ":"))
+
+
+def _before(learner: Any) -> dict[str, Tensor]:
+    drawn = learner.first_problems() if isinstance(learner, OneNetwork) else {}
+    problems = {f"the {name} of the training problems": part for name, part in drawn.items()}
+    return problems | {f"the first {name}": part for name, part in _tensors(learner).items()}
+
+
+def _after(learner: Any, loss: Tensor) -> dict[str, Tensor]:
+    named = learner.model.named_parameters()
+    gradients = {f"the gradient of {name}": p.grad for name, p in named if p.grad is not None}
+    return {"the loss": loss} | gradients | _tensors(learner)
+
+
+def _tensors(learner: Any) -> dict[str, Tensor]:
+    state = learner.model.state_dict()
+    return {name: part for name, part in state.items() if isinstance(part, Tensor)}
+
+
+def _compare(first: dict[str, Tensor], second: dict[str, Tensor]) -> None:
+    """Raise `ValueError` naming the first tensor that differs."""
+    for name in first | second:
+        if name not in first or name not in second or not _is_same(first[name], second[name]):
+            raise _NotRepeatableError(
+                "the experiment must be repeatable, and its first step, done twice with the same "
+                f"seed, had other values of {name}; {_MEND}"
+            )
+
+
+def _is_same(first: Tensor, second: Tensor) -> bool:
+    if first.shape != second.shape or first.dtype != second.dtype:
+        return False
+    if first.is_cuda and first.is_floating_point():
+        most = _ROUNDING * float(first.detach().nan_to_num().abs().sum())
+        return torch.allclose(first, second, rtol=0.0, atol=most, equal_nan=True)
+    equal = first.detach() == second.detach()
+    both_nan = (first != first) & (second != second)  # noqa: PLR0124 — true of nan alone
+    return bool((equal | both_nan).all())

@@ -1,0 +1,232 @@
+"""Random generators and plain values that modules hold beside parameters and buffers."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any, Final, final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from farfield.core import Generator, Stream, reseed
+from farfield.experiments import is_ours
+from farfield.training._outline import fill, outline
+
+DEPTH: Final = 8
+"""Number of lists, dictionaries, objects and functions, each inside the other, that are searched
+for generators from an attribute of a module on."""
+
+PLAIN: Final = "plain."
+"""Beginning of the name of a plain value of a module in a checkpoint."""
+
+_OUTLINE: Final = f"{PLAIN}outline"
+"""Name of the part that holds, as JSON in bytes, everything but tensors."""
+
+_LEAVES: Final = (
+    *(Tensor, np.ndarray, np.generic, type, ModuleType, str, bytes, int, float, complex),
+    type(None),
+)
+
+_NUMBERS: Final = {"bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64"}
+"""Types of the arrays that a checkpoint keeps."""
+
+_OF_MODULES: Final = frozenset(vars(nn.Module()))
+
+
+def held_generators(network: nn.Module, *owners: object) -> list[Generator]:
+    """The random generators that a network and other objects hold, in an order that stays.
+
+    Attributes of modules come first, then what lies in lists, dictionaries, sets, functions and
+    attributes of objects there, `DEPTH` of them inside each other.
+
+    Args:
+        network: The network.
+        owners: Tasks and objectives.
+    """
+    values = [value for module in network.modules() for value in vars(module).values()]
+    found = [value for value in values if isinstance(value, Generator)]
+    seen = {id(value) for value in found}
+    others = [owner for owner in owners if not is_ours(type(owner))]
+    for value in (*values, *others):
+        found += _inside(value, seen, DEPTH)
+    return found
+
+
+def _inside(value: Any, seen: set[int], depth: int) -> Iterator[Generator]:
+    if isinstance(value, _LEAVES) or id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Generator):
+        yield value
+    elif depth:
+        for part in _parts(value):
+            yield from _inside(part, seen, depth - 1)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What an object holds, one level deep."""
+    match value:
+        case dict():
+            yield from [*value.keys(), *value.values()]
+        case list() | tuple() | deque():
+            yield from value
+        case set() | frozenset():
+            yield from sorted(value, key=repr)
+        case FunctionType():
+            yield from (value.__closure__ or (), value.__defaults__, value.__kwdefaults__)
+        case CellType():
+            yield value.cell_contents if value != CellType() else None
+        case MethodType():
+            yield value.__func__
+        case partial():
+            yield from (value.func, value.args, value.keywords)
+    yield getattr(value, "__self__", None)
+    yield from getattr(value, "__dict__", {}).values()
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            yield getattr(value, name, None)
+
+
+def reseed_all(generators: Sequence[Generator], numbers: Stream) -> None:
+    """Seed the generators that a network holds.
+
+    Args:
+        generators: What `held_generators` found; changed in place.
+        numbers: Stream of the step.
+    """
+    for position, generator in enumerate(generators):
+        reseed(generator, numbers.child("held", position))
+
+
+def plain_state(network: nn.Module) -> dict[str, Tensor]:
+    """The plain attributes of the user's modules, for a checkpoint: counters, hidden states.
+
+    They are numbers, text, tensors, arrays, and lists, tuples and dictionaries of these.
+
+    Args:
+        network: The network.
+    """
+    tensors: dict[str, Tensor] = {}
+    found: dict[str, dict[str, Any]] = {}
+    for path, module in _modules_of_users(network):
+        for name, value in vars(module).items():
+            if name not in _OF_MODULES and _is_plain(value):
+                at = f"{PLAIN}{path}.{name}"
+                found.setdefault(path, {})[name] = outline(value, at, tensors)
+    if not found:
+        return {}
+    tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(found).encode()
+    return tensors | {_OUTLINE: torch.frombuffer(bytearray(text), dtype=torch.uint8)}
+
+
+def load_plain_state(network: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Take over what `plain_state` gave.
+
+    Args:
+        network: The network, changed in place.
+        state: Values, among other things.
+    """
+    if _OUTLINE not in state:
+        return
+    for path, values in json.loads(bytes(state[_OUTLINE].tolist())).items():
+        module = network.get_submodule(path)
+        for name, outlined in values.items():
+            found, own = fill(outlined, state), getattr(module, name, None)
+            if not _copy(own, found):
+                setattr(module, name, found)
+
+
+def _copy(own: Any, found: Any) -> bool:
+    """Copy a tensor in place, as it may share memory with a parameter; False if it cannot be."""
+    if not (isinstance(own, Tensor) and isinstance(found, Tensor) and own.shape == found.shape):
+        return False
+    try:
+        with torch.no_grad():
+            own.copy_(found)
+    except RuntimeError:  # several of its numbers are one in memory
+        return False
+    return True
+
+
+@final
+class OutsideState:
+    """What attributes of the user's modules hold that no checkpoint does.
+
+    Args:
+        network: The network before the first step of a sitting; `None` for one without such state.
+    """
+
+    def __init__(self, network: nn.Module | None) -> None:
+        self._network = network
+        self._before = {} if network is None else _outside(network)
+        self._is_lost = False
+
+    def changes(self) -> bool:
+        """True, with a warning the first time, if a checkpoint would lose something."""
+        if self._network is None or self._is_lost:
+            return self._is_lost
+        now = _outside(self._network)
+        name = next((name for name in now if self._before.get(name) != now[name]), None)
+        if name is not None:
+            self._is_lost = True
+            warnings.warn(
+                f"no checkpoint is written, since {name} changes in training and would be lost in "
+                "it; make it a buffer, a generator of the constructor or a plain value",
+                stacklevel=3,
+            )
+        return self._is_lost
+
+
+def _outside(network: nn.Module) -> dict[str, Any]:
+    """By the name of an attribute, something that stays equal as long as nothing changes."""
+    known = {id(one) for one in chain(network.modules(), network.parameters(), network.buffers())}
+    found: dict[str, Any] = {}
+    for path, module in _modules_of_users(network):
+        for name, value in vars(module).items():
+            if not _is_plain(value) and name not in _OF_MODULES:
+                found[f"{path}.{name}"] = _state(value, {*known}, DEPTH)
+    return found
+
+
+def _state(value: Any, seen: set[int], depth: int) -> Any:
+    """Numbers and texts inside a value, and the identity of its generators."""
+    if isinstance(value, Tensor) and id(value) not in seen:
+        return value.detach().cpu().tolist()
+    if isinstance(value, np.ndarray | Iterator):
+        return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+    if isinstance(value, Generator):
+        return id(value)  # which is seeded at every step, if it was there at the first one
+    if isinstance(value, _LEAVES):
+        return value
+    if id(value) in seen or not depth:
+        return None
+    seen.add(id(value))
+    return [_state(part, seen, depth - 1) for part in _parts(value)]
+
+
+def _modules_of_users(network: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    for path, module in network.named_modules():
+        if not (is_ours(type(module)) or type(module).__module__.startswith("torch.")):
+            yield path, module
+
+
+def _is_plain(value: Any) -> bool:
+    match value:
+        case dict():
+            return type(value) is dict and all(map(_is_plain, [*value.keys(), *value.values()]))
+        case list() | tuple():
+            return type(value) in (list, tuple) and all(map(_is_plain, value))
+        case np.ndarray():
+            return value.dtype.name in _NUMBERS
+        case Tensor():
+            return value.layout is torch.strided and not value.is_meta
+    return value is None or type(value) in (bool, int, float, str)
