@@ -8,6 +8,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -344,6 +345,38 @@ def test_names_and_addresses_that_are_none_are_refused(cache: Path) -> None:
     for address in ("/data/mnist", "ftp://somewhere/mnist"):
         with pytest.raises(ValueError, match="mirrors must begin with one of https:, http:, file:"):
             fetch("tiny", mirrors=[address])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((None, ()), "name must be text, got None"),
+        ((["mnist"], ()), "name must be text, got ['mnist']"),
+        (("mnist", None), "mirrors must be a Sequence, got None"),
+        (("mnist", "https://x"), "mirrors must be a Sequence, got 'https://x'"),
+        (("mnist", [3]), "mirrors[0] must be text, got 3"),
+        (("mnist", ["https://"]), "mirrors must name a host after https://, got 'https://'"),
+        (("mnist", ["http://x:abc/"]), "mirrors must be addresses: Port"),
+        (("mnist", ["http://a b/"]), "mirrors must be addresses, without blanks"),
+        (("mnist", ["file:///a\0b"]), "mirrors must be addresses, without blanks"),
+    ],
+)
+def test_arguments_of_fetching_are_judged_before_anything_is_made(
+    cache: Path, arguments: tuple, said: str
+) -> None:
+    name, mirrors = arguments
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        fetch(name, mirrors=mirrors)
+    assert not cache.exists()
+
+
+def test_a_cache_that_cannot_be_made_is_named_before_anything_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path / "file"))
+    with pytest.raises(OSError, match=r"cannot make .*/file/mnist: .*/file is no folder; FARFIELD"):
+        fetch("mnist", mirrors=[tmp_path.as_uri()])
 
 
 def test_what_is_published_says_so_in_full() -> None:

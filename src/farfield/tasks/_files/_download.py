@@ -28,7 +28,7 @@ from urllib.request import (
     url2pathname,
 )
 
-from farfield.core import open_regular, printable
+from farfield.core import excerpt, open_regular, printable
 
 PATIENCE: Final = 30.0
 """Seconds that an answer may take, beside those for what has come of it."""
@@ -52,8 +52,9 @@ def check_address(address: str, schemes: Collection[str]) -> str:
     """
     try:
         parts = urlsplit(address)
+        _ = parts.port  # which raises for one that is none
     except ValueError as error:
-        raise ValueError(f"mirrors must be addresses: {error}") from error
+        raise ValueError(f"mirrors must be addresses: {excerpt(error)}") from error
     if "@" in parts.netloc:
         raise ValueError(
             f"mirrors must be open to all, got one with a name or password for "
@@ -62,7 +63,13 @@ def check_address(address: str, schemes: Collection[str]) -> str:
     if parts.scheme not in schemes:
         raise ValueError(
             f"mirrors must begin with one of {', '.join(f'{s}:' for s in schemes)}, "
-            f"got {printable(address)!r}"
+            f"got {excerpt(address)!r}"
+        )
+    if parts.scheme != "file" and not parts.hostname:
+        raise ValueError(f"mirrors must name a host after {parts.scheme}://, got {address!r}")
+    if not address.isprintable() or (" " in address and parts.scheme != "file"):
+        raise ValueError(
+            f"mirrors must be addresses, without blanks or control signs, got {excerpt(address)!r}"
         )
     return parts.scheme
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
-from farfield.core import UnknownNameError, excerpt, printable, read_regular
+from farfield.core import (
+    UnknownNameError,
+    check_arguments,
+    excerpt,
+    kind_of,
+    printable,
+    read_regular,
+)
 from farfield.tasks._files._cache import place_whole
 from farfield.tasks._files._data_sets import DataFile, cache_folder, check_digest
 from farfield.tasks._files._download import check_address, download
@@ -18,6 +26,7 @@ SCHEMES: Final = ("https", "http", "file")
 """Allowed schemes of mirrors; files are checked by their digests, whatever the scheme."""
 
 
+@check_arguments
 def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
     """Bring the files of a data set into the cache, one after another.
 
@@ -33,19 +42,32 @@ def fetch(name: str, *, mirrors: Sequence[str] = ()) -> dict[Path, str]:
 
     Raises:
         UnknownNameError: If the data set is unknown.
-        ValueError: If an address is of no scheme that is read, or holds a password.
+        ValueError: If an argument is of another type, or an address is none, of no scheme that is
+            read, or holds a password.
         OSError: If no mirror gives a file as published, or it cannot be written.
     """
     if name not in DATA_SETS:
         raise UnknownNameError("data set", name, DATA_SETS)
-    for mirror in mirrors:
+    for mirror in kind_of(tuple[str, ...]).take("mirrors", mirrors):
         check_address(mirror, SCHEMES)
     data_set, folder = DATA_SETS[name], cache_folder() / name
     asked = (*mirrors, *data_set.mirrors)
+    _check_place(folder)
     return {
         (path := folder / file.name): "" if _is_whole(path, file) else _bring(path, file, asked)
         for file in data_set.published
     }
+
+
+def _check_place(folder: Path) -> None:
+    """Raise `OSError`, before anything is asked for, where no folder could be made."""
+    place = next(one for one in (folder, *folder.absolute().parents) if os.path.lexists(one))
+    if not (place.is_dir() and os.access(place, os.W_OK)):
+        what = "is read-only" if place.is_dir() else "is no folder"
+        raise OSError(
+            f"cannot make {printable(folder)}: {printable(place)} {what}; FARFIELD_CACHE names "
+            "another folder for data sets"
+        )
 
 
 def _is_whole(path: Path, file: DataFile) -> bool:
