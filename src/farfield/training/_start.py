@@ -60,6 +60,7 @@ def first_network(
     network = build_network(experiment, weights)
     _initialize(network, experiment, seed, weights)
     _check_types(network, dtype)
+    network.to(dtype=dtype)
     check_state(network)
     if (experiment.starts_from is None) != (start is None):
         wanted = "none" if experiment.starts_from is None else "the network that it starts from"
