@@ -166,6 +166,14 @@ def test_worlds_are_made_anew_at_every_call(monkeypatch: pytest.MonkeyPatch) -> 
     assert faults_of(Recall())[0].startswith("make must return other worlds at every call")
 
 
+def test_as_many_copies_are_made_as_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Recall.make
+    monkeypatch.setattr(Recall, "make", lambda self, regime, _, place: make(self, regime, 2, place))
+    assert faults_of(Recall()) == [
+        "make must return as many copies as are asked for, 3, got 2",
+    ]
+
+
 def test_what_is_no_environment_is_refused_by_its_missing_members() -> None:
     (fault,) = faults_of(3)
     assert fault == (

@@ -187,6 +187,8 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
         return worlds, worlds.reset()[0]
 
     worlds, first = begin()
+    if subject.is_task and worlds.num_envs != COPIES:
+        note(f"make must return as many copies as are asked for, {COPIES}, got {worlds.num_envs}")
     _check_observations(subject, first, note)
     actions = _actions(subject, worlds.num_envs, steps, place)
     played = _act(worlds, actions[: steps // 2])
