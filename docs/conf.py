@@ -63,6 +63,7 @@ CONTENTS = {
         "docs/migration",
         "docs/tasks",
         "docs/command-line",
+        "docs/what-a-record-knows",
         "docs/from-a-laptop-to-a-cluster",
     ],
     "Results": ["docs/results/index", "docs/findings", "docs/deviations", "docs/results/*"],

@@ -36,7 +36,8 @@ DRIFTS = (0, 1, 2, 4)
 FOLDER = Path(tempfile.mkdtemp())
 
 # The task. `items` holds every reading once, `index` says which readings make up which
-# record. Raise `version` when the file changes: results of another file are not results of this.
+# record. `input_files` names the file, so that its digest is in every record: a network of another
+# file is not taken for one of this.
 
 
 @final
@@ -54,6 +55,9 @@ class Sensors:
     )
 
     path: str
+
+    def input_files(self) -> dict[str, Path]:
+        return {"sensors.npz": Path(self.path)}
 
     def draw(self, stream: Stream) -> dict[str, Problems]:
         del stream  # the file is the same for every seed

@@ -44,7 +44,7 @@ _EVENTS: Final[dict[str, Callable[[Watch, Any], None]]] = {
     "os.system": lambda watch, given: watch.note_program(given[0], ()),
     "os.posix_spawn": lambda watch, given: watch.note_program(given[0], ()),
 }
-"""What is noted at an event of Python's audit, from its arguments."""
+"""Action at each event of Python's audit, with its arguments."""
 
 
 @final

@@ -30,7 +30,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         (site / name / "__init__.py").write_text(
             "SCALE = 2\ndef scaled(z):\n    return SCALE * z\n"
         )
-    url = json.dumps({"url": "file:///home/me/mine", "dir_info": {}})
+    url = json.dumps({"url": "file:///mine", "dir_info": {}})
     (site / "mine_of_test-1.2.dist-info" / "direct_url.json").write_text(url)
     (tmp_path / "my_network_of_test.py").write_text(
         "import einops\nimport torch\nfrom torch import nn\n"

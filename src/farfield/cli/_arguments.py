@@ -233,7 +233,7 @@ class Verify:
     cell: Annotated[tuple[tuple[str, ...], ...], tyro.conf.UseAppendAction] = ()
     """Cells to draw from, e.g. esbn+tcn/withheld-95; * stands for anything; all if not given."""
     share: float = 0.05
-    """How many of the networks, rounded up."""
+    """Share of the networks, in (0, 1]; their number is rounded up."""
     seed: int = 0
     """Seed of the draw of the networks."""
     budget: Literal["quick", "paper"] = "paper"

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, final
 
-import numpy as np
 import torch
 from scipy.special import stdtrit
 from torch import Tensor
 
-from farfield.core import Limits, NonNegativeInt, check_arguments
+from farfield.core import Limits, NonNegativeInt, check_arguments, stream
 from farfield.execution._job import ExecutionError, Job, News, distinct_jobs
 from farfield.execution._run import run
 from farfield.records import Record, Store, StoreError, to_tensors
@@ -68,7 +67,7 @@ def draw_share(
 
     Args:
         jobs: What to draw from.
-        share: How many of them, in (0, 1].
+        share: Share of them, in (0, 1].
         seed: Seed of the draw.
 
     Raises:
@@ -76,7 +75,7 @@ def draw_share(
     """
     ordered = sorted(distinct_jobs(jobs), key=lambda job: (job.experiment.key, job.seed))
     count = math.ceil(share * len(ordered))
-    drawn = np.random.default_rng(seed).permutation(len(ordered))[:count]
+    drawn = stream(seed, "verify").numpy().permutation(len(ordered))[:count]
     return [ordered[place] for place in sorted(drawn.tolist())]
 
 
