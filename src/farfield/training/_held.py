@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -34,6 +34,11 @@ _LEAVES: Final = (
     type(None),
 )
 
+_PLAIN_TYPES: Final = {bool, int, float, str, type(None)}
+
+_TENSORS: Final = {"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"}
+"""Attributes of modules in which torch keeps tensors and other modules."""
+
 _NUMBERS: Final = {"bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64"}
 """Types of the arrays that a checkpoint keeps."""
 
@@ -50,13 +55,23 @@ def held_generators(network: nn.Module, *owners: object) -> list[Generator]:
         network: The network.
         owners: Tasks and objectives.
     """
-    values = [value for module in network.modules() for value in vars(module).values()]
+    values = [
+        value
+        for module in network.modules()
+        for name, value in vars(module).items()
+        if name not in _TENSORS and type(value) not in _PLAIN_TYPES and not _is_empty(value)
+    ]
     found = [value for value in values if isinstance(value, Generator)]
     seen = {id(value) for value in found}
     others = [owner for owner in owners if not is_ours(type(owner))]
     for value in (*values, *others):
         found += _inside(value, seen, DEPTH)
     return found
+
+
+def _is_empty(value: object) -> bool:
+    """True for a container without content, as the hooks of most modules are."""
+    return type(value) in (dict, OrderedDict, list, tuple) and not value
 
 
 def _inside(value: Any, seen: set[int], depth: int) -> Iterator[Generator]:
@@ -229,4 +244,4 @@ def _is_plain(value: Any) -> bool:
             return value.dtype.name in _NUMBERS
         case Tensor():
             return value.layout is torch.strided and not value.is_meta
-    return value is None or type(value) in (bool, int, float, str)
+    return type(value) in _PLAIN_TYPES
