@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import pytest
 
 from farfield.execution import Job
-from farfield.execution._pace import Pace
+from farfield.execution._pace import Pace, _by_length
 from farfield.training import Progress
 from small import tiny_experiment
 
@@ -72,6 +73,61 @@ def test_what_a_network_takes_beside_its_steps_is_learned_from_one_that_finished
     pace.note(first, None)
     left = pace.left()
     assert (left.seconds, left.is_least) == (2 * 40.0, False)
+
+
+def scored(step: int, seconds: float, times: int, ahead: int) -> Progress:
+    """A report of a network of ten steps whose scorings take four seconds each."""
+    return dataclasses.replace(
+        progress(step, seconds), scored=4.0 * times, scorings=times, ahead=ahead
+    )
+
+
+def test_scorings_ahead_count_as_the_one_before_took(wall: Wall) -> None:
+    """Steps of a second; of three scorings one is over, the next network has three."""
+    experiment = tiny_experiment(steps=10)
+    recipe = dataclasses.replace(experiment.recipe, evaluations=3)
+    experiment = dataclasses.replace(experiment, recipe=recipe)
+    first, _ = asked = [Job(experiment=experiment, seed=seed) for seed in (0, 1)]
+    pace = pace_of(wall, asked)
+    pace.note(first, scored(1, 1.0, 0, 3))
+    pace.note(first, scored(2, 2.0, 0, 3))
+    wall.at += 2
+    assert pace.left().is_least
+    pace.note(first, scored(6, 10.0, 1, 2))
+    wall.at += 8
+    left = pace.left()
+    assert (left.seconds, left.is_least) == (pytest.approx(4 + 2 * 4 + 10 + 3 * 4), False)
+    pace.note(first, scored(10, 14.0, 1, 1))  # all that is left of it is scored
+    wall.at += 4
+    assert pace.left().seconds == pytest.approx(4 + 10 + 3 * 4)
+
+
+def test_the_last_scoring_is_counted_once(wall: Wall) -> None:
+    """A network took ten steps of a second and scored for four; another one does."""
+    first, _ = asked = jobs(2)
+    pace = pace_of(wall, asked)
+    pace.note(first, scored(1, 1.0, 0, 1))
+    pace.note(first, scored(10, 10.0, 0, 1))
+    wall.at += 14
+    pace.note(first, None)
+    assert pace.left().seconds == pytest.approx(14)
+
+
+@pytest.mark.parametrize(
+    ("seen", "length", "expected"),
+    [
+        ([], 5, 0.0),
+        ([(2, 1.0)], 20, 1.0),  # what its own rate tells
+        ([(2, 1.0), (2, 3.0)], 20, 2.0),
+        ([(2, 1.0), (4, 1.5)], 20, 5.5),  # half a second, and a quarter for each item
+        ([(2, 3.0), (4, 1.0)], 20, 2.0),  # no longer problem takes less
+        ([(2, 1.0), (4, 4.0)], 20, 18.0),  # nor a short one less than nothing
+    ],
+)
+def test_steps_of_other_lengths_take_what_was_measured(
+    seen: list, length: int, expected: float
+) -> None:
+    assert _by_length(seen)(length) == pytest.approx(expected)
 
 
 def test_processes_that_start_are_waited_for_once(wall: Wall) -> None:

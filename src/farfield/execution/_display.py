@@ -153,7 +153,7 @@ class Display:
             return "estimating the time left"
         rate = f"{left.rate:.3g} steps/s"
         if left.is_least:
-            return f"at least {_clock(left.seconds)} left, {rate}"
+            return f"at least {_clock(left.seconds)} left, without the scoring, {rate}"
         low, high = _clock(left.low), _clock(left.high)
         spread = "" if low == high else f" ({low} to {high})"
         return f"about {_clock(left.seconds)} left{spread}, {rate}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
@@ -26,8 +26,8 @@ class Left:
         low: At the pace of the faster quarter of reports.
         high: At that of the slower quarter.
         rate: Steps a second until now, of all networks together.
-        is_least: No network has finished, so what a network takes before its first step and after
-            its last (problems to draw, scores of every regime) is unknown and left out.
+        is_least: No network has finished or been scored, so the seconds of its scoring in every
+            regime are unknown and left out.
     """
 
     seconds: float
@@ -44,9 +44,12 @@ class _Network:
 
     steps: int
     length: int
+    scorings: int
     before: int = 0
     done: int = 0
     seconds: float = 0.0
+    scored: float = 0.0
+    times_scored: int = 0
     is_running: bool = False
     is_finished: bool = False
 
@@ -78,7 +81,9 @@ class Pace:
         """Count a network that is to be trained; one that is known stays as it is."""
         place, task = (job.experiment.key, job.seed), job.experiment.task
         length = 1 if isinstance(task, Environment) else task.length
-        self._networks.setdefault(place, _Network(job.experiment.recipe.steps, length))
+        recipe = job.experiment.recipe
+        ahead = len(recipe.evaluation_steps)
+        self._networks.setdefault(place, _Network(recipe.steps, length, ahead))
 
     def drop(self, job: Job) -> None:
         """A network was found trained: no time is spent on it, nor was any until now."""
@@ -96,9 +101,12 @@ class Pace:
         if not network.is_running:  # from here on; it may go on from a checkpoint
             network.is_running, network.before = True, progress.step - 1
         elif progress.step > network.done:
-            steps, seconds = progress.step - network.done, progress.seconds - network.seconds
-            self._seen[job.experiment.key].append((steps, seconds))
+            steps = progress.step - network.done
+            seconds = progress.seconds - network.seconds - (progress.scored - network.scored)
+            self._seen[job.experiment.key].append((steps, max(seconds, 0.0)))
         network.done, network.seconds = progress.step, progress.seconds
+        network.scored, network.times_scored = progress.scored, progress.scorings
+        network.scorings = progress.ahead
 
     def left(self) -> Left | None:
         """Time left; `None` before anything is known."""
@@ -107,14 +115,17 @@ class Pace:
         seconds = {key: _mean(seen) for key, seen in self._seen.items()}
         if not waiting or not (seconds or finished):
             return None
-        known = [seconds[key] / one.length for (key, _), one in self._networks.items()
-                 if key in seconds]  # fmt: skip
-        typical = statistics.fmean(known) if known else 0.0  # of an experiment not begun yet
+        lengths = {key: one.length for (key, _), one in self._networks.items()}
+        of_length = _by_length([(lengths[key], each) for key, each in seconds.items()])
+        scoring = self._seconds_of_scoring()
         trained = ahead = 0.0
         for (key, _), one in self._networks.items():
-            each = seconds.get(key, typical * one.length)
-            trained += each * (one.done - one.before)
-            ahead += each * (one.steps - one.done)
+            each = seconds.get(key, of_length(one.length))
+            trained += each * (one.done - one.before) + one.scored
+            if not one.is_finished:
+                last = 1 if finished else 0  # it is among what is spent beside steps
+                scorings = max(one.scorings - last, 0)
+                ahead += each * (one.steps - one.done) + scoring.get(key, scoring[""]) * scorings
         running = sum(one.is_running for one in waiting)
         at_once = min(max(self.workers, running), len(self._networks))
         passed = self.now() - self._began
@@ -131,8 +142,18 @@ class Pace:
             low=fast * central,
             high=slow * central,
             rate=done / max(passed, 1e-6),
-            is_least=not finished,
+            is_least=not finished and not any(scoring.values()),
         )
+
+    def _seconds_of_scoring(self) -> dict[str, float]:
+        """Mean seconds of a scoring by experiment, and of all of them by an empty name."""
+        times: dict[str, int] = {"": 0}
+        spent: dict[str, float] = {"": 0.0}
+        for (key, _), one in self._networks.items():
+            for name in ("", key) if one.times_scored else ():
+                times[name] = times.get(name, 0) + one.times_scored
+                spent[name] = spent.get(name, 0.0) + one.scored
+        return {name: spent[name] / max(count, 1) for name, count in times.items()}
 
     def _quarters(self, seconds: dict[str, float]) -> tuple[float, float]:
         """Seconds of a step in the faster and the slower quarter of reports, against the mean."""
@@ -146,6 +167,25 @@ class Pace:
             return 1.0, 1.0
         low, _, high = statistics.quantiles(against, n=4)
         return min(low, 1.0), max(high, 1.0)
+
+
+def _by_length(seen: Sequence[tuple[int, float]]) -> Callable[[int], float]:
+    """Seconds of a step at a length of problems, on the line through what was measured.
+
+    At one length alone nothing is known of others: all take the same.
+    """
+    if not seen:
+        return lambda _: 0.0
+    lengths, seconds = zip(*seen, strict=True)
+    mean = statistics.fmean(seconds)
+    if len(set(lengths)) == 1:
+        return lambda _: mean
+    slope, rest = statistics.linear_regression(lengths, seconds)
+    if slope < 0:
+        return lambda _: mean
+    if rest < 0:
+        slope, rest = sum(a * b for a, b in seen) / sum(a * a for a in lengths), 0.0
+    return lambda length: rest + slope * length
 
 
 def _mean(seen: deque[tuple[int, float]]) -> float:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import msgspec
 import torch
@@ -41,6 +41,9 @@ class Progress:
         share: Part of a core that this process got since the report before; above 1 with threads.
         diverged: Seeds of the networks whose loss is not finite now, each with the step since which
             it has not been.
+        scored: Seconds that scorings of all regimes took in this sitting.
+        scorings: Number of those scorings.
+        ahead: Number of scorings ahead.
     """
 
     step: int
@@ -49,6 +52,9 @@ class Progress:
     seconds: float
     share: float = 1.0
     diverged: tuple[tuple[int, int], ...] = ()
+    scored: float = 0.0
+    scorings: int = 0
+    ahead: int = 0
 
 
 @final
@@ -154,14 +160,18 @@ def train(
         started = reported = saved = time.monotonic()
         worked = time.process_time()
         pause = clock.report_seconds
+        scored, scorings = 0.0, 0
         while step < steps:
             losses = learner.update(step)
             step += 1
             first.check(learner, losses)
             since = not_finite_since(since, losses, step)
             if step in points:
+                began = time.monotonic()
                 for place, new in enumerate(learner.score(step)):
                     scores[place] += new
+                scored += time.monotonic() - began
+                scorings += 1
             if step in curve:
                 for place, new in enumerate(learner.training_metrics(step)):
                     scores[place] += new
@@ -172,7 +182,19 @@ def train(
                 earlier, worked = worked, time.process_time()
                 share = (worked - earlier) / max(now - reported, 1e-6)
                 seconds = before + now - started
-                report(_progress(learner, step, since, steps=steps, seconds=seconds, share=share))
+                report(
+                    _progress(
+                        learner,
+                        step,
+                        since,
+                        steps=steps,
+                        seconds=seconds,
+                        share=share,
+                        scored=scored,
+                        scorings=scorings,
+                        ahead=sum(step < at for at in points),
+                    )
+                )
                 took = time.process_time() - worked
                 pause = clock.report_seconds * max(1.0, PAUSE * took)
                 reported, worked = time.monotonic(), worked + took
@@ -187,18 +209,14 @@ def train(
         return scores, before + time.monotonic() - started
 
 
-def _progress(
-    learner: Learner, step: int, since: Tensor, *, steps: int, seconds: float, share: float
-) -> Progress:
+def _progress(learner: Learner, step: int, since: Tensor, **measured: Any) -> Progress:
     """Progress of the networks, on some of their training problems."""
     score = statistics.fmean(points[0].value for points in learner.training_metrics(step))
     pairs = zip(learner.seeds, since.tolist(), strict=True)
     return Progress(
         step=step,
-        steps=steps,
         score=score,
-        seconds=seconds,
-        share=share,
+        **measured,
         diverged=tuple((seed, first) for seed, first in pairs if first),
     )
 
