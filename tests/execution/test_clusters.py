@@ -11,7 +11,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -289,6 +289,47 @@ def test_an_address_where_nothing_answers_is_named(tmp_path: Path) -> None:
     why = r"address must be that of a Ray cluster that runs, got '127\.0\.0\.1:1': .*refused"
     with pytest.raises(ValueError, match=why):
         run(JOBS, Store(tmp_path), Ray(address="127.0.0.1:1"))
+
+
+class ActorDiedError(Exception):
+    """What Ray raises where the machine of an actor is lost."""
+
+
+class EndedRay:
+    """Ray, whose cluster ends at once."""
+
+    exceptions = SimpleNamespace(RayError=ActorDiedError)
+    addresses: ClassVar[list[str]] = []
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, address: str, **options: object) -> None:
+        self.addresses.append(address)
+
+    def get_runtime_context(self) -> object:
+        raise ActorDiedError("The actor died unexpectedly.\nactor_id: 3")
+
+    def remote(self, function: object) -> Any:
+        return SimpleNamespace(options=lambda **_: function)
+
+    def shutdown(self) -> None:
+        self.addresses.append("ended")
+
+
+@pytest.mark.parametrize(
+    ("address", "named", "joined"),
+    [(None, "", "local"), (None, "auto", "auto"), ("auto", "", "auto")],
+)
+def test_a_cluster_is_joined_by_its_address_alone_and_its_end_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str | None, named: str, joined: str
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", named)
+    monkeypatch.setitem(sys.modules, "ray", EndedRay())
+    monkeypatch.setattr(EndedRay, "addresses", [])
+    with pytest.raises(ExecutionError, match=r"the Ray cluster has ended \(ActorDiedError: The"):
+        run(JOBS, Store(tmp_path), Ray(address=address))
+    assert EndedRay.addresses == [joined, "ended"]
 
 
 @pytest.mark.parametrize(("executor", "name"), [(Ray(), "ray"), (Slurm(folder=Path()), "submitit")])

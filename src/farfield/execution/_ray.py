@@ -10,9 +10,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
-from farfield.core import NonNegativeFloat, NonNegativeInt, PositiveInt, check_fields
+from farfield.core import NonNegativeFloat, NonNegativeInt, PositiveInt, check_fields, excerpt
 from farfield.execution._cluster import Call, Result, call_of, package, run_on
-from farfield.execution._job import LOGGER, News, WorkerError
+from farfield.execution._job import LOGGER, ExecutionError, News, WorkerError
 from farfield.execution._order import Failed, Finished, Order
 from farfield.experiments import arrays_of
 
@@ -38,8 +38,9 @@ class Ray:
     ```
 
     Args:
-        address: Of the cluster, as `ray.init` takes it; if `None`, that in `RAY_ADDRESS`, else the
-            cluster of this machine, which is started if there is none.
+        address: Of the cluster, as `ray.init` takes it (`"auto"` for one that runs on this
+            machine); if `None`, that in `RAY_ADDRESS`, else a cluster of this machine that is
+            started for the run and ends with it.
         cores: Cores, and threads, of a task.
         gpus: GPUs of a task; several tasks share one if less than 1.
         retries: Times that a task is done again when its machine or process is lost.
@@ -67,9 +68,16 @@ class Ray:
         Raises:
             ModuleNotFoundError: If Ray, an extra, is not installed.
             ValueError: If no cluster answers at the address.
+            ExecutionError: If the cluster ends before the run.
         """
         with _connection(self.address) as ray:
-            yield from run_on(_Tasks(self, ray), orders, report)
+            try:
+                yield from run_on(_Tasks(self, ray), orders, report)
+            except ray.exceptions.RayError as error:
+                raise ExecutionError(
+                    f"the Ray cluster has ended ({_first_line(error)}). What finished is kept; the "
+                    "same command goes on with the rest, at the address of a cluster that runs"
+                ) from error
 
 
 @contextlib.contextmanager
@@ -85,7 +93,12 @@ def _connection(address: str | None) -> Iterator[Any]:
     try:
         if host and port.isdecimal():  # ray itself would wait for minutes
             socket.create_connection((host, int(port)), PATIENCE).close()
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
+        ray.init(
+            address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            include_dashboard=False,
+        )
     except OSError as error:
         raise ValueError(
             f"address must be that of a Ray cluster that runs, got {address!r}: {error}"
@@ -170,13 +183,18 @@ class _Tasks:
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayError as error:
-            why = str(error).partition("\n")[0]
             kept = "; its last checkpoint is kept" if self._asked.shared else ""
-            return WorkerError(f"the Ray task was lost ({type(error).__name__}: {why}){kept}")
+            return WorkerError(f"the Ray task was lost ({_first_line(error)}){kept}")
 
     def cancel(self, call: Any) -> None:
         """End a task, with its process."""
-        self._ray.cancel(call, force=True)
+        with contextlib.suppress(self._ray.exceptions.RayError):  # the cluster has ended
+            self._ray.cancel(call, force=True)
+
+
+def _first_line(error: Exception) -> str:
+    """Kind of an error, and the first line of what it says."""
+    return f"{type(error).__name__}: {excerpt(str(error).partition(chr(10))[0])}"
 
 
 def _do(call: Call, queue: Any, digests: list[str], *arrays: Any) -> Result:
