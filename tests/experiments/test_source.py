@@ -264,6 +264,7 @@ CHANGES = [
     ("return 33", "return 34"),
     ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.__dict__['double'] = 23"),
     ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.more = 22"),
+    ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nColor.BLUE.shade = 34"),
     ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.__dict__['single'] = 2"),
 ]
 

@@ -339,8 +339,23 @@ class HoldingLater(Flat):
         return super().forward(z) * float(self.generator.random())
 
 
+class HoldingAnew(Flat):
+    def __init__(self, length: int, in_features: int, num_outputs: int) -> None:
+        super().__init__(length, in_features, num_outputs)
+        self.generators = (random.Random(0),)
+
+    def forward(self, z: Tensor) -> Tensor:
+        self.generators = (random.Random(self.generators[0].random()),)
+        return super().forward(z)
+
+
 @pytest.mark.parametrize(
-    ("cls", "name"), [(CountingInAnObject, "counter"), (HoldingLater, "generator")]
+    ("cls", "name"),
+    [
+        (CountingInAnObject, "counter"),
+        (HoldingLater, "generator"),
+        (HoldingAnew, "generators"),
+    ],
 )
 def test_where_a_checkpoint_would_lose_something_none_is_written(
     tmp_path: Path, cls: type[nn.Module], name: str

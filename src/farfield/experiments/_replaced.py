@@ -138,7 +138,7 @@ _IMPORTED: Final = [
     for name, module in [*sys.modules.items()]
     if name.startswith(_OURS) and not getattr(module.__spec__, "_initializing", False)
 ]
-"""What was there before the first key; the other modules follow when a key first reaches them."""
+"""Modules imported before the first key; others are noted when a key first reaches them."""
 
 
 def _packages(module: str) -> Iterator[str]:

@@ -86,7 +86,7 @@ def _inside(value: Any, seen: set[int], depth: int) -> Iterator[Generator]:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """What an object holds, one level deep."""
+    """Parts of an object, one level deep."""
     match value:
         case dict():
             yield from [*value.keys(), *value.values()]
@@ -174,7 +174,7 @@ def _copy(own: Any, found: Any) -> bool:
 
 @final
 class OutsideState:
-    """What attributes of the user's modules hold that no checkpoint does.
+    """State in attributes of the user's modules that no checkpoint holds.
 
     Args:
         network: The network before the first step of a sitting; `None` for one without such state.
@@ -213,13 +213,13 @@ def _outside(network: nn.Module) -> dict[str, Any]:
 
 
 def _state(value: Any, seen: set[int], depth: int) -> Any:
-    """Numbers and texts inside a value, and the identity of its generators."""
+    """Numbers, texts and generators inside a value."""
     if isinstance(value, Tensor) and id(value) not in seen:
         return value.detach().cpu().tolist()
     if isinstance(value, np.ndarray | Iterator):
         return repr(value.tolist() if isinstance(value, np.ndarray) else value)
     if isinstance(value, Generator):
-        return id(value)  # which is seeded at every step, if it was there at the first one
+        return value  # which is seeded at every step, if it was there at the first one
     if isinstance(value, _LEAVES):
         return value
     if id(value) in seen or not depth:
