@@ -23,8 +23,8 @@ from farfield.execution import ExecutionError, Here, Job, jobs_of, results, run
 from farfield.experiments import Experiment, Network, Pretrained, Recipe, SequenceNetwork, Spec
 from farfield.nn import MLPEncoder, NormalizedLSTM, WordEncoder
 from farfield.records import DamageWarning, Store
-from farfield.tasks import WordText
-from farfield.training import Clock, OneNetwork, _loop
+from farfield.tasks import DataFile, DataSet, WordText
+from farfield.training import Clock, Inputs, OneNetwork, _inputs, _loop
 from small import tiny_experiment
 
 
@@ -44,7 +44,8 @@ def texts(folder: Path, last: str) -> Experiment:
 def test_a_text_that_was_rewritten_is_refused_until_it_is_put_back(tmp_path: Path) -> None:
     (folder := tmp_path / "texts").mkdir()
     jobs, store = jobs_of([texts(folder, "c")], [0]), Store(tmp_path / "runs")
-    run(jobs, store, Here())
+    (note := tmp_path / "note").write_bytes(b"a report reads what it likes")
+    run(jobs, store, Here(), report=lambda _: note.read_bytes())
     [record] = results(jobs, store)
     content = (folder / "train.txt").read_bytes()
     assert record.files["train.txt"] == hashlib.sha256(content).hexdigest()
@@ -177,6 +178,48 @@ def test_a_file_that_a_network_reads_is_named_and_compared(
         run(jobs, store, Here())
     file.unlink()
     run(jobs, store, Here())  # as on another machine
+
+
+def test_a_file_that_a_first_run_kept_in_memory_is_named_for_the_others(tmp_path: Path) -> None:
+    (file := tmp_path / "numbers").write_bytes(b"1")
+    experiment, found = tiny_experiment(steps=1), {str(file): hashlib.sha256(b"1").hexdigest()}
+    with Inputs(experiment) as first:
+        file.read_bytes()
+    with Inputs(experiment) as second:
+        pass
+    assert first.files() == second.files() == found
+    file.write_bytes(b"2")
+    assert second.described() == {"inputs": f"{file}, which was changed meanwhile"}
+    with Inputs(tiny_experiment(steps=2)) as other:
+        pass
+    assert other.described() == {}
+
+
+def test_more_files_than_have_digests_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_inputs, "MOST_FILES", 2)
+    monkeypatch.setattr(_inputs, "MOST_WORDS", 1)
+    for name in "abcd":
+        (tmp_path / name).touch()
+    with Inputs(tiny_experiment(steps=3)) as inputs:
+        for name in "abcd":
+            (tmp_path / name).read_bytes()
+        os.environ.get("FARFIELD_NONE")
+    assert len(inputs.files()) == 2
+    assert inputs.described()["inputs"] == "2 more files; 1 more"
+
+
+def test_files_of_published_data_are_no_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARFIELD_DATA", str(tmp_path))
+    digest = hashlib.sha256(b"known").hexdigest()
+    file = DataFile(name="numbers", sha256=digest, size=5, shape=(5,))
+    data = DataSet(name="published", files=(file,), mirrors=(), licence="")
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "numbers").write_bytes(b"known")
+    assert not watched(lambda: data.content("numbers")).files
 
 
 def watched(work: Callable[[], Any], *, files: tuple[Path, ...] = ()) -> Watch:
