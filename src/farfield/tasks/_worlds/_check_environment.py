@@ -76,6 +76,7 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
     """
     check_number("steps", steps, 2, 10_000_000)
     faults: dict[str, str] = {}
+    played: list[_Step] = []
 
     def note(fault: str) -> None:
         faults.setdefault(fault.partition(", got ")[0], fault)
@@ -84,8 +85,9 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
     with _noted(note, "the environment"):
         if (subject := _subject_of(environment, note)) is not None:
             with _noted(note, f"the regime {TRAINING!r}"):
-                returns = _check_training(subject, steps, place, note)
+                played += _check_training(subject, steps, place, note)
                 if isinstance(environment, Environment):
+                    returns = np.sum([step.rewards for step in played], axis=0)
                     _check_scores(environment, returns, note)
             for regime in subject.regimes:
                 with _noted(note, f"the regime {regime!r}"):
@@ -96,6 +98,8 @@ def check_environment(environment: Any, *, steps: int = 200, seed: int = 0) -> N
         name = getattr(environment, "name", type(environment).__name__)
         listed = "".join(f"\n- {fault}" for fault in faults.values())
         raise ValueError(f"agents would not learn rightly in the environment {name}:{listed}")
+    for remark in _remarks(played):
+        warnings.warn(remark, stacklevel=2)
 
 
 @contextmanager
@@ -178,8 +182,8 @@ def _act(worlds: CheckedWorlds, actions: np.ndarray) -> list[_Step]:
     return found
 
 
-def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) -> np.ndarray:
-    """Play, play the same again, and go on from a state; gives sums of rewards."""
+def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) -> list[_Step]:
+    """Play, play the same again, and go on from a state; gives the steps."""
     made = [subject.make(TRAINING, place)]
 
     def begin() -> tuple[CheckedWorlds, np.ndarray]:
@@ -218,8 +222,7 @@ def _check_training(subject: _Subject, steps: int, place: Stream, note: Note) ->
         difference = _difference(played[-1].observations, shown, after, _act(worlds, late))
         if difference is not None:
             note(f"load_state must go back to where state was asked for; it gave {difference}")
-    _check_size([*played, *after])
-    return np.sum([step.rewards for step in [*played, *after]], axis=0)
+    return [*played, *after]
 
 
 def _json(state: object) -> str:
@@ -271,13 +274,6 @@ def _check_spaces(
 
 def _check_ends(first: np.ndarray, steps: Sequence[_Step], note: Note) -> None:
     """Compare the last observations of episodes with the first ones of the next."""
-    if not any(step.ends.any() for step in steps):
-        warnings.warn(
-            f"no episode ended within {len(steps)} steps, so that ends were not checked: raise "
-            "steps",
-            stacklevel=4,
-        )
-        return
     pairs = [
         (step.final[row], step.observations[row])
         for step in steps
@@ -292,17 +288,18 @@ def _check_ends(first: np.ndarray, steps: Sequence[_Step], note: Note) -> None:
         )
 
 
-def _check_size(steps: Sequence[_Step]) -> None:
-    """Warn where the discounted returns so far differ by much more than 1."""
+def _remarks(steps: Sequence[_Step]) -> Iterator[str]:
+    """Warnings that no episode ended, or that discounted returns differ by much more than 1."""
+    if not any(step.ends.any() for step in steps):
+        yield f"no episode ended within {len(steps)} steps, and no end was checked: raise steps"
     returns, total = list[np.ndarray](), np.zeros(len(steps[0].rewards))
     for step in steps:
         returns.append(DISCOUNT * total + step.rewards)
         total = np.where(step.ends, 0.0, returns[-1])
     if (deviation := float(np.std(returns))) > LARGE:
-        warnings.warn(
+        yield (
             f"discounted returns have a standard deviation of {deviation:.3g}, far above 1: learn "
-            "with PPO(scale_rewards=True), or the error of the values outweighs the policy",
-            stacklevel=4,
+            "with PPO(scale_rewards=True), or the error of the values outweighs the policy"
         )
 
 
