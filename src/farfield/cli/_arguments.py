@@ -151,7 +151,8 @@ class Bench:
     records: Path = RECORDS
     """Folder of records: what is there is not trained again."""
     out: Path | None = None
-    """Folder for the picture and the tables; reports/bench-CLASS-SUITE if not given."""
+    """Folder for the picture and the tables; reports/bench-CLASS-SUITE-KEY if not given, with the
+    beginning of the key of the first experiment, so that another class or code has another."""
     device: Device = "cpu"
     """Where networks train."""
     workers: int | None = None

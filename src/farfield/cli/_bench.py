@@ -31,6 +31,7 @@ def bench_module(command: Bench) -> None:
             workers=command.workers, report=display.take,
         )  # fmt: skip
     say(console, f"\n{found}\n")
-    folder = command.out or REPORTS / f"bench-{module.__name__}-{command.suite}"
+    name = f"bench-{module.__name__}-{command.suite}-{fitting[0][1].key[:6]}"
+    folder = command.out or REPORTS / name
     for path in found.write(folder):
         say(console, f"  {printable(path)}")
