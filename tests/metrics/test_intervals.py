@@ -13,6 +13,7 @@ from farfield.metrics import (
     Summary,
     mean_and_standard_error,
     paired_interval,
+    shared_spread_interval,
     t_interval,
     welch_interval,
 )
@@ -72,6 +73,20 @@ def test_pairs_take_out_what_both_have_in_common() -> None:
     assert alone.value == 10.0
     assert not alone.clear
     assert alone.interval == Interval(low=-math.inf, high=math.inf)
+
+
+def test_a_spread_that_only_ours_tell_is_that_of_both() -> None:
+    """The interval that predicts the mean of two further networks, by scipy's t."""
+    values = [3.0, 5.0, 4.0, 8.0]
+    ours = mean_and_standard_error(values)
+    printed = Summary(mean=4.0, standard_error=0.0, count=2, mean_rounding=0.3)
+    found = shared_spread_interval(ours, printed, 0.9)
+    error = math.sqrt(np.var(values, ddof=1) * (1 / 4 + 1 / 2) + 0.3**2 / 3)
+    low, high = stats.t.interval(0.9, 3, loc=5.0 - 4.0, scale=error)
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), rel=1e-12)
+    assert found.degrees == 3
+    alone = mean_and_standard_error([3.0])
+    assert shared_spread_interval(alone, printed).interval.half_width == math.inf
 
 
 def test_equal_scores_have_no_spread_at_all():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CHECKOUT
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 Place = tuple[str, str, int, str, int]
 """File, cell, steps, key and seed of a line."""

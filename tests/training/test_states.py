@@ -20,7 +20,7 @@ from farfield.execution import Here, Job, run, vmap_error
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
 from farfield.training import Clock, OneNetwork, Progress, Stack, train, trained_network
-from small import SMALL_ENCODER, tiny_experiment
+from small import SMALL_ENCODER, small_experiment
 
 pytestmark = pytest.mark.processor
 
@@ -254,7 +254,7 @@ ALONE = {
 
 def with_reasoner(cls: type[nn.Module], steps: int = 6) -> Experiment:
     return Experiment(
-        task=tiny_experiment().task,
+        task=small_experiment().task,
         model=Network(reasoner=Spec(cls), encoder=SMALL_ENCODER),
         recipe=Recipe(steps=steps, evaluations=2, batch_size=16),
     )

@@ -12,6 +12,7 @@ from farfield.metrics._intervals import Interval as Interval
 from farfield.metrics._intervals import Summary as Summary
 from farfield.metrics._intervals import mean_and_standard_error as mean_and_standard_error
 from farfield.metrics._intervals import paired_interval as paired_interval
+from farfield.metrics._intervals import shared_spread_interval as shared_spread_interval
 from farfield.metrics._intervals import t_interval as t_interval
 from farfield.metrics._intervals import welch_interval as welch_interval
 from farfield.metrics._measures import MEASURES as MEASURES
@@ -44,6 +45,7 @@ __all__ = [
     "paired_interval",
     "paired_t_test",
     "psnr",
+    "shared_spread_interval",
     "ssim",
     "t_interval",
     "top_k_accuracy",

@@ -205,6 +205,39 @@ def paired_interval(
     )
 
 
+def shared_spread_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
+    r"""Difference of two means, ours − theirs, where only ours tells how far networks scatter.
+
+    Networks of both sides are taken to scatter alike. With our standard deviation $s$ over $n$
+    networks, and $m$ behind their mean, which is rounded to $\pm h$, the interval is
+    $\pm t_{n-1} \sqrt{s^2 (1/n + 1/m) + h^2/3}$. One network of ours gives the whole line.
+
+    Args:
+        ours: One side, with its standard error.
+        theirs: The other, e.g. a published mean of one network; its standard error is not read.
+        confidence: Share of intervals made so that hold the true difference.
+
+    Raises:
+        ValueError: If the confidence is not between 0 and 1.
+
+    Example:
+        >>> ours = Summary(mean=92.0, standard_error=1.0, count=4)
+        >>> shared_spread_interval(ours, Summary(mean=90.0, standard_error=0.0, count=1)).interval
+        Interval(low=-5.1..., high=9.1...)
+    """
+    value = ours.mean - theirs.mean
+    if math.isnan(ours.standard_error):
+        everything = Interval(low=-math.inf, high=math.inf)
+        return Difference(value=value, interval=everything, degrees=math.nan)
+    square = ours.standard_error**2 * (1 + ours.count / theirs.count)
+    rounding = (ours.mean_rounding**2 + theirs.mean_rounding**2) / 3
+    degrees = ours.count - 1 if square else math.inf
+    reach = _quantile(degrees, confidence) * math.sqrt(square + rounding)
+    return Difference(
+        value=value, interval=Interval(low=value - reach, high=value + reach), degrees=degrees
+    )
+
+
 def welch_interval(ours: Summary, theirs: Summary, confidence: float = 0.95) -> Difference:
     r"""Difference of two means, ours − theirs, with Welch's interval from summary statistics.
 

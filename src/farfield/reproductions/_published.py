@@ -24,7 +24,7 @@ class Published:
     Args:
         mean: The mean, as published.
         spread: The number after ±, as published, in the same unit; `None` where nothing does, and
-            the mean is compared as if it were exact.
+            their networks are taken to scatter as ours do.
         spread_kind: What the spread is, of the mean or over the networks.
         runs: Number of trained networks behind it.
         decimals: Published digits after the point, of the mean and of the spread.

@@ -13,6 +13,7 @@ from farfield.metrics import (
     Summary,
     mean_and_standard_error,
     measure_of,
+    shared_spread_interval,
     t_interval,
     welch_interval,
 )
@@ -28,6 +29,7 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     COMPATIBLE = "compatible, wide"
+    INCONCLUSIVE = "inconclusive"
     DIRECTION_ONLY = "direction only"
     NOT_REPRODUCED = "not reproduced"
     UNDERPOWERED = "underpowered"
@@ -94,7 +96,8 @@ def judge(
     ours = mean_and_standard_error(scores) if scores else None
     difference = None
     if ours and isinstance(claim.published, Published):
-        difference = welch_interval(ours, claim.published.summary, claim.rule.confidence)
+        compare = welch_interval if claim.published.spread is not None else shared_spread_interval
+        difference = compare(ours, claim.published.summary, claim.rule.confidence)
     if gone or ours is None:
         verdict, reason = Verdict.DIVERGED, _since(gone)
     elif lack := _lack(claim, records):
@@ -161,7 +164,14 @@ def _comparison(
 ) -> tuple[Verdict, str]:
     """Verdict by the difference from a published number."""
     if not claim.rule.equivalent(difference, published.standard_error):
-        return _direction(claim, ours, others)
+        if difference.clear:
+            return _direction(claim, ours, others)
+        allowed = claim.rule.allowed(published.standard_error)
+        half = difference.interval.half_width
+        return (
+            Verdict.INCONCLUSIVE,
+            f"known to ±{half:.3g}: neither different nor within ±{allowed:.3g}",
+        )
     if claim.rule.is_wide(difference):
         half, most = difference.interval.half_width, claim.rule.widest
         return Verdict.COMPATIBLE, f"no clear difference, but known to ±{half:.3g}, not ±{most:g}"

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import final
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -269,6 +270,6 @@ class Script(nn.Module):
 def _number_of(function: object) -> int:
     """The index of a function; raises `TypeError` for booleans and other types."""
     is_true_or_false = isinstance(function, Tensor) and function.dtype == torch.bool
-    if is_true_or_false or isinstance(function, bool):
+    if is_true_or_false or isinstance(function, (bool, np.bool_)):
         raise TypeError(f"function must be an integer, got {function!r}")
     return operator.index(function)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ verdict takes, and how many in part; and what came of those in full.
 
 BAR: Final[dict[str, tuple[Verdict, ...]]] = {
     "█": (Verdict.REPRODUCED,),
-    "▒": (Verdict.COMPATIBLE, Verdict.DIRECTION_ONLY),
+    "▒": (Verdict.COMPATIBLE, Verdict.INCONCLUSIVE, Verdict.DIRECTION_ONLY),
     "░": (Verdict.NOT_REPRODUCED,),
 }
 """Blocks of a bar, and the verdicts that they are for."""

@@ -13,6 +13,7 @@ from farfield.reproductions import Claim, Published, Verdict
 SIGNS: Final[dict[Verdict, str]] = {
     Verdict.REPRODUCED: "✓",
     Verdict.COMPATIBLE: "≈",
+    Verdict.INCONCLUSIVE: "?",
     Verdict.DIRECTION_ONLY: "↗",
     Verdict.NOT_REPRODUCED: "✗",
     Verdict.REACHED: "★",

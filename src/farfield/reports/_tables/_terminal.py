@@ -19,6 +19,7 @@ from farfield.reproductions import Verdict
 STYLES: Final[dict[Verdict, str]] = {
     Verdict.REPRODUCED: "green",
     Verdict.COMPATIBLE: "yellow",
+    Verdict.INCONCLUSIVE: "yellow",
     Verdict.DIRECTION_ONLY: "yellow",
     Verdict.NOT_REPRODUCED: "red",
     Verdict.UNDERPOWERED: "cyan",
