@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from farfield.execution import ExecutionError, jobs_of, results, run
+from farfield.execution import ExecutionError, _processes, jobs_of, results, run
 from farfield.execution._job import reason_of
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.records import Store
@@ -211,6 +212,44 @@ def test_a_reason_looks_behind() -> None:
     line = inspect.getsourcelines(theirs)[1] + 1
     said = reason_of(error)
     assert said == f"ValueError: the state must load (test_workers.py:{line} in theirs)"
+
+
+def test_what_python_starts_for_a_pool_looks_into_no_folder_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its tracker of locks would import a file `socket.py` that lies in the current folder."""
+    seen: list[str | None] = []
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.setattr(
+        _processes,
+        "ProcessPoolExecutor",
+        lambda *_, **__: seen.append(os.environ.get("PYTHONSAFEPATH")),
+    )
+    worker = _processes._Worker({})
+    worker.news.close()
+    worker._end.close()
+    assert (seen, os.environ.get("PYTHONSAFEPATH")) == (["1"], None)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="the system holds nothing back")
+def test_workers_are_ended_before_a_second_ctrl_c_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[bool] = []
+
+    class Interrupted:
+        news = is_alive = False
+
+        def begin(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+        def stop(self) -> None:
+            held.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    monkeypatch.setattr(_processes, "_Worker", lambda fatal: Interrupted())
+    monkeypatch.setattr(_processes, "_refusal", lambda order, fatal: None)
+    with pytest.raises(KeyboardInterrupt):
+        next(_processes.Processes(workers=1)._run_elsewhere([object()], print))
+    assert held == [True]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_a_worker_starts_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

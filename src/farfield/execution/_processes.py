@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -85,8 +86,9 @@ class Processes:
                         idle.append(worker)
                         yield from outcomes_of([worker.order], [answer])
         finally:
-            for worker in [*idle, *busy.values()]:
-                worker.stop()
+            with held_interrupts():  # a second Ctrl-C would leave locks of the system behind
+                for worker in [*idle, *busy.values()]:
+                    worker.stop()
 
 
 def _refusal(order: Order, fatal: Mapping[str, WorkerError]) -> WorkerError | None:
@@ -110,9 +112,10 @@ class _Worker:
         self._fatal = fatal
         self._context = _Context()
         self.news, self._end = self._context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(
-            1, mp_context=self._context, initializer=_begin, initargs=(self._end,)
-        )
+        with _environment_of_workers():  # its locks start a process of Python's that tracks them
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=self._context, initializer=_begin, initargs=(self._end,)
+            )
 
     def begin(self, order: Order, device: str, engine: str) -> None:
         """Give the process an order; its news end with the outcome."""
@@ -190,6 +193,20 @@ _ENVIRONMENT: Final = {
 _STARTING: Final = threading.Lock()
 
 
+@contextlib.contextmanager
+def _environment_of_workers() -> Iterator[None]:
+    """Environment variables of workers, for what is started in the block."""
+    with _STARTING:
+        before = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        os.environ.update(_ENVIRONMENT)
+        try:
+            yield
+        finally:
+            for name in _ENVIRONMENT:
+                del os.environ[name]
+            os.environ.update(before)
+
+
 @final
 class _Process(SpawnProcess):
     """A process that does not run the script of its parent again, and hears of no Ctrl-C.
@@ -199,18 +216,13 @@ class _Process(SpawnProcess):
     """
 
     def start(self) -> None:
-        with _STARTING, held_interrupts():
+        with _environment_of_workers(), held_interrupts():
             main = sys.modules["__main__"]
-            before = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             sys.modules["__main__"] = ModuleType("__main__")
-            os.environ.update(_ENVIRONMENT)
             try:
                 super().start()
             finally:
                 sys.modules["__main__"] = main
-                for name in _ENVIRONMENT:
-                    del os.environ[name]
-                os.environ.update(before)
 
 
 @final
