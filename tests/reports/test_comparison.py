@@ -78,6 +78,21 @@ def test_differences_are_those_of_the_same_seeds(store: Store) -> None:
     )
 
 
+def test_the_pairs_of_a_difference_are_counted() -> None:
+    """They may be fewer than the networks of the means beside it."""
+    few, many = (
+        ExtrapolationProfile(task="a task", points=(
+            Point(regime="far", distance=1, unit="steps", values=values, floor=0.25,
+                  seeds=tuple(range(len(values)))),
+        ))
+        for values in ((0.8, 0.8), (0.6, 0.6, *(0.95,) * 8))
+    )  # fmt: skip
+    table = Comparison(profiles=(("mine", few), ("recorded", many)), against="mine").tabular
+    mean, difference, p = (table.cells[1][column] for column in (4, -2, -1))
+    assert (mean, table.cells[1][7]) == ("88.0 ± 4.7 %", "10")
+    assert (difference, p) == ("−20.0 [−20.0, −20.0] (2)", "–")
+
+
 def test_every_format_has_the_numbers(store: Store, tmp_path: Path) -> None:
     comparison = compare(EXPERIMENTS, store, against="esbn")
     written = {path.name: path for path in comparison.write(tmp_path / "out")}

@@ -21,6 +21,7 @@ from farfield.reports._profile._extrapolation import (
     Point,
     extrapolation_profile,
 )
+from farfield.reports._profile._panels import FEWEST
 from farfield.reports._profile._profiles import pdf, png, svg
 from farfield.reports._profile._theme import LIGHT, Theme
 from farfield.reports._tables import _text as text
@@ -149,7 +150,7 @@ class Comparison:
         return Tabular(
             headings=(
                 "model", "task", "regime", "distance", "score ± SE", "95 % interval", "floor",
-                "networks", f"− {self.against} [95 %], paired", "p",
+                "networks", f"− {self.against} [95 %] (pairs)", "p",
             ),
             cells=tuple(
                 (name, task, point.regime, f"{point.distance:g} {point.unit}", point.cells[2],
@@ -248,13 +249,15 @@ def _interval(point: Point) -> str:
 
 
 def _difference(point: Point, pair: Pair | None) -> tuple[str, str]:
-    """Paired difference with its interval, and the probability of its test."""
+    """Paired difference, its interval and the number of pairs, and the probability of its test."""
     if pair is None or pair.interval is None or pair.test is None:
         return text.MISSING, text.MISSING
     scale, digits = (100, 1) if point.measure.percent else (1, 4)
     numbers = (pair.test.difference, pair.interval.low, pair.interval.high)
     mean, low, high = (text.signed(scale * number, digits) for number in numbers)
-    return f"{mean} [{low}, {high}]", f"{pair.test.p:.2g}"
+    pairs = len(pair.differences)
+    p = f"{pair.test.p:.2g}" if pairs >= FEWEST else text.MISSING
+    return f"{mean} [{low}, {high}] ({pairs})", p
 
 
 def _tested(pair: Pair | None) -> dict[str, Any]:
