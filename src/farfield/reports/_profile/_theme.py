@@ -125,8 +125,8 @@ def _printable_lines(text: str) -> str:
 def own_settings(style: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
     """Settings of matplotlib for a while: its defaults and a style, whatever the user's file says.
 
-    Letters are drawn without hinting, which differs between versions of FreeType. Dollars are
-    dollars: names of users may hold what is no formula.
+    Letters are drawn without hinting, which differs between versions of FreeType. A
+    dollar in a name is a dollar, and begins no formula.
 
     Args:
         style: What differs from the defaults.
