@@ -119,3 +119,13 @@ def test_an_attribute_beside_the_fields_of_a_task_is_refused() -> None:
     object.__setattr__(experiment.task, "sample", other)
     with pytest.raises(ValueError, match="DistributionOfThree has an attribute sample that its"):
         _ = experiment.key
+
+
+def test_a_change_that_was_undone_by_hand_is_none() -> None:
+    before, inherited = small_experiment().key, ContextNorm.__call__
+    ContextNorm.__call__ = other
+    with pytest.raises(ValueError, match=r"ContextNorm\.__call__ was replaced"):
+        _ = small_experiment().key
+    ContextNorm.__call__ = inherited
+    assert small_experiment().key == before
+    del ContextNorm.__call__

@@ -281,6 +281,7 @@ NO_CHANGES = [
     ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.double"),
     ("HOLDER = Holder(11)", "HOLDER = Holder(11)\nHOLDER.__dict__['double'] = 22"),
     ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.single"),
+    ("EMPTY = Empty()", "EMPTY = Empty()\nimport copy\ncopy.copy(EMPTY)"),
     ("EMPTY = Empty()", "EMPTY = Empty()\nEMPTY.lazy"),
     ("def power(x, exponent):", 'def power(x, exponent):\n    "Docs."'),
 ]
@@ -659,9 +660,10 @@ def other(z):
     return z + %d
 class Mine(torch.nn.Flatten):
     def forward(self, z):
-        return torch.nn.functional.relu(z)
+        return torch.nn.functional.relu(torch.nn.GELU()(z))
 """
-    for owner, name in ((nn.functional, "relu"), (nn.Flatten, "extra_repr")):
+    places = ((nn.functional, "relu"), (nn.Flatten, "extra_repr"), (nn.GELU, "forward"))
+    for owner, name in places:
         digests = {source_digest(make(text % 1).Mine)}
         for number in (1, 2):
             module = make(text % number)

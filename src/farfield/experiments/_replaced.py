@@ -41,7 +41,7 @@ class _Written:
 
     def __init__(self, owner: ModuleType | type) -> None:
         self.owner = owner
-        self.names = dict(vars(owner))
+        self.names = self.kept = dict(vars(owner))
         self.inside: dict[FunctionType, tuple[Any, ...]] = {}
         for value in self.names.values():
             for one in functions_of(value):
@@ -78,15 +78,17 @@ class _Written:
                 return f"the code of {function.__qualname__} was replaced"
             if _inside(function) != self.inside[function]:
                 return f"a default of {function.__qualname__} was replaced"
-        self.names = dict(now)
+        self.kept = dict(now)  # with what changes nothing
         return self._of_the_user
 
     def _is_added(self, name: str, value: object) -> bool:
-        """True for what Python sets in a module or class after it was imported."""
+        """True for an attribute that changes nothing: of Python, a submodule, or inherited."""
         if name in _MADE_LATER or isinstance(value, ModuleType):
             return True
-        is_dunder = name.startswith("__") and name.endswith("__")
-        return is_dunder and isinstance(self.owner, ModuleType)
+        if isinstance(self.owner, ModuleType):
+            return name.startswith("__") and name.endswith("__")
+        bases = () if name in self.names else self.owner.__mro__[1:]
+        return any(vars(base).get(name) is value for base in bases)  # as an undone change leaves
 
     @cached_property
     def _of_the_user(self) -> str | None:
@@ -176,7 +178,7 @@ class _Reached:
         for one in self._parts:
             if words := one.replaced():
                 return words
-        self._names = [one.names for one in self._parts]
+        self._names = [one.kept for one in self._parts]
         return None
 
     def _is_kept(self) -> bool:

@@ -52,6 +52,7 @@ _NOT_OF_A_CLASS: Final = {
     "__orig_bases__",
     "__parameters__",
     "__protocol_attrs__",
+    "__slotnames__",
     "__static_attributes__",
     "__type_params__",
     "__weakref__",
@@ -381,12 +382,13 @@ def _namespace(value: type) -> dict[str, Any]:
     if not issubclass(value, Enum):
         return found
     members = {name: member.value for name, member in value.__members__.items()}
-    own = {
-        name: {key: part for key, part in vars(member).items() if key not in _OF_MEMBERS}
-        for name, member in value.__members__.items()
-    }
+    own = {name: _attributes(member) for name, member in value.__members__.items()}
     kept = {name: part for name, part in found.items() if name not in members.keys() | _OF_ENUMS}
     return kept | {"members": members} | ({"attributes": own} if any(own.values()) else {})
+
+
+def _attributes(member: Enum) -> dict[str, Any]:
+    return {name: part for name, part in vars(member).items() if name not in _OF_MEMBERS}
 
 
 def _look_at_member(walk: _Walk, value: Enum) -> None:
@@ -394,6 +396,8 @@ def _look_at_member(walk: _Walk, value: Enum) -> None:
     if value.name is None:  # a combination of flags that has none
         walk.see(value.value)
     walk.see(type(value))
+    if value.name not in type(value).__members__:
+        walk.see_all(sorted(_attributes(value).items()))
 
 
 def _look_at_function(walk: _Walk, value: types.FunctionType) -> None:
@@ -523,6 +527,8 @@ def _look_outside(walk: _Walk, module: types.ModuleType, chain: Chain) -> None:
     if isinstance(value, type | types.FunctionType) and is_ours(value):
         walk.reached.add(value)
         return
+    if isinstance(value, type):
+        _look_for_own(walk, value)
     owner = value if isinstance(value, type | types.FunctionType) else type(value)
     if (name := module_name(owner)) and is_of_the_user(name):
         walk.see(value)
