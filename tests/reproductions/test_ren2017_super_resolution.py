@@ -98,7 +98,8 @@ def test_scales_and_sets_are_those_of_the_columns() -> None:
             assert claim.regime == regime
             assert f"(×{claim.experiment.task.scale})" in claim.column
             assert claim.column.startswith(claim.metric.upper())
-    assert {claim.experiment.task.scale for claim in claims("captions")} == {4}
+    tasks = [claim.experiment.task for claim in claims("captions")]
+    assert {(task.scale, task.shave) for task in tasks} == {(4, 4)}
 
 
 def test_bicubic_enlargement_is_run_once_and_held_to_its_digits() -> None:

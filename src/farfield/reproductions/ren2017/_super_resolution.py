@@ -61,14 +61,15 @@ NAMES: Final = {"psnr": "PSNR", "ssim": "SSIM"}
 SETS: Final = {"set5": "Set5", "set14": "Set14", "bsd200": "BSD200"}
 
 
-def tested(row: str, scale: int) -> Experiment:
+def tested(row: str, scale: int, shave: int = 8) -> Experiment:
     """The experiment of a row.
 
     Args:
         row: The row.
         scale: Factor of the enlargement.
+        shave: Pixels along each border that are not scored.
     """
-    task = SuperResolution(scale=scale)
+    task = SuperResolution(scale=scale, shave=shave)
     if row == BICUBIC:
         return untrained(task)
     if row == printed.A_PLUS:
@@ -99,6 +100,7 @@ def _claim(
     scored: tuple[str, str],
     group: str,
     split: str,
+    shave: int = 8,
 ) -> Claim:
     """A published cell, of which metric and regime are scored."""
     metric, regime = scored
@@ -119,7 +121,7 @@ def _claim(
             selection="nothing is trained" if is_bicubic else SELECTION,
             split=split,
         ),
-        experiment=tested(row, scale),
+        experiment=tested(row, scale, shave),
         rule=(EXACT if is_bicubic else RULES)[kind],
         metric=metric,
         regime=regime,
@@ -171,11 +173,8 @@ CAPTIONS: Final = Table(
     title="PSNR under the images of Figures 4 and 7, enlarged by 4",
     tuned=TUNED,
     claims=tuple(
-        dataclasses.replace(
-            claim,
-            # The borders are others, so that bicubic enlargement is off by tenths too.
-            rule=RULES["psnr"],
-        )
+        # Which image it is was found by the number itself, one of them to 0.03 alone.
+        dataclasses.replace(claim, rule=RULES["psnr"])
         for images in (printed.FIGURE_4, printed.FIGURE_7)
         for image, numbers in images.items()
         for row, number in zip(printed.METHODS, numbers, strict=True)
@@ -188,8 +187,8 @@ CAPTIONS: Final = Table(
                 scale=4,
                 scored=(f"psnr/{image}", "set14"),
                 group=image,
-                split="image found by its bicubic PSNR; 8 pixels along each border left out "
-                "(published: as it seems 4)",
+                split="image found by its bicubic PSNR; 4 pixels along each border left out",
+                shave=4,
             )
         ]
     ),
