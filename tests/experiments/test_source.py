@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
 import itertools
 import os
@@ -662,13 +663,17 @@ class Mine(torch.nn.Flatten):
     def forward(self, z):
         return torch.nn.functional.relu(torch.nn.GELU()(z))
 """
-    places = ((nn.functional, "relu"), (nn.Flatten, "extra_repr"), (nn.GELU, "forward"))
-    for owner, name in places:
+    for owner, name, wrap in (
+        (nn.functional, "relu", None),
+        (nn.functional, "relu", functools.partial),
+        (nn.Flatten, "extra_repr", None),
+        (nn.GELU, "forward", None),
+    ):
         digests = {source_digest(make(text % 1).Mine)}
         for number in (1, 2):
             module = make(text % number)
             with monkeypatch.context() as patch:
-                patch.setattr(owner, name, module.other)
+                patch.setattr(owner, name, wrap(module.other) if wrap else module.other)
                 digests.add(source_digest(module.Mine))
         assert len(digests) == 3, name
 

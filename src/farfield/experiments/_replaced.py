@@ -71,8 +71,9 @@ class _Written:
             value = now.get(name, _MISSING)
             if value is not self.names.get(name, _MISSING) and not self._is_added(name, value):
                 modules = [module_of(one) for one in functions_of(value)]
-                by = f" by code of {modules[-1]}" if modules else ""
-                return f"{self.owner.__name__}.{name} was replaced{by}"
+                by = [module for module in modules if is_of_the_user(module)] or modules
+                words = f" by code of {by[0]}" if by else ""
+                return f"{self.owner.__name__}.{name} was replaced{words}"
         for function, (code, *_) in self.inside.items():
             if function.__code__ != code:
                 return f"the code of {function.__qualname__} was replaced"

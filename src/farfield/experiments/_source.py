@@ -529,8 +529,9 @@ def _look_outside(walk: _Walk, module: types.ModuleType, chain: Chain) -> None:
         return
     if isinstance(value, type):
         _look_for_own(walk, value)
-    owner = value if isinstance(value, type | types.FunctionType) else type(value)
-    if (name := module_name(owner)) and is_of_the_user(name):
+    owner = value if isinstance(value, type) else type(value)
+    modules = {module_name(owner), *map(module_of, functions_of(value))}
+    if any(module and is_of_the_user(module) for module in modules):
         walk.see(value)
 
 
