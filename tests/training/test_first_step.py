@@ -103,6 +103,8 @@ def test_what_differs_is_refused_by_its_name(reasoner: type[nn.Module], what: st
     experiment = experiment_of(reasoner)
     with pytest.raises(ValueError, match=f"must be repeatable, .* had other values of {what};"):
         train(OneNetwork(experiment, 0), experiment)
+    with pytest.raises(ValueError, match="must be repeatable"):  # another seed is no way around
+        train(OneNetwork(experiment, 1), experiment)
 
 
 def test_what_is_repeatable_is_trained_as_if_it_was_done_once(
@@ -111,7 +113,8 @@ def test_what_is_repeatable_is_trained_as_if_it_was_done_once(
     experiment = experiment_of(Repeatable)
     compared, plain = OneNetwork(experiment, 0), OneNetwork(experiment, 0)
     scores, _ = train(compared, experiment)
-    monkeypatch.setattr(_first_step, "_is_new", lambda experiment: False)
+    monkeypatch.setattr(_first_step, "_is_of_users", lambda experiment: False)
+    _first_step._DONE.clear()
     assert scores == train(plain, experiment)[0]
     for name, tensor in compared.model.state_dict().items():
         assert torch.equal(tensor, plain.model.state_dict()[name]), name
@@ -176,6 +179,30 @@ def test_problems_that_change_with_every_draw_are_refused(
     model = Network(reasoner=Spec(Flat), encoder=SMALL_ENCODER)
     experiment = Experiment(task=Drifting(), model=model, recipe=Recipe(steps=1))
     with pytest.raises(ValueError, match="other values of the items of the training problems"):
+        train(OneNetwork(experiment, 0), experiment)
+
+
+SCALE = [0]
+
+
+@dataclass(frozen=True)
+class Scaling(Drifting):
+    """A task of the user's whose draws change what its loss reads."""
+
+    def draw(self, stream: Stream) -> dict[str, Problems]:
+        SCALE[0] += 1
+        return super().draw(stream)
+
+    def loss(self, outputs: Tensor, problems: Problems) -> Tensor:
+        return super().loss(outputs, problems) * SCALE[0]
+
+
+def test_a_draw_that_changes_a_global_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIFT", "0")
+    model = Network(reasoner=Spec(Flat), encoder=SMALL_ENCODER)
+    experiment = Experiment(task=Scaling(), model=model, recipe=Recipe(steps=1))
+    assert experiment.key
+    with pytest.raises(ValueError, match="changed a value that its code refers to, as a global"):
         train(OneNetwork(experiment, 0), experiment)
 
 

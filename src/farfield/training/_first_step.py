@@ -42,9 +42,15 @@ class FirstStep:
     def __init__(self, learner: Any, experiment: Experiment, step: int) -> None:
         self._found: dict[str, Tensor] | None = None
         self._reason = ""
+        self._key: str | None = None
         again: Callable[[], Any] | None = getattr(learner, "again", None)
+        if again is None:
+            return
         learner.again = None  # which holds the weights that it starts from
-        if step or again is None or not _is_new(experiment):
+        if step or experiment.key in _DONE:
+            return
+        self._key = experiment.key
+        if not _is_of_users(experiment):
             return
         try:
             other = again()
@@ -74,19 +80,25 @@ class FirstStep:
             )
         if self._found is not None:
             _compare(self._found, _after(learner, loss))
-        self._found = None
+        self._found, self._reason = None, ""
+        if self._key is not None:
+            _DONE.add(self._key)
+            self._key = None
 
 
 class _NotRepeatableError(ValueError):
     pass
 
 
-def _is_new(experiment: Experiment) -> bool:
-    """True for an experiment with code of the user's that was not compared before."""
-    if experiment.key in _DONE:
-        return False
-    _DONE.add(experiment.key)
-    return '"source":' in json.dumps(experiment.to_json(), separators=(",", ":"))
+def _is_of_users(experiment: Experiment) -> bool:
+    """True for an experiment with code of the user's, whose key must be the same as before."""
+    described = experiment.to_json()
+    if experiment.key_of(described) != experiment.key:
+        raise _NotRepeatableError(
+            "the experiment must be repeatable, and to draw its problems or to make its network "
+            "changed a value that its code refers to, as a global; keep it in the task or module"
+        )
+    return '"source":' in json.dumps(described, separators=(",", ":"))
 
 
 def _before(learner: Any) -> dict[str, Tensor]:
