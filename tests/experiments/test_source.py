@@ -694,7 +694,7 @@ def test_an_installed_package_of_the_users_is_followed(
 @pytest.mark.parametrize(
     ("url", "is_local"),
     [
-        ('{"url": "file:///home/me/project", "dir_info": {}}', True),
+        ('{"url": "file:///project", "dir_info": {}}', True),
         ('{"url": "https://pypi.org/x.whl", "archive_info": {}}', False),
         ("[]", False),
         (None, False),

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from farfield import _machine
 from farfield.core import Problems, Stream
 from farfield.experiments import Experiment, Network, Recipe, Spec
 from farfield.tasks import TRAINING, Regime, SameDifferent
@@ -235,3 +236,14 @@ def test_an_error_of_the_step_itself_is_raised_as_it_is() -> None:
     experiment = experiment_of(Failing)
     with pytest.raises(KeyError, match="mine"):
         train(OneNetwork(experiment, 0), experiment)
+
+
+@pytest.mark.parametrize("is_cpu", [True, False])
+def test_a_gpu_may_round_otherwise_and_a_cpu_may_not(
+    monkeypatch: pytest.MonkeyPatch, is_cpu: bool
+) -> None:
+    monkeypatch.setitem(_machine.FORCED, "cpu", is_cpu)
+    one = torch.tensor([1.0, float("nan")])
+    assert _first_step._is_same(one, one.clone())
+    assert _first_step._is_same(one, one * (1 + 1e-6)) is not is_cpu
+    assert not _first_step._is_same(one, one * 1.1)

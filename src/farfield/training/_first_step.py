@@ -10,6 +10,7 @@ from typing import Any, Final, final
 import torch
 from torch import Tensor
 
+from farfield._machine import on_cpu
 from farfield.experiments import Experiment
 from farfield.training._learner import OneNetwork
 
@@ -131,7 +132,7 @@ def _compare(first: dict[str, Tensor], second: dict[str, Tensor]) -> None:
 def _is_same(first: Tensor, second: Tensor) -> bool:
     if first.shape != second.shape or first.dtype != second.dtype:
         return False
-    if first.is_cuda and first.is_floating_point():
+    if first.is_floating_point() and not on_cpu(first):
         most = _ROUNDING * float(first.detach().nan_to_num().abs().sum())
         return torch.allclose(first, second, rtol=0.0, atol=most, equal_nan=True)
     equal = first.detach() == second.detach()
