@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +93,17 @@ def test_damaged_marks_of_a_camera_are_refused(tmp_path: Path, marks: bytes) -> 
     Image.fromarray(np.zeros((4, 8), np.uint8)).save(tmp_path / "a.png", exif=marks)
     with pytest.raises(ValueError, match=r"a.png must be a whole BMP, JPEG or PNG file: "):
         read_picture(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"), [(0x0112, "larger than file. Skipping tag 274"), (0x0106, None)]
+)
+def test_metadata_are_judged_where_they_may_turn_a_picture(
+    tmp_path: Path, tag: int, words: str | None
+) -> None:
+    path = tmp_path / "a.png"
+    entry = struct.pack(">HHII", tag, 3, 1_000, 8)  # more numbers than the file is long
+    exif = b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 1) + entry + bytes(4)
+    Image.fromarray(COLOR).save(path, exif=exif)
+    with pytest.raises(ValueError, match=f"a.png .*{words}") if words else nullcontext():
+        np.testing.assert_array_equal(read_picture(path), COLOR)

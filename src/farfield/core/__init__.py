@@ -60,6 +60,7 @@ from farfield.core._parameters import floating_dtype as floating_dtype
 from farfield.core._parameters import keeps_numbers as keeps_numbers
 from farfield.core._pictures import PICTURES as PICTURES
 from farfield.core._pictures import read_picture as read_picture
+from farfield.core._pictures import strict_pictures as strict_pictures
 from farfield.core._pictures import upright as upright
 from farfield.core._pictures import upright_size as upright_size
 from farfield.core._problems import TRAINING as TRAINING
@@ -124,6 +125,7 @@ __all__ = [
     "reseed",
     "seed_generators",
     "stream",
+    "strict_pictures",
     "tap_layers",
     "to_line",
     "upright",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +23,10 @@ _MODES: Final = {"L": "L", "RGB": "RGB", "P": "RGB"}
 """Modes of pictures that are read, and those they are read in without loss."""
 _QUARTER_TURNS: Final = (5, 6, 7, 8)
 """Orientations of EXIF in which rows and columns change places."""
+_UNSURE: Final = (
+    rf"Corrupt EXIF|Truncated File Read|Tag offset|.*\btag {ExifTags.Base.Orientation:d}\b"
+)
+"""Warnings of Pillow where it may have missed the orientation of a picture."""
 _LARGEST: Final = 2**27
 """Bytes of a file."""
 _BROKEN: Final = (
@@ -52,13 +58,10 @@ def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
     name = printable(path)
     try:
         content = read_regular(path, _LARGEST)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            warnings.filterwarnings("error", "Corrupt EXIF", UserWarning)
-            with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
-                refused = _refused(picture)
-                turned = None if refused else upright(picture)
-                pixels = None if turned is None else np.array(turned.convert(_MODES[turned.mode]))
+        with strict_pictures(), Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            refused = _refused(picture)
+            turned = None if refused else upright(picture)
+            pixels = None if turned is None else np.array(turned.convert(_MODES[turned.mode]))
     except _BROKEN as error:
         raise ValueError(
             f"{name} must be a whole BMP, JPEG or PNG file: {excerpt(error)}"
@@ -69,6 +72,19 @@ def read_picture(path: Path) -> UInt8[np.ndarray, "height width *color"]:
             "convert it first"
         )
     return pixels
+
+
+@contextmanager
+def strict_pictures() -> Iterator[None]:
+    """Context manager: Pillow raises an error where size or orientation of a picture are unsure.
+
+    Its warnings of other metadata, which no pixel depends on, are dropped.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.filterwarnings("error", _UNSURE, UserWarning)
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield
 
 
 def upright(picture: Image.Image) -> Image.Image:

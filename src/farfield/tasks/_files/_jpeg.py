@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Final
 
 from PIL import Image
 
-from farfield.core import excerpt, printable
+from farfield.core import excerpt, printable, strict_pictures
 
 _MOST_SEGMENTS: Final = 1_000
 """In front of the first scan; a color profile of 20 MB has 300."""
@@ -45,9 +44,7 @@ def opened_jpeg(path: Path, content: bytes, *, oriented: bool = False) -> Iterat
         oriented: Whether the picture keeps what the file says of how the camera was held.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            warnings.filterwarnings("error", "Corrupt EXIF", UserWarning)
+        with strict_pictures():
             kept = _without_metadata(content, _ORIENTED if oriented else ())
             with Image.open(io.BytesIO(kept), formats=["JPEG"]) as picture:
                 yield picture
