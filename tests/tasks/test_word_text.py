@@ -124,6 +124,7 @@ def test_marks_and_ends_of_lines_of_editors_are_no_words(content: bytes) -> None
     [
         (b"", r"train.txt must have at least one line, got an empty file"),
         (b"\xff\n", r"train.txt must be a text in UTF-8"),
+        ("the cat\n".encode("utf-16-le"), r"train.txt must be a text in UTF-8, got zero bytes"),
         (b"\n", r"texts of two words or more, got 1"),
     ],
 )

@@ -191,6 +191,8 @@ def tokens_of(content: bytes, name: str) -> list[str]:
         raise ValueError(f"{name} must be a text in UTF-8, got other bytes: {error}") from error
     if not text:
         raise ValueError(f"{name} must have at least one line, got an empty file")
+    if "\0" in text:
+        raise ValueError(f"{name} must be a text in UTF-8, got zero bytes, as UTF-16 has them")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     return [word for line in lines for word in (*line.split(), END)]
 
