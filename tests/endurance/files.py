@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import hashlib
@@ -12,14 +13,16 @@ import os
 import random
 import resource
 import shutil
+import struct
 import tarfile
 import tempfile
 import time
 import warnings
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -33,6 +36,7 @@ from farfield.cli import main as command_line
 from farfield.core import FarfieldError, Problems, read_picture, stream
 from farfield.execution import run, runs_under_way
 from farfield.experiments import Experiment
+from farfield.models import SRCNN
 from farfield.records import DamageWarning, Store, read_tensors, write_tensors
 from farfield.reports import load_export, load_figure
 from farfield.reports._export._notes import load_wanted
@@ -49,6 +53,7 @@ from farfield.tasks._files._data_sets import DataFile, DataSet
 from farfield.tasks._files._grey_png import read_grey_png
 from farfield.tasks._files._photographs import read_photographs
 from farfield.tasks._files._unpacking import tar_files, unpack_gzip, unpack_xz
+from farfield.tasks._restoration._luma_images import luma_pairs
 from farfield.training import Clock, OneNetwork, train
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -294,10 +299,120 @@ def large_picture(content: bytes, draw: random.Random) -> bytes:
     return written.getvalue()
 
 
-def long_word(content: bytes, draw: random.Random) -> bytes:
+def odd_words(content: bytes, draw: random.Random) -> bytes:
     return draw.choice(
-        (b"x" * 10**7, b"a \x00 b\n", b"\xf0\x9f\x98\x80 \xed\xa0\x80\n", b"\n" * 10**6)
+        (
+            b"x" * 10**7,
+            b"x " * 10**6,
+            b"\n" * 10**6,
+            b"a \x00 b\n",
+            b"\xf0\x9f\x98\x80 \xed\xa0\x80\n",
+            codecs.BOM_UTF8,
+            codecs.BOM_UTF8 + codecs.BOM_UTF8 + content,
+            content + codecs.BOM_UTF8 + content,
+            content.decode().encode("latin-1") + "\xe9".encode("latin-1"),
+            b"\r",
+            b" \t\v\f\n",
+            "\u2028\x85\x1c\u202ea\x1b[2J\n".encode(),
+        )
     )
+
+
+def same_words(content: bytes, draw: random.Random) -> bytes:
+    """The same words with another end of lines, or in another encoding."""
+    text = content.decode()
+    return draw.choice(
+        (
+            codecs.BOM_UTF8 + content,
+            codecs.BOM_UTF8 + content.replace(b"\n", b"\r\n"),
+            codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
+            codecs.BOM_UTF16_BE + text.encode("utf-16-be"),
+            codecs.BOM_UTF32_BE + text.encode("utf-32-be"),
+            text.encode("utf-16-le"),
+            text.encode("utf-16-be"),
+            content.replace(b"\n", b"\r\n"),
+            content.replace(b"\n", b"\r"),
+            content.removesuffix(b"\n"),
+            content.replace(b"\n", b" \t\n"),
+        )
+    )
+
+
+def _with_exif(content: bytes, entry: bytes) -> bytes:
+    """A PNG or JPEG file with one entry of EXIF, in front of what else it says."""
+    exif = b"MM\0*\0\0\0\x08\0\x01" + entry + bytes(4)
+    if content.startswith(b"\x89PNG"):
+        return _with_chunk(content, b"eXIf", exif)
+    exif = b"Exif\0\0" + exif
+    return content[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif + content[2:]
+
+
+def _with_chunk(content: bytes, kind: bytes, data: bytes) -> bytes:
+    """A PNG file with one more chunk behind its head."""
+    return content[:33] + _chunk(kind, data) + content[33:]
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    end = zlib.crc32(kind + data).to_bytes(4, "big")
+    return len(data).to_bytes(4, "big") + kind + data + end
+
+
+def same_picture(content: bytes, draw: random.Random) -> bytes:
+    """The same pixels, with an orientation that there is not, or metadata that unpack to much."""
+    entry = draw.choice(
+        (
+            struct.pack(">HHIHxx", 0x0112, 3, 1, draw.choice((0, 1, 9, 0x8000, 0xFFFF))),
+            struct.pack(">HHIi", 0x0112, 9, 1, -1),
+            struct.pack(">HHIHH", 0x0112, 3, 2, 6, 6),
+            struct.pack(">HHI4s", 0x0112, 2, 2, b"6"),
+            struct.pack(">HHI4s", 0x0112, 7, 4, b"\6\6\6\6"),
+        )
+    )
+    if content.startswith(b"\x89PNG") and draw.random() < 0.3:
+        packed = zlib.compress(bytes(LARGE), 9)
+        kind, head = draw.choice(((b"zTXt", b"a\0\0"), (b"iCCP", b"a\0\0")))
+        return _with_chunk(content, kind, head + packed)
+    return _with_exif(content, entry)
+
+
+def odd_picture(content: bytes, draw: random.Random) -> bytes:
+    """A picture of another size, kind or mode, or with EXIF that leads nowhere."""
+    with Image.open(io.BytesIO(content)) as held:
+        gray, form = held.convert("L"), held.format
+    written = io.BytesIO()
+    match draw.randrange(5):
+        case 0:
+            kind = draw.choice((2, 3, 4, 5, 7, 12, 13, 99, 0xFFFF))
+            size, place = draw.choice((0, 1, 2, 2**31, 2**32 - 1)), draw.choice((0, 8, 2**32 - 1))
+            return _with_exif(content, struct.pack(">HHII", 0x0112, kind, size, place))
+        case 1:
+            return _sized(content, *(draw.choice((0, 1, 7, 65_535)) for _ in range(2)))
+        case 2:
+            form = draw.choice(("GIF", "TIFF", "BMP", "WEBP", "PPM", "JPEG", "PNG"))
+            gray.save(written, form)
+        case 3:
+            side = draw.choice(((1, 1), (1, 50_000), (50_000, 1)))
+            gray.resize(side).save(written, form)
+        case _:
+            modes = {"JPEG": ("CMYK",)}.get(form, ("1", "P", "LA", "RGBA", "I;16"))
+            mode = draw.choice(modes)
+            other = gray if mode == "I;16" else gray.convert("RGB")
+            more = {"transparency": 0} if mode == "P" and draw.random() < 0.5 else {}
+            other.convert(mode).save(written, form, **more)
+    return written.getvalue()
+
+
+def _sized(content: bytes, width: int, height: int) -> bytes:
+    """A picture whose head says another size."""
+    if content.startswith(b"\x89PNG"):
+        head = struct.pack(">II", width, height) + content[24:29]
+        return content[:8] + _chunk(b"IHDR", head) + content[33:]
+    place = content.index(b"\xff\xc0") + 5
+    return content[:place] + struct.pack(">HH", height, width) + content[place + 4 :]
+
+
+KEEPS = (same_words, same_picture)
+"""What leaves a file's content as it was: it is read so, or refused."""
 
 
 # --- What reads files ----------------------------------------------------------------------------
@@ -501,6 +616,8 @@ def _command(*words: str) -> Callable[[Path], str]:
     return read
 
 
+PICTURES = (same_picture, odd_picture, large_picture, same_picture, odd_picture, odd_picture)
+
 READERS = {
     "records": Reader(_records, _all_records, seals=True),
     "records, by command": Reader(_records, _command("runs", "list", "--records"), seals=True),
@@ -541,19 +658,32 @@ READERS = {
         (odd_array, odd_archive),
     ),
     "list of matrices": Reader(
-        _list_of_matrices, lambda path: _problems(read_matrices(path, image_size=80)), (long_word,)
+        _list_of_matrices, lambda path: _problems(read_matrices(path, image_size=80)), (odd_words,)
     ),
     "HDF5": Reader(_hdf5, lambda path: _problems(read_vaec(path)), (odd_hdf5, odd_hdf5)),
     "gray PNG": Reader(
-        _picture("a.png", 32, "L"), lambda path: read_grey_png(path, 32).tobytes(), (large_picture,)
+        _picture("a.png", 32, "L"), lambda path: read_grey_png(path, 32).tobytes(), PICTURES
     ),
     "picture": Reader(
-        _picture("a.png", 40, "RGB"), lambda path: read_picture(path).tobytes(), (large_picture,)
+        _picture("a.png", 40, "RGB"), lambda path: read_picture(path).tobytes(), PICTURES
+    ),
+    "JPEG": Reader(
+        _picture("a.jpg", 40, "RGB"), lambda path: read_picture(path).tobytes(), PICTURES
+    ),
+    "pictures of a folder": Reader(
+        _picture("a.png", 40, "RGB"),
+        lambda path: repr(
+            [pair.sharp.numpy().tobytes() for pair in luma_pairs(str(path.parent), 2, 4)]
+        ),
+        PICTURES,
+    ),
+    "picture to enlarge": Reader(
+        _picture("a.png", 40, "L"), lambda path: SRCNN().enlarge(path, 2).size, PICTURES
     ),
     "photograph": Reader(
         _picture("a.jpg", 40, "RGB"),
         lambda path: read_photographs(str(path.parent), 8).pixels.tobytes(),
-        (large_picture,),
+        PICTURES,
     ),
     "data set": Reader(_data_set, _read_data_set, (bomb_in_gzip,), seals=True),
     "gzip": Reader(
@@ -574,7 +704,7 @@ READERS = {
         (odd_tar, odd_tar),
         names=False,
     ),
-    "texts": Reader(_words, _read_words, (long_word, long_word)),
+    "texts": Reader(_words, _read_words, (same_words, odd_words) * 3),
 }
 
 
@@ -646,6 +776,7 @@ def main(count: int, seed: int) -> tuple[str, bool]:
             hurts = [*reader.hurts, *others]
             hurt = hurts[number // len(READERS) % len(hurts)]
             what = hurt.__name__.replace("_", " ")
+            reader = replace(reader, seals=reader.seals or hurt in KEEPS)
             if hurt is replaced:
                 what = replaced(path, draw)
             else:
