@@ -55,13 +55,13 @@ class FirstStep:
             return
         try:
             other = again()
-            self._found = _before(other)
-            _compare(self._found, _before(learner))
-            self._found = _after(other, other.update(0))
-        except _NotRepeatableError:
-            raise
+            name = _difference(_before(other), _before(learner))
+            self._found = None if name else _after(other, other.update(0))
         except Exception as error:  # noqa: BLE001 — which the step itself raises in a moment, if at all
-            self._found, self._reason = None, str(error) or type(error).__name__
+            self._reason = str(error) or type(error).__name__
+            return
+        if name is not None:
+            raise _refusal(name)
 
     def check(self, learner: Any, loss: Tensor) -> None:
         """Raise `ValueError` if the first step of the network was another one.
@@ -80,22 +80,20 @@ class FirstStep:
                 stacklevel=3,
             )
         if self._found is not None:
-            _compare(self._found, _after(learner, loss))
+            name = _difference(self._found, _after(learner, loss))
+            if name is not None:
+                raise _refusal(name)
         self._found, self._reason = None, ""
         if self._key is not None:
             _DONE.add(self._key)
             self._key = None
 
 
-class _NotRepeatableError(ValueError):
-    pass
-
-
 def _is_of_users(experiment: Experiment) -> bool:
     """True for an experiment with code of the user's, whose key must be the same as before."""
     described = experiment.to_json()
     if experiment.key_of(described) != experiment.key:
-        raise _NotRepeatableError(
+        raise ValueError(
             "the experiment must be repeatable, and to draw its problems or to make its network "
             "changed a value that its code refers to, as a global; keep it in the task or module"
         )
@@ -119,14 +117,19 @@ def _tensors(learner: Any) -> dict[str, Tensor]:
     return {name: part for name, part in state.items() if isinstance(part, Tensor)}
 
 
-def _compare(first: dict[str, Tensor], second: dict[str, Tensor]) -> None:
-    """Raise `ValueError` naming the first tensor that differs."""
+def _difference(first: dict[str, Tensor], second: dict[str, Tensor]) -> str | None:
+    """Name of the first tensor that differs, else `None`."""
     for name in first | second:
         if name not in first or name not in second or not _is_same(first[name], second[name]):
-            raise _NotRepeatableError(
-                "the experiment must be repeatable, and its first step, done twice with the same "
-                f"seed, had other values of {name}; {_MEND}"
-            )
+            return name
+    return None
+
+
+def _refusal(name: str) -> ValueError:
+    return ValueError(
+        "the experiment must be repeatable, and its first step, done twice with the same seed, had "
+        f"other values of {name}; {_MEND}"
+    )
 
 
 def _is_same(first: Tensor, second: Tensor) -> bool:
