@@ -11,6 +11,7 @@ import pytest
 
 from farfield.core import stream
 from farfield.tasks import CheckedWorlds, GymnasiumWorlds, play
+from farfield.tasks._worlds import _episodes
 
 LIMIT = 3
 Faulty = Callable[[dict[str, Any]], None]
@@ -345,3 +346,15 @@ def test_vector_environments_of_gymnasium(mode: str) -> None:
         CheckedWorlds(made).state()
     made.state, made.load_state = dict, lambda _: made.reset()[0]
     assert play(made, lambda seen: np.zeros(len(seen), int)).lengths.tolist() == [3, 3]
+
+
+def test_an_episode_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two copies the second goes on."""
+
+    def fault(given: dict[str, Any]) -> None:
+        given["terminations"][1] = given["truncations"][1] = False
+
+    worlds = Counting(fault=fault)
+    monkeypatch.setattr(_episodes, "MOST_STEPS", 7)
+    with pytest.raises(ValueError, match="must end within 7 steps, got one that goes on in copy 1"):
+        play(worlds, lambda seen: np.zeros(len(seen), int))

@@ -17,6 +17,9 @@ from farfield.tasks._worlds._checked_worlds import CheckedWorlds
 EPISODES: Final = 1_000
 """Episodes that floors and ceilings are measured on."""
 
+MOST_STEPS: Final = 100_000
+"""Steps after which an episode counts as one without an end; those of Atari have 27,000."""
+
 Policy = Callable[[np.ndarray], np.ndarray]
 """Function from observations `(batch, *)` to actions `(batch,)`."""
 
@@ -43,6 +46,9 @@ def play(worlds: VectorEnv, policy: Policy) -> Episodes:
         worlds: Copies of an environment; they are reset.
         policy: Called once a step, with the observations of all copies; of those whose episode is
             over, the actions do not count.
+
+    Raises:
+        ValueError: If an episode has not ended after 100,000 steps.
     """
     worlds = CheckedWorlds(worlds)
     observations, _ = worlds.reset()
@@ -54,6 +60,11 @@ def play(worlds: VectorEnv, policy: Policy) -> Episodes:
         returns += np.where(running, rewards, 0.0)
         lengths += running
         running &= ~(terminations | truncations)
+        if running.any() and lengths.max() >= MOST_STEPS:
+            raise ValueError(
+                f"episodes must end within {MOST_STEPS:,} steps, got one that goes on in copy "
+                f"{int(running.argmax())}: truncate episodes, as gymnasium's TimeLimit does"
+            )
     return Episodes(returns, lengths)
 
 
