@@ -87,6 +87,10 @@ def brittle(self: RecallWorlds, actions: np.ndarray) -> tuple:
     raise KeyError("no such move")
 
 
+def leaving(self: RecallWorlds, actions: np.ndarray) -> tuple:
+    raise SystemExit("\x1b[2J")
+
+
 CASES: dict[str, tuple[Callable[[pytest.MonkeyPatch], Any], list[str]]] = {
     "rewards and observations": (
         stepping(lambda found: found.__setitem__(slice(2), [found[0] * np.nan, found[1] * np.nan])),
@@ -127,6 +131,10 @@ CASES: dict[str, tuple[Callable[[pytest.MonkeyPatch], Any], list[str]]] = {
     "state that is no JSON": (
         patched("state", lambda self: {"bits": self.bits}, RecallWorlds),
         ["state must be JSON"],
+    ),
+    "an exit": (
+        patched("step", leaving, RecallWorlds),
+        [r"the regime 'training' must run for all of its actions, got SystemExit: \x1b[2J"],
     ),
     "no regime of training": (
         patched("regimes", Recall.regimes[1:]),

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from farfield.core import Stream
+from farfield.core import Stream, excerpt
 from farfield.core import stream as stream_of
 from farfield.tasks._protocol._checks import check_number
 from farfield.tasks._protocol._draws import integers
@@ -109,8 +109,9 @@ def _noted(note: Note, doing: str) -> Iterator[None]:
         yield
     except ValueError as error:
         note(str(error))
-    except Exception as error:  # noqa: BLE001 — code of the user may raise anything
-        note(f"{doing} must run for all of its actions, got {type(error).__name__}: {error}")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 — code of the user may raise anything
+        words = f"{type(error).__name__}: {excerpt(error)}"
+        note(f"{doing} must run for all of its actions, got {words}")
 
 
 def _subject_of(environment: Any, note: Note) -> _Subject | None:
