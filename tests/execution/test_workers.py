@@ -214,6 +214,11 @@ def test_a_reason_looks_behind() -> None:
     assert said == f"ValueError: the state must load (test_workers.py:{line} in theirs)"
 
 
+def test_a_reason_is_a_line_that_can_be_shown() -> None:
+    assert reason_of(RuntimeError("a\n\x1b[2Jb")) == r"RuntimeError: a \x1b[2Jb"
+    assert reason_of(RuntimeError("a" * 2_000)) == f"RuntimeError: {'a' * 750} … {'a' * 250}"
+
+
 def test_what_python_starts_for_a_pool_looks_into_no_folder_of_the_user(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

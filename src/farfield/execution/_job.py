@@ -15,7 +15,14 @@ from typing import Final, final, get_args
 
 import torch
 
-from farfield.core import FarfieldError, NonNegativeInt, check_fields, kind_of, lacks_memory
+from farfield.core import (
+    FarfieldError,
+    NonNegativeInt,
+    check_fields,
+    kind_of,
+    lacks_memory,
+    printable,
+)
 from farfield.experiments import Experiment
 from farfield.records import BusyError, Record, StoreError
 from farfield.training import Matmul, Progress
@@ -138,13 +145,19 @@ class OtherThereError(WorkerError):
     """An experiment differs in a worker process, so it must be run in this one."""
 
 
+_LONGEST: Final = 1_000
+"""Characters of an error in the reason that a run did not finish."""
+
+
 def reason_of(error: BaseException) -> str:
     """Reason that a run did not finish, in a line: the error, and its file and line.
 
     Args:
         error: What was raised; the line is the last of the user's own code, if any is.
     """
-    said = " ".join(str(error).split())
+    said = printable(" ".join(str(error).split()))
+    if len(said) > _LONGEST:
+        said = f"{said[: _LONGEST * 3 // 4]} … {said[-_LONGEST // 4 :]}"
     if isinstance(error, BusyError | StoreError | WorkerError):
         return said
     said = f"{type(error).__name__}: {said}"
