@@ -708,7 +708,7 @@ READERS = {
 }
 
 
-def _said(error: Exception) -> str:
+def said_by(error: BaseException) -> str:
     """What an error of ours says; raises `Fault` for one of an inner library."""
     is_ours = type(error) is ValueError or type(error).__module__.startswith("farfield.")
     if not (is_ours and isinstance(error, ValueError | FarfieldError)):
@@ -725,7 +725,7 @@ def judged(reader: Reader, path: Path, expected: object) -> str:
         try:
             found, said = reader.read(path), ""
         except Exception as error:  # noqa: BLE001 — which one it is, is the question
-            found, said = None, _said(error)
+            found, said = None, said_by(error)
     seconds, more = time.process_time() - started, _megabytes(status, "VmHWM") - before
     said = said or next((str(w.message) for w in caught if w.category is DamageWarning), "")
     if other := [w for w in caught if w.category is not DamageWarning]:
