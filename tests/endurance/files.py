@@ -503,7 +503,7 @@ def _figure(folder: Path) -> Path:
 
 
 def _under_way(folder: Path) -> Path:
-    (folder / "progress").mkdir()
+    (folder / "progress").mkdir(exist_ok=True)
     path = folder / "progress" / "k-0.json"
     fields = dict.fromkeys(("key", "task", "model", "metric"), "k")
     numbers = dict.fromkeys(("seed", "step", "steps"), 3) | {"score": 0.5, "seconds": 1.0}
